@@ -160,7 +160,7 @@ model: setup ## build the offline embedding model (once)
 
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
-	@$(PY) -m events.language.names.derive
+	@$(PY) -m deploy.tools.name_tables
 
 helm: setup ## build helm in .venv/bin from the Go modules (needs Go, takes minutes); the tests of the chart then render it
 	@GOBIN="$$PWD/$(BIN)" go install helm.sh/helm/v3/cmd/helm@v3.16.4

@@ -10,12 +10,7 @@ from __future__ import annotations
 import re
 from importlib import resources
 
-_IDEOGRAPH_RANGES = (
-    (0x3400, 0x4DC0),
-    (0x4E00, 0xA000),
-    (0xF900, 0xFB00),
-    (0x20000, 0x32000),
-)
+_IDEOGRAPH_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 
 # Pairs that OpenCC's phrase dictionary decides. A comparison needs one form of each, so the table adds them.
 _SUPPLEMENT = {"著": "着", "妳": "你", "祢": "你", "牠": "它", "佔": "占", "纔": "才", "祂": "它"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from events.language import timex
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.names.tables import NameClass, canonical_name
 
@@ -51,39 +52,7 @@ _NATIONAL_EDGE = re.compile(r"^from (?=\S)| (?:citizen|national)$|(?<=..)(?:国�
 _MOST_EDGES = 6  # words that are cut off a name, one after another
 _LIST = re.compile(r"\s*(?:,\s*and\s+|,\s*|、|，|；|;|\s+and\s+|\s*&\s*|(?<=.)[和与及跟](?=.))\s*")
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan 一月",
-            "february feb 二月",
-            "march mar 三月",
-            "april apr 四月",
-            "may 五月",
-            "june jun 六月",
-            "july jul 七月",
-            "august aug 八月",
-            "september sept sep 九月",
-            "october oct 十月",
-            "november nov 十一月",
-            "december dec 十二月",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_MONTH_WORD = "|".join(sorted((m for m in _MONTHS if m.isascii()), key=len, reverse=True))
-_ORDINAL = r"(?:st|nd|rd|th)?"
-_DATE_FORMS = tuple(
-    re.compile(form)
-    for form in (
-        r"^(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2})?[日号]?)?$",
-        r"^(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})[日号]?)?$",
-        rf"^(?:the )?(?P<d>\d{{1,2}}){_ORDINAL} (?:of )?(?P<n>{_MONTH_WORD})\.?(?:,? (?P<y>\d{{4}}))?$",
-        rf"^(?P<n>{_MONTH_WORD})\.?(?: (?:the )?(?P<d>\d{{1,2}}){_ORDINAL})?(?:,? (?P<y>\d{{4}}))?$",
-        r"^(?:(?P<y>\d{4})年)?(?P<n>十[一二]|[一二三四五六七八九十])月(?:(?P<d>\d{1,2})[日号]?)?$",
-    )
-)
+_AROUND_DATE = re.compile(r"^(?:in|on|by|around|before|until|early|late|mid|在|于) ?|[ ]?(?:底|初|中旬)$")
 
 
 def normalise(key: str, value: str, *, several: bool) -> str:
@@ -156,21 +125,12 @@ def _phone(text: str) -> str:
 
 
 def _date(text: str) -> str:
-    text = re.sub(
-        r"^(?:in|on|by|around|before|until|early|late|mid|在|于) ?|[ ]?(?:底|初|中旬)$", "", text
-    ).strip()
-    for form in _DATE_FORMS:
-        if (found := form.match(text)) is not None:
-            named = found.groupdict()
-            month = _MONTHS[_month_name(named["n"])] if named.get("n") else int(named["m"])
-            year, day = named.get("y"), named.get("d")
-            return "-".join(
-                part
-                for part in (year, f"{month:02d}", f"{int(day):02d}" if day else None)
-                if part is not None
-            )
+    text = _AROUND_DATE.sub("", text).strip()
+    if (month := timex.month_of(text.rstrip("."))) is not None:
+        return f"{month:02d}"
+    for date in timex.calendar_dates(text):
+        if (date.begin, date.stop) == (0, len(text)):
+            year = None if date.year is None else str(date.year)
+            day = None if date.day is None else f"{date.day:02d}"
+            return "-".join(part for part in (year, f"{date.month:02d}", day) if part is not None)
     return text
-
-
-def _month_name(name: str) -> str:
-    return name if name.isascii() else f"{name}月"

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 
 from events.language.names.tables import canonical_name
 from events.language.stop_words import ENGLISH
@@ -18,46 +19,25 @@ from events.language.values import word_set
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*|w/")
 _LONGEST = 20_000  # characters: longer texts are pasted, and nobody chats so
 
-_ALWAYS = {
-    "im": "I'm", "ive": "I've", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "cant": "can't",
-    "couldnt": "couldn't", "wouldnt": "wouldn't", "shouldnt": "shouldn't", "isnt": "isn't", "arent": "aren't",
-    "wasnt": "wasn't", "werent": "weren't", "havent": "haven't", "hasnt": "hasn't", "hadnt": "hadn't", "hes": "he's",
-    "shes": "she's", "thats": "that's", "whats": "what's", "wheres": "where's", "whos": "who's", "theres": "there's",
-    "theyre": "they're", "theyve": "they've", "youre": "you're", "youve": "you've", "weve": "we've", "u": "you",
-    "ur": "your", "bday": "birthday", "appt": "appointment", "fav": "favorite", "fave": "favorite",
-    "bf": "boyfriend", "gf": "girlfriend", "hubby": "husband", "tmrw": "tomorrow", "tmr": "tomorrow",
-    "abt": "about", "ppl": "people", "w/": "with", "prob": "probably", "probs": "probably",
-}  # fmt: skip
+_ROWS = [
+    row.split("\t")
+    for row in resources.files(__package__).joinpath("words.txt").read_text("utf-8").splitlines()
+]
+_WORDS = {name: word_set(words) for name, words, *written in _ROWS if not written}
+_ALWAYS = {word: written[0] for name, word, *written in _ROWS if written}
 _AFTER_MY = {"sis": "sister", "bro": "brother"}
-_DATES = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday january february april june july august "
-    "september october november december"
-)
+_DATES = _WORDS["dates"]
 _BEFORE = {
     "ill": ("I'll", word_set("be go get have take try do see call make bring come need probably just never start move "
                              "meet visit pick let stay keep send also")),
     "id": ("I'd", word_set("like love rather prefer say be never")),
     "its": ("it's", word_set("a an the my not been so just at in on called gonna going actually")),
 }  # fmt: skip
-_RELATIVES = word_set(
-    "mother mom mum father dad brother sister wife husband partner girlfriend boyfriend fiance fiancee son "
-    "daughter kid baby friend roommate flatmate neighbor neighbour boss manager coworker colleague aunt "
-    "uncle cousin nephew niece sis bro grandma grandpa grandmother grandfather dog cat hamster rabbit "
-    "parrot teacher doctor dentist therapist"
-)
-_OWNED = word_set(
-    "name names birthday bday house place flat apartment wedding job school phone number car dog cat email "
-    "address favorite favourite fav age boyfriend girlfriend husband wife kids son daughter"
-)
+_RELATIVES = _WORDS["relatives"]
+_OWNED = _WORDS["owned"]
 _OWNERS = word_set("my our his her their your")
-_SAYING_WHO = word_set(
-    "is was has works lives loves likes said told got just turned moved started wants and in from who"
-)
-_VERBS = word_set(
-    "is was has had does did will would can could works work lives live loves likes said told got get just "
-    "turned moved started wants want called came went goes gave made makes took takes thinks says keeps "
-    "needs still always never also who that which and or but in from at on to with for of"
-)
+_SAYING_WHO = _WORDS["saying_who"]
+_VERBS = _WORDS["verbs"]
 _FAVORITES = word_set("favorite favourite fav fave")
 _NAMING = word_set("named called nicknamed")
 _NOT_NAMES = (
@@ -74,15 +54,7 @@ _ASKED = _OWNERS | word_set(
 _FORMS = frozenset(("i", "were", *_DATES, *_ALWAYS, *_AFTER_MY, *_BEFORE, *_DAYS))
 _OF_RELATIVES = frozenset(f"{word}s" for word in _RELATIVES)
 _NEW_CLAUSE = word_set("im ive i'm i've")
-_TAKES_A_CLAUSE = word_set(
-    "morning afternoon evening night weekend later soon and but or so because cause cuz bc since as if "
-    "when while where why how what who which that than then though until unless after before once like "
-    "think thinks thought know knows knew say says said tell told guess hope hoping feel wish means mean "
-    "realize realized sure glad happy sorry sad afraid worried now maybe well yeah yes no ok okay lol omg "
-    "hey hi the a an day days time times way thing things stuff reason one ones place places person people "
-    "guy girl all everything anything something nothing moment year week month first last only job project "
-    "book show song everyone someone anyone except whether btw fyi also today tomorrow tonight not"
-)
+_TAKES_A_CLAUSE = _WORDS["takes_a_clause"]
 _LETTER = re.compile(r"[a-z]")
 _CAPITAL = re.compile(r"(?!I\b)[A-Z]")  # the word "I" shows nothing
 _FORM = re.compile(rf"(?<![\w'’])(?:{'|'.join(sorted(_FORMS | _OF_RELATIVES))})(?![\w'’])", re.IGNORECASE)

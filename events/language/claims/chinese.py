@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
-from events.language.claims.claim import UNITS, Claim, amount, clock
+from events.language import timex
+from events.language.claims.claim import UNITS, Claim, Told, amount, clocks, dates, matches, read_values
 from events.language.claims.experience import chinese_experience
 from events.language.names.tables import canonical_name
 from events.language.terms import analyse, fold
@@ -14,23 +16,13 @@ _UNSURE = re.compile(
     r"现在|目前|以前|之前|从前|上次|上周|上个|下个|下周|刚|了|有个|有一|一个|某|有人|改|换|移到|延|提前|不再|或者|还是|最多|至少|左右|通常|有时|常常"
 )
 _DENIED = re.compile(r"没有|不在(?=.)|没|未(?!来|婚)|不(?!错|同|久|过(?!敏)|但|管|仅|只|如|少|断|得|用|要)")
-_NUMERAL = "〇零一二两三四五六七八九十百千万"
-_N = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?万?|[{_NUMERAL}]+)"
 _UNIT = "|".join(sorted((unit for unit in UNITS if not unit.isascii()), key=len, reverse=True))
-_NOT_OF = r"(?!的)"
-_CLOCK = re.compile(
-    rf"(?:上午|下午|早上|晚上|中午|凌晨|傍晚)?(?:(?P<h>\d{{1,2}})[:：](?P<m>\d{{2}})|(?P<h2>{_N})点(?!心|子|名)"
-    rf"(?:(?P<half>半)|(?P<m2>{_N})分)?(?:钟|整)?){_NOT_OF}"
+_YEAR = re.compile(r"(?P<v>\d{4})年(?!的)")
+_WEEKDAY = re.compile(r"(?:星期|礼拜|周)(?P<v>[一二三四五六日天])(?!的)")
+_OF = re.compile(
+    rf"(?P<unit>{_UNIT}|[只个把张本间位名次页颗步辆部台条件号人套杯瓶块盒])?(?P<people>人)?(?!的)"
 )
-_DATE = re.compile(rf"(?P<m>{_N})月(?P<d>{_N})[日号]{_NOT_OF}")
-_MONTH = re.compile(rf"(?<!个)(?P<m>{_N})月(?!\d){_NOT_OF}")
-_YEAR = re.compile(rf"(?P<y>\d{{4}})年{_NOT_OF}")
-_WEEKDAY = re.compile(rf"(?:星期|礼拜|周)(?P<d>[一二三四五六日天]){_NOT_OF}")
-_FLOOR = re.compile(rf"(?<!第)(?P<n>{_N})楼{_NOT_OF}")
-_AMOUNT = re.compile(
-    rf"(?<!第)(?P<n>{_N})(?P<unit>{_UNIT}|[只个把张本间位名次页颗步辆部台条件号人套杯瓶块盒])?(?P<people>人)?{_NOT_OF}"
-)
-_CODE = re.compile(r"(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{2,12}")
+_CODE = re.compile(r"(?P<v>(?=[a-z]*\d)(?=\d*[a-z])[a-z\d]{2,12})")
 _PLACE = re.compile(
     r"^(?P<subject>(?!我们?在).{2,12})在(?P<place>[\u4e00-\u9fff]{1,6}?(?:里|室|楼|馆|园|店|站|院|库|厅|柜|箱|包|公司)|"
     r"[\u4e00-\u9fff]{2,5})$"
@@ -61,8 +53,6 @@ _SEVERAL = re.compile(
     r"朋友|同学|同事|邻居|表[哥姐弟妹]|堂[哥姐弟妹]|[哥姐弟妹]|儿子|女儿|孩子|学生|猫|狗|宠物|室友"
 )
 _MINE = re.compile(r"^我(?!的|们的|家|们组)")
-_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_STEPS = {"十": 10, "百": 100, "千": 1000}
 _LONGEST = 40
 
 
@@ -114,44 +104,34 @@ def _is_place(text: str) -> bool:
 
 def _values(text: str) -> tuple[dict[str, str], str]:
     """Returns the values in a sentence by their kind, and the sentence without them."""
-    found: dict[str, str] = {}
-    for pattern, read in (
-        (_CODE, lambda m: ("code", m[0])),
-        (_CLOCK, _clock),
-        (_DATE, lambda m: ("date", f"{chinese_number(m['m']):g}-{chinese_number(m['d']):g}")),
-        (_MONTH, lambda m: ("month", f"{chinese_number(m['m']):g}")),
-        (_YEAR, lambda m: ("year", m["y"])),
-        (_WEEKDAY, lambda m: ("weekday", m["d"].replace("天", "日"))),
-        (_FLOOR, lambda m: ("floor", f"{chinese_number(m['n']):g}")),
-        (_AMOUNT, lambda m: amount(chinese_number(m["n"]), m["unit"])),
-    ):
-        for match in pattern.finditer(text):
-            kind, value = read(match)
-            if kind in found:
-                return {}, f"{text} {kind}"
-            found[kind] = value
-        text = pattern.sub("", text)
-    return found, text
+    found, rest = read_values(text, _READERS, "")
+    if "weekday" in found:
+        found["weekday"] = found["weekday"].replace("天", "日")
+    return found, rest
 
 
-def _clock(match: re.Match[str]) -> tuple[str, str]:
-    if match["h"]:
-        return clock(int(match["h"]), int(match["m"]))
-    minute = 30 if match["half"] else int(chinese_number(match["m2"])) if match["m2"] else 0
-    return clock(int(chinese_number(match["h2"])), minute)
+def _not_of(read: Callable[[str], Iterator[Told]]) -> Callable[[str], Iterator[Told]]:
+    return lambda text: (one for one in read(text) if text[one[1] : one[1] + 1] != "的")
+
+
+def _floors(text: str) -> Iterator[Told]:
+    for number in timex.numbers(text):
+        if not number.ordinal and text[number.stop : number.stop + 1] == "楼":
+            yield number.begin, number.stop + 1, "floor", f"{number.value:g}"
+
+
+def _amounts(text: str) -> Iterator[Told]:
+    for number in timex.numbers(text):
+        if not number.ordinal and (of := _OF.match(text, number.stop)):
+            yield number.begin, of.end(), *amount(number.value, of["unit"])
+
+
+_READERS = (
+    matches(_CODE, "code"), _not_of(clocks), _not_of(dates), matches(_YEAR, "year"), matches(_WEEKDAY, "weekday"),
+    _not_of(_floors), _amounts,
+)  # fmt: skip
 
 
 def chinese_number(text: str) -> float:
     """Returns the number of digits or of Chinese numerals."""
-    if text[0].isdecimal():
-        bare = text.rstrip("万").replace(",", "")
-        return float(bare) * (10_000 if text[-1] == "万" else 1)
-    total = section = digit = 0
-    for character in text:
-        if character == "万":
-            total, section, digit = (total + section + digit) * 10_000, 0, 0
-        elif character in _STEPS:
-            section, digit = section + (digit or 1) * _STEPS[character], 0
-        else:
-            digit = digit * 10 + _DIGITS[character] if digit else _DIGITS[character]
-    return float(total + section + digit)
+    return timex.numbers(text)[0].value

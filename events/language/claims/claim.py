@@ -7,8 +7,11 @@ past or of this moment, or announces a change makes no claim.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from events.language import timex
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ _UNITS = {
     "yen": ("yen", 1.0, "yen 日元 日圆 日币"),
 }
 UNITS = {name: (kind, factor) for kind, factor, names in _UNITS.values() for name in names.split()}
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+Told = tuple[int, int, str, str]
+"""A value in a text: its begin and its end, its kind, and the value."""
 
 
 def amount(number: float, unit: str | None) -> tuple[str, str]:
@@ -63,9 +67,41 @@ def amount(number: float, unit: str | None) -> tuple[str, str]:
     return kind, f"{number * factor:.6g}"
 
 
-def clock(hour: int, minute: int) -> tuple[str, str]:
-    """Returns the value of a time of day on a clock of twelve hours, because many people leave out the half."""
-    return "clock", f"{hour % 12}:{minute:02d}"
+def clocks(text: str) -> Iterator[Told]:
+    """Yields the times of day on a clock of twelve hours, because many people leave out the half."""
+    for time in timex.clock_times(text):
+        yield time.begin, time.stop, "clock", f"{time.hour % 12}:{time.minute:02d}"
+
+
+def dates(text: str) -> Iterator[Told]:
+    for date in timex.calendar_dates(text):
+        kind, value = ("month", f"{date.month}") if date.day is None else ("date", f"{date.month}-{date.day}")
+        yield date.begin, date.stop, kind, value
+
+
+def matches(pattern: re.Pattern[str], kind: str) -> Callable[[str], Iterator[Told]]:
+    """Returns the reader of the values that ``pattern`` matches as its group "v"."""
+    return lambda text: ((*found.span(), kind, found["v"].casefold()) for found in pattern.finditer(text))
+
+
+def read_values(
+    text: str, readers: Iterable[Callable[[str], Iterator[Told]]], gap: str
+) -> tuple[dict[str, str], str]:
+    """Returns the values in a text by their kind, and the text with a gap for each of them.
+
+    A text with two values of one kind has none, because nobody can tell which of them is meant.
+    """
+    found: dict[str, str] = {}
+    for read in readers:
+        rest, reached = [], 0
+        for begin, stop, kind, value in read(text):
+            if kind in found:
+                return {}, f"{text} {kind}"
+            found[kind] = value
+            rest.append(text[reached:begin])
+            reached = stop
+        text = gap.join((*rest, text[reached:]))
+    return found, text.strip()
 
 
 def contradict(one: Claim, other: Claim) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from events.language.claims.claim import UNITS, Claim, amount, clock
+from events.language import timex
+from events.language.claims.claim import UNITS, Claim, Told, amount, clocks, dates, matches, read_values
 from events.language.claims.experience import english_experience
 from events.language.terms import analyse, stem
 from events.language.values import word_set
@@ -95,42 +97,11 @@ _SEVERAL = frozenset(
         ),
     )
 )
-_COUNTS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12,
-}  # fmt: skip
-_ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10,
-}  # fmt: skip
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july",
-    "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTH = "(?:" + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in _MONTHS) + r")\.?"
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _UNIT = "|".join(sorted((unit for unit in UNITS if unit.isascii() and unit.isalpha()), key=len, reverse=True))
-_CLOCK = re.compile(
-    r"\b(?:at )?(?:(?P<h>\d{1,2}):(?P<m>\d{2})|(?P<h2>\d{1,2})(?= ?(?:[ap]\.?m\b|o'clock)))"
-    r"(?: ?[ap]\.?m\b\.?| o'clock)?|\bat (?P<h3>\d{1,2})\b(?!%|[.,]\d)|\b(?:at )?(?P<noon>noon|midnight)\b",
-    re.IGNORECASE,
-)
-_DATE = re.compile(
-    rf"\b(?:on |in )?(?:the )?(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<n>{_MONTH})|(?P<n2>{_MONTH}) "
-    r"(?:the )?(?P<d2>\d{1,2})(?:st|nd|rd|th)?)(?!\d)",
-    re.IGNORECASE,
-)
-_IN_MONTH = re.compile(rf"\bin (?P<n>{_MONTH})(?!\w)", re.IGNORECASE)
-_WEEKDAY = re.compile(rf"\b(?:on )?(?P<d>{_DAYS})\b", re.IGNORECASE)
-_FLOOR = re.compile(rf"\b(?P<o>{'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)) floor\b", re.IGNORECASE)
-_AMOUNT = re.compile(
-    rf"(?P<sign>[$€£¥])? ?\b(?P<n>{_NUMBER}|{'|'.join(_COUNTS)})\b(?: ?(?P<square>square )?(?P<unit>(?:{_UNIT})\b|%))?"
-    r"(?P<old> old\b)?",
-    re.IGNORECASE,
-)
-_CODE = re.compile(r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{2,12}\b")
+_OF = re.compile(rf" ?(?P<square>square )?(?P<unit>(?:{_UNIT})\b|%)(?P<old> old\b)?", re.IGNORECASE)
+_IN_MONTH = re.compile(r"\bin (?P<v>[a-z]{3,9})\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:on )?(?P<v>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
+_CODE = re.compile(r"\b(?P<v>(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{2,12})\b")
 _NAME = re.compile(
     r"^(?:(?:in|at|called|named) )?(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-Z][\w'’-]*(?: [A-Z][\w'’-]*){0,3})$"
 )
@@ -189,41 +160,31 @@ def _of_a_thing(thing: re.Match[str], *, denied: bool) -> Claim | None:
 
 def _values(text: str) -> tuple[dict[str, str], str]:
     """Returns the values in a predicate by their kind, and the predicate without them."""
-    found: dict[str, str] = {}
-    for pattern, read in (
-        (_DATE, _date),
-        (_FLOOR, lambda m: ("floor", str(_ORDINALS.get(m["o"].casefold(), m["o"])))),
-        (_CLOCK, _clock),
-        (_IN_MONTH, lambda m: ("month", m["n"][:3].casefold())),
-        (_WEEKDAY, lambda m: ("weekday", m["d"].casefold())),
-        (_CODE, lambda m: ("code", m[0].casefold())),
-        (_AMOUNT, _amount),
-    ):
-        for match in pattern.finditer(text):
-            kind, value = read(match)
-            if kind in found:
-                return {}, f"{text} {kind}"
-            found[kind] = value
-        text = pattern.sub(" ", text)
-    return found, text.strip()
+    return read_values(text, _READERS, " ")
 
 
-def _date(match: re.Match[str]) -> tuple[str, str]:
-    return "date", f"{(match['n'] or match['n2'])[:3].casefold()} {match['d'] or match['d2']}"
+def _months(text: str) -> Iterator[Told]:
+    for found in _IN_MONTH.finditer(text):
+        if (month := timex.month_of(found["v"].casefold())) is not None:
+            yield *found.span(), "month", str(month)
 
 
-def _clock(match: re.Match[str]) -> tuple[str, str]:
-    if match["noon"]:
-        return "clock", match["noon"].casefold().replace("noon", "0:00")
-    return clock(int(match["h"] or match["h2"] or match["h3"]), int(match["m"] or 0))
+def _floors(text: str) -> Iterator[Told]:
+    for number in timex.numbers(text):
+        if number.ordinal and (found := _NTH_FLOOR.match(text, number.stop)):
+            yield number.begin, found.end(), "floor", f"{number.value:g}"
 
 
-def _amount(match: re.Match[str]) -> tuple[str, str]:
-    said = match["n"].casefold()
-    number = float(_COUNTS[said]) if said in _COUNTS else float(said.replace(",", ""))
-    unit = _SIGNS.get(match["sign"] or "", (match["unit"] or "").casefold() or None)
-    if match["square"]:
-        unit = "sqm"
-    if match["old"]:
-        unit = None
-    return amount(number, unit)
+def _amounts(text: str) -> Iterator[Told]:
+    for number in timex.numbers(text):
+        if number.ordinal or text[number.begin : number.stop].casefold() in _NO_AMOUNT:
+            continue
+        of = _OF.match(text, number.stop)
+        unit = _SIGNS.get(number.currency[-1:]) or (of["unit"].casefold() if of else None)
+        unit = "sqm" if of and of["square"] else None if of and of["old"] else unit
+        yield number.begin, of.end() if of else number.stop, *amount(number.value, unit)
+
+
+_NTH_FLOOR = re.compile(r"(?:st|nd|rd|th)? floor\b", re.IGNORECASE)
+_NO_AMOUNT = word_set("once twice thrice single couple pair both double triple nil")
+_READERS = (dates, _floors, clocks, _months, matches(_WEEKDAY, "weekday"), matches(_CODE, "code"), _amounts)

@@ -14,8 +14,13 @@ from typing import Literal
 from . import chinese, english, stamps
 from .calendar import Frame, Grain
 from .mentions import Mention
+from .numerals import Number, is_number_word, numbers
+from .readings import CalendarDate, ClockTime, calendar_dates, clock_times, month_of
 
-__all__ = ["Found", "Grain", "find"]
+__all__ = [
+    "CalendarDate", "ClockTime", "Found", "Grain", "Number", "calendar_dates", "clock_times", "find", "is_number_word",
+    "month_of", "numbers",
+]  # fmt: skip
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 # Addresses of the net and of files. The numbers in them are no times.
@@ -129,17 +134,5 @@ def _found(text: str, frame: Frame, mention: Mention) -> Found | None:
         return None
     kind: Literal["instant", "range"] = "instant" if span.instant else "range"
     sure = round(min(max(span.sure, 0.05), 1.0), 2)
-    return Found(
-        text[begin:stop],
-        begin,
-        stop,
-        start,
-        end,
-        span.grain,
-        kind,
-        sure,
-        span.ambiguous,
-        through,
-        other,
-        span.vague,
-    )
+    return Found(text[begin:stop], begin, stop, start, end, span.grain, kind, sure, span.ambiguous,
+                 through, other, span.vague)  # fmt: skip

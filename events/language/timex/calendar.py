@@ -11,21 +11,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal
 
 Grain = Literal[
-    "second",
-    "minute",
-    "hour",
-    "part_of_day",
-    "day",
-    "weekend",
-    "week",
-    "month",
-    "quarter",
-    "season",
-    "half_year",
-    "year",
-    "decade",
-    "century",
-]
+    "second", "minute", "hour", "part_of_day", "day", "weekend", "week", "month", "quarter", "season", "half_year",
+    "year", "decade", "century",
+]  # fmt: skip
 Tense = Literal[-1, 0, 1]
 """The direction of a sentence in time: past (-1), not stated (0), future (1)."""
 
@@ -135,6 +123,11 @@ def add_months(moment: datetime, count: int) -> datetime:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, days_in_month(year, month + 1)))
 
 
+def full_year(short: int) -> int:
+    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
+    return short + (2000 if short < 40 else 1900)
+
+
 def days_in_month(year: int, month: int) -> int:
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
@@ -210,30 +203,32 @@ def unit(kind: str, moment: datetime, shift: int = 0) -> Span | None:
     start = midnight(moment)
     if kind == "day":
         return day(add_days(start, shift))
-    if kind == "week":
-        return days(add_days(week_start(start), 7 * shift), 7, "week")
-    if kind == "working_week":
-        return days(add_days(week_start(start), 7 * shift), 5, "week")
-    if kind == "fortnight":
-        return days(add_days(week_start(start), 14 * shift), 14, "week")
-    if kind == "weekend":
-        return days(add_days(week_start(start), 5 + 7 * shift), 2, "weekend")
-    if kind == "month":
-        first = add_months(start.replace(day=1), shift)
-        return Span(first, add_months(first, 1), "month")
-    if kind == "quarter":
-        first = add_months(start.replace(month=start.month - (start.month - 1) % 3, day=1), 3 * shift)
-        return Span(first, add_months(first, 3), "quarter")
-    if kind == "half_year":
-        first = add_months(start.replace(month=start.month - (start.month - 1) % 6, day=1), 6 * shift)
-        return Span(first, add_months(first, 6), "half_year")
+    if kind in _WEEKS:
+        step, first, length, grain = _WEEKS[kind]
+        return days(add_days(week_start(start), step * shift + first), length, grain)
+    if kind in ("month", "quarter", "half_year"):
+        step = MONTHS_IN[kind]
+        begin = start.replace(month=start.month - (start.month - 1) % step, day=1)
+        begin = add_months(begin, step * shift)
+        return Span(begin, add_months(begin, step), kind)  # type: ignore[arg-type]
     if kind == "year":
         return year(start.year + shift)
     if kind == "decade":
         return decade(start.year - start.year % 10 + 10 * shift)
-    if kind == "century":
-        return century(start.year - start.year % 100 + 100 * shift)
-    return None
+    return century(start.year - start.year % 100 + 100 * shift) if kind == "century" else None
+
+
+# Units within weeks: the days from one to the next, its first day after Monday, its days, and its grain.
+_WEEKS: dict[str, tuple[int, int, int, Grain]] = {
+    "week": (7, 0, 7, "week"), "working_week": (7, 0, 5, "week"), "fortnight": (14, 0, 14, "week"),
+    "weekend": (7, 5, 2, "weekend"),
+}  # fmt: skip
+
+
+def units(kind: str, moment: datetime, count: int, sign: int) -> Span | None:
+    """Returns the `count` whole calendar units before or after the unit of `moment`."""
+    first, last = unit(kind, moment, 1 if sign > 0 else -count), unit(kind, moment, count if sign > 0 else -1)
+    return replace(first, end=last.end) if first and last else None
 
 
 def add_working_days(moment: datetime, count: int) -> datetime:

@@ -14,21 +14,11 @@ HOUR = 3600
 DAY = 24 * HOUR
 # For each part of the day: first hour, last hour, and the half of the clock for a bare hour beside it.
 PARTS: dict[str, tuple[int, int, Half | None]] = {
-    "dawn": (4, 8, "am"),
-    "morning": (8, 12, "am"),
-    "breakfast": (8, 12, "am"),
-    "noon": (11, 13, "pm"),
-    "lunch": (11, 13, "pm"),
-    "afternoon": (12, 16, "pm"),
-    "evening": (16, 20, "pm"),
-    "dinner": (16, 20, "pm"),
-    "night": (20, 24, "night"),
-    "late": (18, 24, "night"),
-    "small_hours": (0, 4, "am"),
-    "daytime": (8, 18, None),
-    "first_half": (0, 12, None),
-    "second_half": (12, 24, None),
-}
+    "dawn": (4, 8, "am"), "morning": (8, 12, "am"), "breakfast": (8, 12, "am"), "noon": (11, 13, "pm"),
+    "lunch": (11, 13, "pm"), "afternoon": (12, 16, "pm"), "evening": (16, 20, "pm"), "dinner": (16, 20, "pm"),
+    "night": (20, 24, "night"), "late": (18, 24, "night"), "small_hours": (0, 4, "am"), "daytime": (8, 18, None),
+    "first_half": (0, 12, None), "second_half": (12, 24, None),
+}  # fmt: skip
 _EVENING, _DAWN = 18, 5 * HOUR
 # The last hour that is more likely in the afternoon than in the morning when it stands without "am" and "pm".
 _LAST_WAKING = 6
@@ -174,16 +164,11 @@ def at(night: Span, clock: Hours, now: datetime) -> Span | None:
 
     Somebody who says "tonight at 2" after midnight means this night.
     """
-    if (
-        night.grain != "part_of_day"
-        or night.start is None
-        or night.start.hour < _EVENING
-        or clock.begin is None
-        or clock.end is None
-        or clock.grain == "part_of_day"
-        or clock.begin >= _DAWN
-        or (night.start.date() == now.date() and now.hour * HOUR < _DAWN)
-    ):
+    after_midnight = clock.grain != "part_of_day" and clock.begin is not None and clock.begin < _DAWN
+    if night.grain != "part_of_day" or night.start is None or clock.begin is None or clock.end is None:
+        return clock.on(night)
+    this_night = night.start.date() == now.date() and now.hour * HOUR < _DAWN
+    if not after_midnight or night.start.hour < _EVENING or this_night:
         return clock.on(night)
     return replace(clock, begin=clock.begin + DAY, end=clock.end + DAY).on(night)
 

@@ -10,31 +10,16 @@ from .calendar import SECONDS_IN, Frame, Grain, Span, add_days, add_months, add_
 _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 _DAYS_OF = {"day": 1, "week": 7, "working_week": 7, "weekend": 7, "fortnight": 14}
 _GRAINS: dict[str, Grain] = {
-    "second": "second",
-    "minute": "minute",
-    "hour": "hour",
-    "working_day": "day",
-    "day": "day",
-    "week": "week",
-    "working_week": "week",
-    "weekend": "week",
-    "fortnight": "week",
-    "month": "month",
-    "quarter": "quarter",
-    "year": "year",
-    "decade": "decade",
-    "century": "century",
-}
+    "second": "second", "minute": "minute", "hour": "hour", "working_day": "day", "day": "day", "week": "week",
+    "working_week": "week", "weekend": "week", "fortnight": "week", "month": "month", "quarter": "quarter",
+    "year": "year", "decade": "decade", "century": "century",
+}  # fmt: skip
 _ORDER = list(_GRAINS)
 # The grain of an uncertain number of units: of a few, and of ten to twenty or some tens.
 _FEW: dict[Grain, Grain] = {"day": "week", "week": "month"}
 _TENS: dict[Grain, Grain] = {
-    "day": "week",
-    "week": "month",
-    "month": "year",
-    "year": "decade",
-    "decade": "century",
-}
+    "day": "week", "week": "month", "month": "year", "year": "decade", "decade": "century",
+}  # fmt: skip
 _FINER = {"minute": "second", "hour": "minute", "day": "hour", "week": "day", "month": "day", "year": "month"}
 
 

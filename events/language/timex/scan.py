@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from functools import lru_cache, wraps
+from itertools import count
+from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
 from .cycles import Reading, join, settle
+from .tables import rows
 
 DEEPEST = 12
 """The deepest nesting of rules. It bounds texts such as "the end of the end of the end …"."""
@@ -19,9 +21,67 @@ _BLANKS = 5
 _MOST_KEPT = 20_000
 
 
+@lru_cache(maxsize=1024)
 def listed(words: str) -> frozenset[str]:
-    """Returns the set of the words in `words`, which spaces separate."""
-    return frozenset(words.split())
+    """Returns the set of the words in `words`, which spaces separate. "$" stands for the end of the text."""
+    return frozenset("" if word == "$" else word for word in words.split())
+
+
+V = TypeVar("V")
+C = TypeVar("C")
+
+
+def given(value: C | None, stop: int) -> tuple[C, int] | None:
+    """Returns a value with the next word, or None without a value."""
+    return None if value is None else (value, stop)
+
+
+def bare(word: str) -> str:
+    """Returns a word without apostrophes."""
+    return word.replace("'", "") if "'" in word else word
+
+
+class Phrases(Generic[V]):
+    """Phrases of one or more words, each with its value. Apostrophes, and hyphens between words, do not count."""
+
+    def __init__(self, values: Mapping[V, str]) -> None:
+        """`values` has the phrases of each value, with `|` between them."""
+        self._by_first: dict[str, list[tuple[tuple[str, ...], V]]] = {}
+        for value, phrases in values.items():
+            for phrase in phrases.split("|"):
+                words = tuple(phrase.split())
+                self._by_first.setdefault(words[0], []).append((words, value))
+        for entries in self._by_first.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+        self.firsts = frozenset(self._by_first) | {
+            written
+            for word in self._by_first
+            if word.endswith("s")
+            for written in (f"{word[:-1]}'s", f"{word}'")
+        }
+        """The spellings of the first words: "mothers", "mother's", "mothers'"."""
+
+    def at(self, scan: Scan, i: int) -> tuple[V, int] | None:
+        """Returns the value of the longest phrase at word `i`, with the next word."""
+        first = scan.words[i]
+        for phrase, value in self._by_first.get(bare(first) if "'" in first else first, ()):
+            j = i
+            for word in phrase:
+                if j > i and scan.words[j] == "-" and word != "-":
+                    j += 1
+                if j > i and scan.words[j] == "." and scan.words[j - 1] == "st":
+                    j += 1
+                if bare(scan.words[j]) != word:
+                    break
+                j += 1
+            else:
+                return value, j
+        return None
+
+
+def phrases_of(name: str, kind: Callable[[str], V]) -> Phrases[V]:
+    """Returns the phrases of a list of the English tables. `kind` reads their values."""
+    return Phrases({kind(value): phrases for key, value, phrases in rows("english_phrases") if key == name})
 
 
 class Scan:
@@ -36,15 +96,12 @@ class Scan:
         self.text = text
         self.frame = frame
         self.asked = asked
-        self.memo: dict[tuple[str, int], Any] = {}
+        self.memo: dict[Any, Any] = {}
         self.depth = 0
-        self.words: list[str] = []
-        self.begins: list[int] = []
-        self.stops: list[int] = []
-        for match in pattern.finditer(text):
-            self.words.append(match.group())
-            self.begins.append(match.start())
-            self.stops.append(match.end())
+        found = list(pattern.finditer(text))
+        self.words: list[str] = [match[0] for match in found]
+        self.begins: list[int] = [match.start() for match in found]
+        self.stops: list[int] = [match.end() for match in found]
         self.words += [""] * _BLANKS
         self.begins += [len(text)] * _BLANKS
         self.stops += [len(text)] * _BLANKS
@@ -97,20 +154,22 @@ class Scan:
         return int(word) if word.isdecimal() and word.isascii() and len(word) <= most else None
 
 
+_RULE_NUMBERS = count()
+_UNREAD: Any = object()
 S = TypeVar("S", bound=Scan)
 T = TypeVar("T")
 
 
 def packrat(rule: Callable[[S, int], T | None]) -> Callable[[S, int], T | None]:
     """Returns the rule with a memo, so it runs at most once for each word. The parsing therefore stays linear."""
-    name = f"{rule.__module__}.{rule.__qualname__}"
+    first = next(_RULE_NUMBERS) << 40  # a number is a quicker key than a pair
 
     @wraps(rule)
     def remembered(scan: S, i: int) -> T | None:
-        key = (name, i)
+        key = first + i
         memo = scan.memo
-        if key in memo:
-            known: T | None = memo[key]
+        known: T | None = memo.get(key, _UNREAD)
+        if known is not _UNREAD:
             return known
         if scan.depth >= DEEPEST:
             return None

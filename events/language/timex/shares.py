@@ -12,13 +12,8 @@ from .calendar import Grain, Span, add_days, add_months, midnight
 Share = Literal["early", "mid", "late", "beginning", "middle", "end"]
 # The middle third of a period by grain: its begin and end in months from the start of the period.
 _IN_MONTHS: dict[Grain, tuple[int, int]] = {
-    "quarter": (1, 2),
-    "season": (1, 2),
-    "half_year": (2, 4),
-    "year": (4, 8),
-    "decade": (48, 84),
-    "century": (400, 800),
-}
+    "quarter": (1, 2), "season": (1, 2), "half_year": (2, 4), "year": (4, 8), "decade": (48, 84), "century": (400, 800),
+}  # fmt: skip
 _HALVES: dict[Grain, int] = {"half_year": 3, "year": 6}
 
 

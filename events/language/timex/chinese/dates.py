@@ -1,36 +1,29 @@
-"""Chinese dates: years, months, days, weekdays, holidays, and dates in digits."""
+"""Chinese dates: years, months, days and dates in digits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Span, add_days, full_year
 from ..clock import part
 from ..cycles import Cycle, Reading, monthly, yearly
 from ..lunar import solar
-from ..scan import listed, packrat
-from .names import ERAS
+from ..scan import given, listed, packrat
+from ..tables import words_of
 from .numbers import neighbours, positional, value
-from .words import DAYS, NIGHTS, SEASONS, WEEKDAYS, YEARS
+from .words import DAYS, ERAS, NIGHTS, SEASONS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
-_LUNAR = frozenset({"农历", "阴历", "旧历", "夏历"})
-RANGE = frozenset({"到", "至", "~", "-", "—", "–", "―"})
+_LUNAR = listed("农历 阴历 旧历 夏历")
+RANGE = listed("到 至 ~ - — – ―")
 """Marks and words between the two sides of a range."""
 _LUNAR_MONTHS = {"正月": 1, "大年": 1, "冬月": 11, "腊月": 12}
-
-
 # Events that a year without 年 often names: 2022世界杯.
-_YEARLY_EVENTS = tuple(
-    "世界杯 世界盃 世足 奥运 奧運 亚运 亞運 欧洲杯 歐洲盃 大选 大選 选举 選舉".split()  # noqa: SIM905
-)
-
-
-def full_year(short: int) -> int:
-    """Returns the full year of two digits: 00 to 39 are 20xx, 40 to 99 are 19xx."""
-    return short + (2000 if short < 40 else 1900)
+_YEARLY_EVENTS = tuple(words_of("chinese.yearly_events"))
+_COUNT_WORDS = listed("个 人 次 点 : 天 岁 年 月 - / % .")
+_SHORT_YEARS = ("0", "零", "〇")
 
 
 def de(scan: Scan, i: int) -> int:
@@ -40,104 +33,78 @@ def de(scan: Scan, i: int) -> int:
 
 @packrat
 def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Parses a year with a number: 2016年, 二〇一六年, 07年, 民国一一四年, 康熙二十年."""
+    """Parses a year with a number: 2016年, 二〇一六年, 07年, 两千年, 民国一一四年, 康熙二十年."""
     words = scan.words
     j = scan.skip(i, "公元", "西元")
     era = ERAS.get(words[j])
     if era is not None:
         reign = 1 if words[j + 1] == "元" else value(words[j + 1])
-        if reign is not None and 1 <= reign <= 200 and words[j + 2] == "年" and era + reign > 0:
-            return era + reign, j + 3
+        told = reign is not None and 1 <= reign <= 200 and words[j + 2] == "年" and era + reign > 0
+        return (era + (reign or 0), j + 3) if told else None
+    word, number, k = words[j], value(words[j]), j + 2
+    if number is None:
         return None
-    number = value(words[j])
-    if number is not None and len(words[j]) == 4 and words[j].isdecimal() and 1900 <= number <= 2150:
-        if words[j + 1] in ("上半年", "下半年", "前半年", "后半年"):
-            return number, j + 1
-        if words[j + 1] == "年度":
-            return number, j + 2
-        if words[j + 1] in SEASONS or scan.text.startswith(_YEARLY_EVENTS, scan.stops[j]):
-            return number, j + 1
-    if number is None or words[j + 1] not in ("年", "年份"):
+    if len(word) == 4 and word.isdecimal() and 1900 <= number <= 2150 and words[j + 1] not in ("年", "年份"):
+        if words[j + 1] in listed("上半年 下半年 前半年 后半年 年度"):
+            return number, j + 1 + (words[j + 1] == "年度")
+        named = words[j + 1] in SEASONS or scan.text.startswith(_YEARLY_EVENTS, scan.stops[j])
+        return (number, j + 1) if named else None
+    if words[j + 1] not in ("年", "年份"):
         return None
-    word, k = words[j], j + 2
     if words[k] == "次":  # a year of birth; without a century it is a year of the Republic
         short = number + 1911 if 20 <= number <= 150 else number
         return (short, k + 1) if 1900 <= short <= 2150 else None
-    if "千零" in word and 1900 <= number <= 2150:
+    lasts = number == 2000 and (words[k] in ("的", "历") or scan.before(i) in ("有", "了", "近"))
+    if (
+        "千" in word
+        and 1900 <= number <= 2150
+        and not lasts
+        and ("千零" in word or words[k] not in _AFTER_LENGTH)
+    ):
         return number, k
     if len(word) == 4 and positional(word) and 1 <= number <= 2999:
         return number, k
-    if (
-        len(word) == 3
-        and positional(word)
-        and 60 <= number <= 150
-        and (not word.isdecimal() or words[k + 1] == "月")
-    ):
+    republican = not word.isdecimal() or words[k + 1] == "月"
+    if len(word) == 3 and positional(word) and 60 <= number <= 150 and republican:
         return number + 1911, k  # a year of the Republic; Taiwan often omits 民国
     if len(word) != 2 or not positional(word):
         return (number, k) if j > i and 1 <= number <= 2999 else None
-    if words[k] in (
-        "前",
-        "后",
-        "之前",
-        "之后",
-        "来",
-        "内",
-        "以前的",
-        "多",
-        "半",
-        "级",
-    ) and not word.startswith(("0", "零", "〇")):
-        if words[k] in ("前", "后", "之前", "之后") and number >= 60:
-            return (full_year(number), k) if neighbours(word) is None else None
+    if words[k] in _AFTER_LENGTH and not word.startswith(_SHORT_YEARS):
+        beside = words[k] in ("前", "后", "之前", "之后") and number >= 60 and neighbours(word) is None
+        return (full_year(number), k) if beside else None
+    if number >= 32 and not word.startswith((*_SHORT_YEARS, "9", "九", "8", "八")):
         return None
-    if not word.startswith(("0", "零", "〇", "9", "九", "8", "八")) and number >= 32:
-        return None
-    if scan.before(i) in ("了", "过", "已", "近", "第", "前", "最近", "过去", "未来", "满", "共", "约", "活"):
-        return None
-    return full_year(number), k
+    counted = scan.before(i) in listed("了 过 已 近 第 前 最近 过去 未来 满 共 约 活")
+    return None if counted else (full_year(number), k)
+
+
+_AFTER_LENGTH = listed("前 后 之前 之后 以前 以后 来 内 以前的 多 半 级")
 
 
 @packrat
 def year(scan: Scan, i: int) -> Found | None:
     """Parses a year, by number or relative to this year: 去年, 2016年."""
     words = scan.words
-    shift = YEARS.get(words[i])
+    shift = -1 if words[i : i + 3] == ["上", "一", "年"] else YEARS.get(words[i])
     if shift is not None:
-        span = calendar.year(scan.frame.now.year + shift)
-        return (span, i + 1) if span else None
-    if words[i] == "上" and words[i + 1] == "一" and words[i + 2] == "年":
-        span = calendar.year(scan.frame.now.year - 1)
-        return (span, i + 3) if span else None
+        return given(calendar.year(scan.frame.now.year + shift), i + (3 if words[i] == "上" else 1))
     found = year_number(scan, i)
-    span = calendar.year(found[0]) if found else None
-    return (span, found[1]) if span and found else None
+    return given(calendar.year(found[0]), found[1]) if found else None
 
 
 def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
     """Parses a lunar day: 初一 to 三十."""
     word = scan.words[i]
     if word.startswith("初") and len(word) == 2:
-        return value(word[1]), i + 1  # type: ignore[return-value]
+        return given(value(word[1]), i + 1)
     number = value(word)
-    counts = scan.words[i + 1][:1] in (
-        "个",
-        "人",
-        "次",
-        "点",
-        ":",
-        "天",
-        "岁",
-        "年",
-        "月",
-        "-",
-        "/",
-        "%",
-        ".",
-    )
-    if number is not None and 1 <= number <= 30 and not (word.isdecimal() and counts):
-        return number, scan.skip(i + 1, "日", "号")
-    return None
+    if (
+        number is None
+        or not 1 <= number <= 30
+        or (word.isdecimal() and scan.words[i + 1][:1] in _COUNT_WORDS)
+    ):
+        return None
+    return number, scan.skip(i + 1, "日", "号")
 
 
 @packrat
@@ -145,7 +112,7 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     """Parses a month, perhaps with a day, without a year. Returns the reading, the next word, and 1 when lunar."""
     words = scan.words
     lunar = words[i] in _LUNAR
-    j = i + 1 if lunar else i
+    j = i + lunar
     leap = words[j] == "闰"
     j += leap
     month = _LUNAR_MONTHS.get(words[j])
@@ -156,80 +123,61 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
         and not _counted(scan, j)
     ):
         month = 1
+    k = j + 1
     if month is not None:
-        lunar, k = True, j + 1
+        lunar = True
     else:
-        month = value(words[j]) if neighbours(words[j]) is None else None
-        if month is None or words[j] == "两" or not 1 <= month <= 12 or words[j + 1] not in ("月", "月份"):
+        month = value(words[j]) if neighbours(words[j]) is None and words[j] != "两" else None
+        if month is None or not 1 <= month <= 12 or words[k] not in ("月", "月份"):
             return None
-        k = j + 2
-    k = de(scan, k) if value(words[k + 1]) and words[k] == "的" and words[k + 2] in ("日", "号") else k
-    traditional_day = (words[k].startswith("初") and len(words[k]) == 2) or (
-        lunar and _lunar_day(scan, k) is not None
-    )
-    if traditional_day:
-        day = _lunar_day(scan, k)
-        if day is None:
-            return None
-        number, month_number = day[0], month
+        k += 1
+    k = k + 1 if words[k] == "的" and value(words[k + 1]) and words[k + 2] in ("日", "号") else k
+    fixed = month
+    traditional = words[k].startswith("初") and len(words[k]) == 2
+    day = _lunar_day(scan, k) if traditional or lunar else None
+    if day is not None:
+        number = day[0]
 
         def lunar_date(year: int) -> Span | None:
-            start = solar(year, month_number, number, leap=leap)
+            start = solar(year, fixed, number, leap=leap)
             if start is None and not 1930 <= year < 2100:
-                return calendar.date(year, month_number, number)
+                return calendar.date(year, fixed, number)
             return calendar.day(start) if start else None
 
         return yearly(lunar_date, "day", 0.85), day[1], 1
+    if traditional:
+        return None
     dom = value(words[k])
-    fixed = month
-    if dom is not None and 1 <= dom <= 31 and (words[k + 1] in ("日", "号") or _ends_bare(scan, k)):
-        end = k + 2 if words[k + 1] in ("日", "号") else k + 1
+    signed = words[k + 1] in ("日", "号")
+    if dom is not None and 1 <= dom <= 31 and (signed or _ends_bare(scan, k)):
         if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
             return None
-        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), end, 0
+        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
     if lunar:
-
-        def lunar_month(year: int) -> Span | None:
-            start, after = solar(year, fixed, 1, leap=leap), None
-            if start is not None:
-                after = add_days(start, 30 if solar(year, fixed, 30, leap=leap) else 29)
-            return Span(start, after, "month") if start else None
-
-        return yearly(lunar_month, "month", 0.85), k, 1
+        return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
+
+
+def _lunar_month(year: int, month: int, *, leap: bool = False) -> Span | None:
+    start = solar(year, month, 1, leap=leap)
+    long = solar(year, month, 30, leap=leap) is not None
+    return Span(start, add_days(start, 29 + long), "month") if start else None
 
 
 def _counted(scan: Scan, i: int) -> bool:
     """True when word `i` is the unit of the word before it: 三年, 每年."""
     last = scan.before(i)
-    return scan.tight(i) and (
-        value(last) is not None or last in ("个", "半", "每", "整", "第", "几", "数", "多", "元")
-    )
+    return scan.tight(i) and (value(last) is not None or last in listed("个 半 每 整 第 几 数 多 元"))
 
 
 def _ends_bare(scan: Scan, i: int) -> bool:
     """True for a day without 日 after its month: "五月八，" but not "五月八个"."""
-    return scan.tight(i) and scan.words[i + 1] in (
-        "",
-        "，",
-        ",",
-        "。",
-        "、",
-        "到",
-        "至",
-        "-",
-        "~",
-        "的",
-        "早上",
-        "下午",
-        "晚上",
-    )
+    return scan.tight(i) and scan.words[i + 1] in listed("$ ， , 。 、 到 至 - ~ 的 早上 下午 晚上")
 
 
 def _first_month(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     """Parses the number of the first month of a range: 一 of 一到三月. Returns it as :func:`month_day` does."""
-    words = scan.words
-    number = value(words[i])
+    words, number = scan.words, value(scan.words[i])
     if (
         number is None
         or not 1 <= number <= 12
@@ -243,51 +191,43 @@ def _first_month(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
 @packrat
 def dated(scan: Scan, i: int) -> Found | None:
     """Parses a date, the year first: 2016年一月十日, 去年八月, 10月12号，星期一."""
-    words = scan.words
-    j = i
-    lunar = words[j] in _LUNAR
-    found = year(scan, j + 1 if lunar else j)
-    if found is not None:
-        span, j = found
-        if not isinstance(span, Span) or span.start is None:
-            return None
-        k = scan.skip(j, "的", ",", "，")
-        below = month_day(scan, k) or _first_month(scan, k)
+    lunar = scan.words[i] in _LUNAR
+    found = year(scan, i + lunar)
+    if found is None:
+        below = month_day(scan, i)
         if below is None:
-            return None if lunar else found
-        reading, stop, is_lunar = below
-        if lunar and not is_lunar:
-            return _lunar_again(scan, span.start.year, k)
-        assert isinstance(reading, Cycle)
-        inside = reading.at(span.start.year)
-        if inside is None:
             return None
-        return inside, weekday_after(scan, stop)
-    below = month_day(scan, j)
-    if below is not None:
         return below[0], weekday_after(scan, below[1]) if below[0].grain == "day" else below[1]
-    return None
+    span, j = found
+    if not isinstance(span, Span) or span.start is None:
+        return None
+    k = scan.skip(j, "的", ",", "，")
+    below = month_day(scan, k) or _first_month(scan, k)
+    if below is None:
+        return None if lunar else found
+    reading, stop, is_lunar = below
+    if lunar and not is_lunar:
+        return _lunar_again(scan, span.start.year, k)
+    assert isinstance(reading, Cycle)
+    return given(reading.at(span.start.year), weekday_after(scan, stop))
 
 
 def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
     """Parses a date whose year is marked as lunar, not its month: 农历2015年十月十五."""
-    words = scan.words
-    month = value(words[i])
-    if month is None or words[i + 1] != "月":
+    month = value(scan.words[i])
+    if month is None or scan.words[i + 1] != "月":
         return None
     day = _lunar_day(scan, i + 2)
-    start = solar(number, month, day[0] if day else 1)
-    if start is None:
-        return None
     if day is None:
-        return replace(calendar.days(start, 30 if solar(number, month, 30) else 29), grain="month"), i + 2
-    return calendar.day(start), day[1]
+        return given(_lunar_month(number, month), i + 2)
+    start = solar(number, month, day[0])
+    return (calendar.day(start), day[1]) if start else None
 
 
 def weekday_after(scan: Scan, i: int) -> int:
     """Skips a weekday that only repeats the date: 10月12号，星期一, 5月8日（周五） and 5/8(五)."""
     words = scan.words
-    signed = words[i + 1] in WEEKDAYS or words[i + 1] in ("一", "二", "三", "四", "五", "六", "日")
+    signed = words[i + 1] in WEEKDAYS or words[i + 1] in tuple("一二三四五六日")
     if words[i] in ("(", "（") and signed and words[i + 2] in (")", "）"):
         return i + 3
     j = scan.skip(i, ",", "，", "、")
@@ -297,23 +237,19 @@ def weekday_after(scan: Scan, i: int) -> int:
 @packrat
 def day_word(scan: Scan, i: int) -> Found | None:
     """Parses a day or night relative to today: 今天, 昨晚, 大后天."""
-    words, frame = scan.words, scan.frame
+    words, today = scan.words, scan.frame.today
     shift = DAYS.get(words[i])
     if shift is not None:
-        if words[i] in ("翌日", "次日", "隔天", "隔日", "当天", "当日"):
-            return replace(calendar.day(add_days(frame.today, shift)), sure=0.5, ambiguous=True), i + 1
-        return calendar.day(add_days(frame.today, shift)), weekday_after(scan, i + 1)
+        day = calendar.day(add_days(today, shift))
+        if words[i] in listed("翌日 次日 隔天 隔日 当天 当日"):
+            return replace(day, sure=0.5, ambiguous=True), i + 1
+        return day, weekday_after(scan, i + 1)
     night = NIGHTS.get(words[i])
-    if night is None:
+    span = part(night[1]).on(calendar.day(add_days(today, night[0]))) if night else None
+    if span is None:
         return None
-    span = part(night[1]).on(calendar.day(add_days(frame.today, night[0])))
-    if span is not None and words[i] == "当晚":
-        span = span.doubted(0.5)
-    return (
-        (span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1)
-        if span
-        else None
-    )
+    span = span.doubted(0.5) if words[i] == "当晚" else span
+    return span, scan.skip(i + 1, "上") if words[i + 2] not in ("周", "个", "星期") else i + 1
 
 
 # The first of two days that are named together, as days from today.
@@ -333,36 +269,73 @@ def named_together(scan: Scan, i: int) -> Found | None:
         return None
     if words[j + 1] in ("天", "日"):
         return calendar.days(add_days(today, first), count), j + 2
-    years = calendar.months(today.year + first, 1, 12 * count, "year") if words[j + 1] == "年" else None
-    return (years, j + 2) if years else None
+    return (
+        given(calendar.months(today.year + first, 1, 12 * count, "year"), j + 2)
+        if words[j + 1] == "年"
+        else None
+    )
 
 
-NOT_DAYS = listed(
-    "线 楼 门 房 店 机 球 选 车 床 台 馆 街 公 路 院 文 字 座 位 桌 桥 矿 井 令 员 种 "
-    "套 电 站 窗 码 染 卡 柜 院 航 仓 区 厅 板 型"
-)
+NOT_DAYS = words_of("chinese.not_days")
 
 
 @packrat
 def day_of_month(scan: Scan, i: int) -> Found | None:
     """Parses a day without a month: 29日, 十五号. "12号" may number anything, so "12号" alone is not a day."""
-    words = scan.words
-    number = value(words[i])
-    if number is None or not 1 <= number <= 31 or words[i + 1] not in ("日", "号") or words[i] in ("两",):
+    words, last, after = scan.words, scan.before(i), scan.words[i + 2]
+    number, sign = value(words[i]), words[i + 1]
+    if number is None or not 1 <= number <= 31 or sign not in ("日", "号") or words[i] == "两":
         return None
-    last = scan.before(i)
-    if last in ("段", "路", "街", "巷", "弄", "栋", "楼", "住", "号"):
+    if last in listed("段 路 街 巷 弄 栋 楼 住 号"):
         return None
-    if last in ("第", "-", "/", ".", "年", "共", "近", "这", "过", "了") and scan.tight(i):
+    if last in listed("第 - / . 年 共 近 这 过 了") and scan.tight(i):
         return None
-    if words[i + 1] == "号" and (words[i + 2][:1] in NOT_DAYS or (i == 0 and not words[i + 2])):
+    if sign == "号":
+        numbers = after[:1] in NOT_DAYS or (i == 0 and not after and not words[i].startswith(("廿", "卅")))
+        if numbers or (after == "出" and words[i + 3] in ("口", "站")):
+            return None
+    elif after in ("内", "之内", "以内") or after[:1] in tuple("游遊通券票谈談程"):
         return None
-    if words[i + 1] == "号" and words[i + 2] == "出" and words[i + 3] in ("口", "站"):
-        return None
-    if words[i + 1] == "日" and (
-        words[i + 2] in ("内", "之内", "以内") or words[i + 2][:1] in tuple("游遊通券票谈談程")
-    ):
-        return None
-    if words[i] == "一" and words[i + 1] == "日" and scan.before(i) not in ("、", "和", "到", "至", "月"):
+    elif words[i] == "一" and last not in listed("、 和 到 至 月"):
         return None  # one day, not the first of a month
     return monthly(number), weekday_after(scan, i + 2)
+
+
+@packrat
+def numeric(scan: Scan, i: int) -> Found | None:
+    """Parses a date in digits, the year first: 2010.01.29, 2018-10-12, 12/1. In 23/1/2020 the day is first."""
+    words, first = scan.words, scan.words[i]
+    if not first.isdecimal() or not first.isascii() or len(first) > 4:
+        return None
+    if scan.tight(i) and scan.before(i) in listed("- / . # $ ＄") and i >= 2 and words[i - 2].isdecimal():
+        return None
+    mark, second = words[i + 1], scan.digits(i + 2, 4)
+    if mark not in ("-", "/", ".") or not scan.tight(i + 1) or not scan.tight(i + 2) or second is None:
+        return None
+    a, short = int(first), len(words[i + 2]) <= 2
+    if words[i + 3] == mark and scan.tight(i + 3) and scan.tight(i + 4):
+        third, last, after = scan.digits(i + 4, 4), words[i + 4], words[i + 5]
+        if third is None or (scan.tight(i + 5) and after.isalnum() and after.isascii()):
+            return None
+        republican = mark == "/" and (
+            100 <= a <= 150 or (60 <= a < 100 and len(words[i + 2]) == len(last) == 2)
+        )
+        if len(last) == 4 and short:
+            span = calendar.date(third, second, a) or calendar.date(third, a, second)
+        elif len(last) > 2 or not (len(first) in (2, 4) or (len(first) == 3 and republican)):
+            span = None
+        else:
+            span = calendar.date({2: full_year(a % 100), 3: a + 1911, 4: a}[len(first)], second, third)
+        return given(span, scan.skip(weekday_after(scan, i + 5), "日", "号"))
+    if len(first) == 4 and short and 1 <= second <= 12 and mark != ".":
+        return given(calendar.month(a, second) if 1900 <= a <= 2100 else None, i + 3)
+    after = words[i + 3]
+    if mark != "/" or len(first) > 2 or not short or (a, second) == (24, 7):
+        return None
+    if (after == "号" and words[i + 4][:1] in NOT_DAYS) or after[:1] in tuple("的个杯匙份分月"):
+        return None
+    month, dom = (a, second) if 1 <= a <= 12 else (second, a)
+    runs_on = scan.tight(i + 3) and after.isascii() and after.isalnum()
+    if runs_on or not 1 <= month <= 12 or not 1 <= dom <= calendar.days_in_month(2000, month):
+        return None
+    return yearly(lambda number: calendar.date(number, month, dom), "day", 0.75), weekday_after(scan, i + 3)

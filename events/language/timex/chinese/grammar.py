@@ -9,11 +9,24 @@ from functools import partial
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import at, half_of, part
-from ..cycles import Cycle, Reading, after, before, each, join, monthly, nearest, settle, since, yearly
+from ..cycles import (
+    Cycle,
+    Reading,
+    after,
+    before,
+    each,
+    join,
+    monthly,
+    nearest,
+    onto_day,
+    settle,
+    since,
+    yearly,
+)
 from ..mentions import Mention
-from ..scan import packrat
+from ..scan import given, listed, packrat
 from .dates import RANGE, day_of_month
-from .numbers import length, value
+from .numbers import length, positional, value
 from .offsets import AFTER, BEFORE, offset
 from .periods import period, present
 from .times import hours, within
@@ -21,14 +34,15 @@ from .words import PARTS, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
-_SINCE = frozenset({"以来", "起", "开始"})
-_TO_NOW = frozenset({"至今", "迄今"})
-_EVERY = frozenset({"每", "每逢", "每隔", "隔", "逢"})
-_DAILY = frozenset({"天天", "夜夜", "周周", "月月", "年年"})
+_SINCE = listed("以来 起 开始")
+_TO_NOW = listed("至今 迄今")
+_EVERY = listed("每 每逢 每隔 隔 逢")
+_DAILY = listed("天天 夜夜 周周 月月 年年")
 # Characters before 逢 in words for a meeting: 相逢, 重逢.
 _MEETING = frozenset("相重适遭欣恰正久")
 # The words after 早上好 and similar greetings.
-_GREETED = frozenset({"", "，", ",", "。", ".", "！", "!", "、", "~", "啊", "呀", "哦", "喔"})
+_GREETED = listed("$ ， , 。 . ！ ! 、 ~ 啊 呀 哦 喔")
+_BETWEEN = ("之间", "间", "期间", "中间", "这段时间")
 
 
 @packrat
@@ -44,21 +58,15 @@ def moment(scan: Scan, i: int) -> Found | None:
     timed = hours(scan, i)
     if timed is None:
         return None
-    value_of, j = timed
-    k = j
-    if words[k] == "的" and value_of.name:
-        k += 1
-    if value_of.loose and words[i] not in ("早", "晚"):
-        if scan.before(i) not in ("在", "于", "从", "到", "至", "约", "等", "会"):
-            return None
-    elif value_of.loose:
+    time, j = timed
+    alone = scan.before(i) not in listed("在 于 从 到 至 约 等 会")
+    if time.loose and (alone or words[i] in ("早", "晚")):
         return None
-    if value_of.name and words[j] == "好" and words[j + 1] in _GREETED:
+    if time.name and words[j] == "好" and words[j + 1] in _GREETED:
         return None
-    span = value_of.on(calendar.day(scan.frame.today))
-    if span is None:
-        return None
-    return replace(span, sure=0.35 if value_of.grain == "part_of_day" else 0.55, ambiguous=True), j
+    span = time.on(calendar.day(scan.frame.today))
+    sure = 0.35 if time.grain == "part_of_day" else 0.55
+    return (replace(span, sure=sure, ambiguous=True), j) if span else None
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
@@ -72,24 +80,18 @@ def _with_hours(scan: Scan, found: Found) -> Found:
         k = scan.skip(j, "的", ",", "，", "、", "在")
         half = half_of(reading) if isinstance(reading, Span) else None
         timed = within(scan, k, half) or within(scan, j, half)
-        if timed is None or (reading.grain == "part_of_day" and timed[0].grain == "part_of_day"):
+        if timed is None or reading.grain == timed[0].grain == "part_of_day":
             break
-        if (
-            timed[0].loose
-            and timed[0].grain != "part_of_day"
-            and value(words[k]) == 1
-            and k == j + 0
-            and words[k + 2] in ("也", "都")
-        ):
-            break
+        little = timed[0].loose and timed[0].grain != "part_of_day" and value(words[k]) == 1
+        if little and k == j and words[k + 2] in ("也", "都"):
+            break  # 一点也不
         combined = each(reading, partial(at, clock=timed[0], now=scan.frame.now), timed[0].grain)
         if combined is None:
             break
         found = combined, timed[1]
-    if found[0].grain == "weekend":
+    if found[0].grain == "weekend":  # either day of the weekend
         timed = within(scan, scan.skip(found[1], "的"), None)
-        if timed is not None:
-            return found[0], timed[1]  # either day of the weekend
+        return (found[0], timed[1]) if timed is not None else found
     return found
 
 
@@ -100,14 +102,12 @@ def _bound(scan: Scan, i: int) -> Found | None:
 
 def _bare(scan: Scan, i: int) -> Found | None:
     """Parses a number that is a year or a day only because of the other side of a range: "1995 - 1997年"."""
-    number = scan.digits(i, 4)
-    if number is not None and len(scan.words[i]) == 4 and 1900 <= number <= 2150:
-        span = calendar.year(number)
-        return (span, i + 1) if span else None
-    dom = value(scan.words[i])
-    if dom is not None and 1 <= dom <= 31:
-        return monthly(dom, sure=0.6, bare=True), i + 1
-    return None
+    number = value(scan.words[i])
+    if number is None:
+        return None
+    if len(scan.words[i]) == 4 and positional(scan.words[i]) and 1900 <= number <= 2150:
+        return given(calendar.year(number), i + 1)
+    return (monthly(number, sure=0.6, bare=True), i + 1) if 1 <= number <= 31 else None
 
 
 def _is_bare(scan: Scan, i: int) -> bool:
@@ -117,37 +117,22 @@ def _is_bare(scan: Scan, i: int) -> bool:
 @packrat
 def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses a range, a bound or a moment. Returns the widest reading at word `i`, with absolute dates."""
-    words = scan.words
-    word = words[i]
+    words, word = scan.words, scan.words[i]
     opener = word if word in ("从", "自", "由", "自从") else ""
     j = i + 1 if opener else i
-    if word in ("截止", "截止到", "截止至", "截至", "直到", "到", "至"):
-        found = _bound(scan, scan.skip(j + 1, "到", "至"))
-        if found is None or _is_bare(scan, scan.skip(j + 1, "到", "至")):
-            return None
-        if word in ("到", "至") and words[found[1]] not in ("为止", *BEFORE):
-            return None
-        span = nearest(found[0], scan.frame) if word == "截至" else scan.settle(found[0], i, 1)
-        return (
-            (before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前"))
-            if span and span.start
-            else None
-        )
-    if word == "=":
-        found = _bound(scan, j + 1)
-        return (found[0], found[1]) if found and isinstance(found[0], Span) else None
-    first = _bound(scan, j)
+    if word in listed("截止 截止到 截止至 截至 直到 到 至"):
+        return _deadline(scan, i)
+    first = _bound(scan, j + 1 if word == "=" else j)
     if first is None:
         return None
+    if word == "=":
+        return (first[0], first[1]) if isinstance(first[0], Span) else None
     joined = _joined(scan, j, first, bool(opener))
     if joined is not None:
         return joined
-    if _is_bare(scan, j):
+    if _is_bare(scan, j) or (word in listed("马上 刚才 刚刚 现在 目前") and isinstance(first[0], Cycle)):
         return None
-    if word in ("马上", "刚才", "刚刚", "现在", "目前") and isinstance(first[0], Cycle):
-        return None
-    deadline = words[first[1]] in BEFORE
-    span = scan.settle(first[0], i, 1 if deadline else 0)
+    span = scan.settle(first[0], i, 1 if words[first[1]] in BEFORE else 0)
     if span is None:
         return None
     open_side = _side(scan, span, first[1], bool(opener))
@@ -156,61 +141,57 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     return open_side or (span, first[1])
 
 
+def _deadline(scan: Scan, i: int) -> tuple[Span, int] | None:
+    """Parses the end of a range that is open before: 截止到2018年, 到五月为止."""
+    j = scan.skip(i + 1, "到", "至")
+    found = _bound(scan, j)
+    if found is None or _is_bare(scan, j):
+        return None
+    if scan.words[i] in ("到", "至") and scan.words[found[1]] not in ("为止", *BEFORE):
+        return None
+    span = nearest(found[0], scan.frame) if scan.words[i] == "截至" else scan.settle(found[0], i, 1)
+    if span is None or span.start is None:
+        return None
+    return before(span, included=True), scan.skip(found[1], "为止", "前", "之前", "以前")
+
+
 def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] | None:
     words = scan.words
     reading, j = first
     pairing = words[j] in ("和", "与", "跟", "及")
-    if words[j] == "开始" and words[j + 1] in RANGE:
-        j += 1
-    if words[j] == "起" and words[j + 1] in RANGE:
-        j += 1
-    if words[j] == "一" and words[j + 1] == "直" and words[j + 2] in RANGE:
+    if words[j : j + 2] == ["一", "直"] and words[j + 2] in RANGE:
         j += 2
-    if words[j] == "一直" and words[j + 1] in RANGE:
+    elif words[j] in ("开始", "起", "一直") and words[j + 1] in RANGE:
         j += 1
     if words[j] in _TO_NOW:
         span = settle(reading, scan.frame, -1)
         return (_until_now(scan, span), j + 1) if span and span.start else None
-    if words[j] not in RANGE and not pairing:
-        return None
-    k = j + 1
-    last = _bound(scan, k)
+    last = _bound(scan, j + 1) if words[j] in RANGE or pairing else None
     if last is None:
         return None
     target, stop = last
     named = value(words[i]) if target.grain == "month" and j == i + 1 else None
-    if named is not None and 1 <= named <= 12 and _is_bare(scan, i):  # 一到三月
+    bare = _is_bare(scan, i)
+    if bare and named is not None and 1 <= named <= 12:  # 一到三月
         reading = yearly(lambda number: calendar.month(number, named), "month")
-    elif _is_bare(scan, i) and not (isinstance(target, Span) and target.grain == "year") and not (
-        target.grain == "day" and isinstance(reading, Cycle) and opened
-    ):  # fmt: skip
-        return None
-    if _is_bare(scan, k) and (
-        reading.grain != "day" or words[stop] in ("个", "点", "人", "次", "岁", "块", "元", "%", "月", ".")
+    elif (
+        bare
+        and target.grain != "year"
+        and not (target.grain == "day" and isinstance(reading, Cycle) and opened)
     ):
         return None
-    if pairing and words[stop] not in ("之间", "间", "期间", "中间", "这段时间"):
+    counts = words[stop] in listed("个 点 人 次 岁 块 元 % 月 .")
+    if _is_bare(scan, j + 1) and (reading.grain != "day" or counts):
         return None
-    end = scan.skip(scan.skip(stop, "这段"), "之间", "间", "期间", "为止", "这段时间")
+    if pairing and words[stop] not in _BETWEEN:
+        return None
+    end = scan.skip(scan.skip(stop, "这段"), "为止", *_BETWEEN)
     span = scan.join(reading, target, i)
-    if span is None and isinstance(target, Span) and isinstance(reading, Span):
-        span = _same_day(scan, reading, target)
-    return (span, end) if span is not None else None
-
-
-def _same_day(scan: Scan, first: Span, last: Span) -> Span | None:
-    """Returns a range whose last time has no date. The range ends on its first day, or on the day after."""
-    if (
-        first.start is None
-        or last.start is None
-        or last.end is None
-        or last.grain not in ("hour", "minute", "second")
-    ):
-        return None
-    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
-    if moved <= first.start:
-        moved = add_days(moved, 1)
-    return join(first, replace(last, start=moved, end=moved + (last.end - last.start)), scan.frame, -1)
+    fine = isinstance(target, Span) and target.grain in ("hour", "minute", "second")
+    if span is None and fine and isinstance(target, Span) and isinstance(reading, Span):
+        moved = onto_day(reading, target)
+        span = join(reading, moved, scan.frame, -1) if moved else None
+    return given(span, end)
 
 
 def _until_now(scan: Scan, span: Span) -> Span:
@@ -219,32 +200,32 @@ def _until_now(scan: Scan, span: Span) -> Span:
 
 
 def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | None:
-    """Parses 以前, 之后, 以来 and similar words after a moment."""
+    """Parses 以前, 之后, 以来, 或更早 and similar words after a moment."""
     words = scan.words
     j = scan.skip(i, "的")
     included = words[j] in ("或", "及", "或者", "以及")
-    k = j + 1 if included else j
+    k = j + included
     word = words[k]
-    if word in BEFORE and span.start is not None:
-        if word == "前" and words[k + 1] in ("后", "往"):
-            return None
-        return before(span, included=included), k + 1
-    nth = value(words[k + 2]) if word in AFTER and words[k + 1] == "第" else None
-    if nth is not None and words[k + 3] in ("天", "日") and span.end is not None and span.grain == "day":
-        return calendar.day(add_days(span.end, nth - 1)), k + 4
-    weekday = WEEKDAYS.get(words[_first_one(scan, k + 1)]) if word in AFTER else None
-    if weekday is not None and span.end is not None and span.grain == "day":
-        there = add_days(span.end, (weekday - span.end.weekday()) % 7)
-        return calendar.day(there), _first_one(scan, k + 1) + 1
-    if word in AFTER and span.end is not None and span.start is not None:
-        return (since(span) if included else after(span)), k + 1
-    if word in _SINCE and span.start is not None:
-        if word == "开始" and not opened and span.grain in ("hour", "minute"):
-            return None
-        return since(span), scan.skip(k + 1, "算")
-    if word == "为止" and span.start is not None:
-        return before(span, included=True), k + 1
-    return None
+    if included and word in ("更早", "更晚"):
+        return (before(span, included=True) if word == "更早" else since(span)), k + 1
+    if span.start is not None and (
+        word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往")))
+    ):
+        return before(span, included=included or word == "为止"), k + 1
+    if word in AFTER and span.end is not None:
+        if span.grain == "day":
+            nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
+            one = _first_one(scan, k + 1)
+            weekday = WEEKDAYS.get(words[one])
+            if nth is not None:
+                return calendar.day(add_days(span.end, nth - 1)), k + 4
+            if weekday is not None:
+                return calendar.day(add_days(span.end, (weekday - span.end.weekday()) % 7)), one + 1
+        return ((since(span) if included else after(span)), k + 1) if span.start is not None else None
+    if word not in _SINCE or span.start is None:
+        return None
+    starts = word == "开始" and not opened and span.grain in ("hour", "minute")
+    return None if starts else (since(span), scan.skip(k + 1, "算"))
 
 
 def _first_one(scan: Scan, i: int) -> int:
@@ -274,13 +255,10 @@ def findings(scan: Scan) -> Iterator[Mention]:
             i = found[1]
             continue
         lasting = length(scan, i)
-        if lasting is not None and scan.before(i) == "第":
-            i = lasting[1]
-            continue
-        if lasting is not None and not (word == "一" and scan.before(i) in ("有", "同", "第", "哪", "某")):
-            yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
-            i = lasting[1]
-            continue
+        if lasting is not None and not (word == "一" and scan.before(i) in listed("有 同 第 哪 某")):
+            if scan.before(i) != "第":
+                yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
+            i = lasting[1] - 1
         i += 1
 
 

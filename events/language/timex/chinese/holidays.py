@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from events.language.timex.tables import values_of
+
 from .. import calendar
 from ..calendar import Span, add_days
 from ..cycles import Reading, yearly
-from ..holidays import RULES
+from ..holidays import CHINESE, RULES
 from ..scan import packrat
-from .names import HOLIDAYS, TRADITIONAL
 from .words import ChineseScan as Scan
 
+# Holidays that Taiwan keeps on another day, for texts in traditional characters.
+_IN_TAIWAN = values_of("chinese.in_taiwan")
+_WEEKS = {"national_china": 7, "spring_festival": 7, "workers": 5}
 Found = tuple[Reading, int]
 _WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
 
@@ -18,11 +22,11 @@ _WISHES = ("快乐", "快樂", "愉快", "安康", "吉祥")
 def holiday(scan: Scan, i: int) -> Found | None:
     """Parses a holiday without a year. The script of its name decides between the calendars of China and Taiwan."""
     words = scan.words
-    key = HOLIDAYS.get(words[i])
+    key = CHINESE.get(words[i])
     if key is None:
         return None
     original = scan.source[scan.begins[i] : scan.stops[i]]
-    for written, other in TRADITIONAL.items():
+    for written, other in _IN_TAIWAN.items():
         if original.startswith(written):
             key = other
     rule = RULES[key]
@@ -31,10 +35,8 @@ def holiday(scan: Scan, i: int) -> Found | None:
         return None
     if scan.text.startswith(_WISHES, scan.stops[i]):
         return None
-    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in (
-        "national_china", "spring_festival", "workers",
-    ):  # fmt: skip
-        length = 5 if key == "workers" else 7
+    if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in _WEEKS:
+        length = _WEEKS[key]
 
         def holiday_week(year: int) -> Span | None:
             day = rule(year)

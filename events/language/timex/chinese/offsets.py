@@ -7,7 +7,7 @@ from dataclasses import replace
 from .. import calendar
 from ..calendar import Span
 from ..cycles import Reading
-from ..scan import packrat
+from ..scan import listed, packrat
 from .numbers import length
 from .period_parts import after_event, period_part
 from .words import WEEKDAYS
@@ -64,27 +64,7 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
     return (inner, part[1]) if inner and part else None
 
 
-_LEFT = frozenset(
-    {
-        "还有",
-        "还剩",
-        "剩下",
-        "剩",
-        "只剩",
-        "差",
-        "再过",
-        "过",
-        "隔",
-        "第",
-        "再",
-        "的",
-        "新",
-        "这",
-        "那",
-        "上",
-        "下",
-    }
-)
+_LEFT = listed("还有 还剩 剩下 剩 只剩 差 再过 过 隔 第 再 的 新 这 那 上 下")
 
 
 def _goes_on(scan: Scan, i: int, j: int) -> int:

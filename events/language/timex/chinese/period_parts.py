@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
+from typing import cast
+
+from events.language.timex.tables import values_of
 
 from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import Cycle
-from ..scan import packrat
+from ..scan import listed, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .dates import dated
 from .holidays import holiday
@@ -20,24 +24,14 @@ from .words import ChineseScan as Scan
 
 PeriodPart = tuple[Callable[[Span], Span | None], int]
 """The rule that narrows a period to its part, and the index of the next word."""
-SHARES: dict[str, Share] = {
-    "初": "beginning", "初期": "beginning", "中": "middle", "中期": "middle", "底": "end", "末": "end", "末期": "end",
-    "晚期": "end", "终": "end", "尾": "end",
-}  # fmt: skip
+SHARES = cast("dict[str, Share]", values_of("chinese.shares"))
 TENTHS = {"上旬": (0, 10), "中旬": (10, 20), "下旬": (20, 31)}
 HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上半": 1, "下半": 2}
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
 
 # Characters with which a share makes another word: 中国, 初恋, 底特律, 末日.
-_WORDS_OF = {
-    "中": "国國华華央学學文东東山共医醫心美日俄欧歐德韩韓印餐饭飯药藥环環兴興秋午等年立",
-    "初": "中恋戀步级級衷次期审審试試稿创創",
-    "底": "特层層线線片盘盤薪牌",
-    "末": "日梢",
-    "尾": "牙巴声聲款数數",
-    "终": "奖獎於于身极極",
-}
+_WORDS_OF = values_of("chinese.words_of")
 _NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情")
 
 
@@ -118,83 +112,65 @@ def _half_month(span: Span, *, first: bool) -> Span | None:
 
 def _ordinal(scan: Scan, i: int) -> PeriodPart | None:
     """Parses units inside a period: 第二周, 第三季度, 最后3周, 前10天, 最后一个星期一, Q2."""
-    words = scan.words
-    word = words[i]
+    words, word = scan.words, scan.words[i]
     if word in ("q", "h") and scan.digits(i + 1, 1) is not None:
         rule, number = calendar.quarter if word == "q" else calendar.half, int(words[i + 1])
-        return (
-            lambda span: rule(span.start.year, number) if span.start and span.grain == "year" else None
-        ), i + 2
-    count, where, j = 1, 0, i + 1
+        return (lambda span: _in_year(span, lambda year: rule(year, number))), i + 2
+    count, j = 1, i + 1
+    where = {"首": 1, "头": 1, "前": 1, "最初": 1, "最后": -1, "最末": -1, "后": -1}.get(word)
     if word == "第":
-        place = value(words[j])
-        if place is None:
-            return None
-        where, j = place, j + 1
-    elif word in ("首", "头"):
-        where = 1
-    elif word in ("前", "最初", "最后", "最末", "后"):
-        where = 1 if word in ("前", "最初") else -1
-    elif (numbered := value(word)) is not None and words[i + 1] in ("季度", "季"):
-        where = numbered
+        where, j = value(words[j]), j + 1
+    elif where is None:
+        where = value(word) if words[j] in ("季度", "季") else None
     else:
-        return None
-    if word in ("前", "最初", "最后", "最末", "后", "首", "头"):
-        many = value(words[j])
-        if words[j] in ("几",):
-            many = 3
+        many = 3 if words[j] == "几" else value(words[j])
         if many is None and word != "首" and words[j] not in ("个", "季"):
             return None
-        count, j = (many or 1), j + (many is not None)
-    j = scan.skip(j, "个")
-    weekday_number = WEEKDAYS.get(words[j])
-    if weekday_number is not None:
-        return (lambda span: nth_weekday(span, weekday_number, where) if count == 1 else None), j + 1
-    kind = UNITS.get(words[j])
-    if kind not in _LENGTH_UNITS:
+        count, j = many or 1, j + (many is not None)
+    if where is None:
         return None
-    return (lambda span: nth(span, kind, where, count) if span.grain != kind else None), j + 1
+    place = where
+    j = scan.skip(j, "个")
+    weekday, kind = WEEKDAYS.get(words[j]), UNITS.get(words[j])
+    if weekday is not None:
+        return (lambda span: nth_weekday(span, weekday, place) if count == 1 else None), j + 1
+    if kind not in _LENGTH_UNITS or kind is None:
+        return None
+    return (lambda span: nth(span, kind, place, count) if span.grain != kind else None), j + 1
 
 
 def _named(scan: Scan, i: int) -> PeriodPart | None:
     """Parses a season, a holiday or a month inside a year, a day inside a month, or a weekday inside a week."""
-    words = scan.words
-    season_name = SEASONS.get(words[i])
-    if season_name is not None:
-        return (lambda span: _in_year(span, lambda number: calendar.season(number, season_name))), i + 1
-    found = holiday(scan, i)
-    if found is not None:
-        cycle = found[0]
-        return (lambda span: _in_year(span, cycle.at) if isinstance(cycle, Cycle) else None), found[1]
-    number = WEEKDAYS.get(words[i])
-    if number is not None:
-        return (lambda span: in_week(span, number) if span.grain == "week" else None), i + 1
-    if words[i] == "周末":
+    words, word, today = scan.words, scan.words[i], scan.frame.today
+    ends = words[i + 1] in listed("$ ， , 。 ！ ？ 、 的 到 至 - ~ 在 我 他 她 开 开始")
+    season = SEASONS.get(word) or (_BARE_SEASONS.get(word) if ends else None)
+    if season is not None:
+        return (lambda span: _in_year(span, lambda year: calendar.season(year, season))), i + 1
+    weekday = WEEKDAYS.get(word)
+    if weekday is not None:
+        return (lambda span: in_week(span, weekday) if span.grain == "week" else None), i + 1
+    if word == "周末":
         return (
             lambda span: calendar.unit("weekend", span.start) if span.grain == "week" and span.start else None
         ), i + 1
-    day = value(words[i])
-    if day is not None and words[i + 1] in ("日", "号"):
-        dom = day
+    dom = value(word)
+    if dom is not None and words[i + 1] in ("日", "号"):
         return (lambda span: _in_month(span, dom)), i + 2
-    today = scan.frame.today
-    if words[i] in ("这个时候", "这时候", "此时", "同期"):
+    if word in listed("这个时候 这时候 此时 同期 今天 同一天"):
+        about = word not in ("今天", "同一天")
+        return (lambda span: _in_year(span, lambda year: _anniversary(today, year, about=about))), i + 1
+    found = holiday(scan, i) or dated(scan, i)
+    cycle = found[0] if found is not None else None
+    return ((lambda span: _in_year(span, cycle.at)), found[1]) if found and isinstance(cycle, Cycle) else None
 
-        def about(span: Span) -> Span | None:
-            same = calendar.date(span.start.year, today.month, today.day) if span.start else None
-            if same is None or same.start is None or span.grain != "year":
-                return None
-            return Span(add_days(same.start, -14), add_days(same.start, 15), "month", sure=0.6)
 
-        return about, i + 1
-    if words[i] in ("今天", "同一天"):
-        return (lambda span: calendar.day(add_months(today, 12 * (span.start.year - today.year)))
-                if span.start and span.grain == "year" else None), i + 1  # fmt: skip
-    below = dated(scan, i)
-    if below is not None and isinstance(below[0], Cycle):
-        monthly_cycle = below[0]
-        return (lambda span: _in_year(span, monthly_cycle.at)), below[1]
-    return None
+_BARE_SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
+
+
+def _anniversary(today: datetime, year: int, *, about: bool) -> Span | None:
+    """Returns this day in another year, or the weeks about it."""
+    day = add_months(today, 12 * (year - today.year))
+    return Span(add_days(day, -14), add_days(day, 15), "month", sure=0.6) if about else calendar.day(day)
 
 
 def _in_year(span: Span, at: Callable[[int], Span | None]) -> Span | None:

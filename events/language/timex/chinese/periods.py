@@ -5,34 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from events.language.timex.tables import numbers_of
+
 from .. import calendar
 from ..calendar import Grain, Span, add_days
 from ..cycles import Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import packrat
+from ..scan import given, listed, packrat
 from ..shares import share
-from .dates import (
-    dated,
-    day_of_month,
-    day_word,
-    de,
-    named_together,
-)
-from .digits import numeric
+from .dates import dated, day_of_month, day_word, de, named_together, numeric
 from .holidays import holiday
 from .numbers import length, neighbours, value
 from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part
 from .weeks import relative, weekday, weekend
-from .words import AHEAD_LENGTHS, BACK_LENGTHS, SEASONS
+from .words import LENGTHS, SEASONS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
 # The approximate number of days before today that each word covers.
-_VAGUE = {
-    "前些天": 14, "前些日子": 14, "日前": 14, "前阵子": 90, "前段时间": 90,
-    "这阵子": 30, "这段时间": 30, "近期": 30, "近来": 30, "近日": 7,
-    "前一阵子": 90, "前一段时间": 90, "不久前": 30, "近年": 1100,
-}  # fmt: skip
+_VAGUE = numbers_of("chinese.vague")
 # Words after a length that say what comes at its end: 还有三天就考试, 再两个月毕业.
 _ARRIVES = frozenset({"就", "便", "要", "就要", "就是"})
 _ENDS = ("结束", "結束", "到期", "毕业", "畢業", "退休", "开学", "開學", "放假")
@@ -66,8 +57,7 @@ def _neighbour(scan: Scan, reading: Reading, i: int) -> Found | None:
         low, high = (there, span.start) if sign < 0 else (add_days(span.start, 1), add_days(there, 1))
         return replace(span, start=low, end=high, grain=lasting.grain, instant=False)
 
-    near = each(reading, beside, lasting.grain)
-    return (near, stop) if near is not None else None
+    return given(each(reading, beside, lasting.grain), stop)
 
 
 @packrat
@@ -109,58 +99,49 @@ def _root(scan: Scan, i: int) -> Found | None:
 
 @packrat
 def _rolling(scan: Scan, i: int) -> Found | None:
-    """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来, 还剩5分钟."""
+    """Parses a length until or from now: 过去三个月, 最近5天, 未来两周, 前1周, 后1年, 这几天, 近三年来."""
     words, frame = scan.words, scan.frame
     word = words[i]
-    if word in ("还剩", "还有", "剩下", "再"):
-        long = length(scan, i + 1)
-        arrives = long and (words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]]))
-        if long and arrives and words[i - 1 : i] != ["一"]:
-            base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-            there = long[0].shifted(base, frame, 1)
-            return (there, long[1]) if there else None
-        if word == "再":
-            return None
-        return (
-            (long[0].rolling(frame, 1), long[1])
-            if long and long[0].fine and len(long[0].parts) == 1
-            else None
-        )
-    if word in ("再过", "过"):
-        long = length(scan, i + 1)
-        if long is None or scan.tense(i) < 0:
-            return None
-        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
-        span = long[0].shifted(base, frame, 1)
-        return (span, scan.skip(long[1], "后", "之后", "以后")) if span else None
-    sign = -1 if word in BACK_LENGTHS else 1 if word in AHEAD_LENGTHS else 0
+    if word in listed("还剩 还有 剩下 再 再过 过"):
+        return _left(scan, i)
+    sign = {"back": -1, "ahead": 1}.get(LENGTHS.get(word, ""), 0)
     if not sign or (word in ("前", "后", "之前", "之后") and after_event(scan, i)):
         return None
     j = scan.skip(de(scan, i + 1), "这", "大约", "约")
     long = length(scan, j)
     if long is None:
-        if word in ("最近", "近来"):
-            return Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True), i + 1
-        return None
+        recent = Span(add_days(frame.today, -30), frame.now, "month", sure=0.4, ambiguous=True)
+        return (recent, i + 1) if word in ("最近", "近来") else None
     lasting, stop = long
     count, unit = lasting.parts[0]
-    if word == "这" and count == 1:
+    if (word == "这" and count == 1) or (word in ("上", "下") and words[j] in ("半", "一")):
         return None
-    if word in ("上", "下", "这") and words[j] in ("半", "一") and word != "这":
-        return None
-    if word == "前" and words[stop] in ("的时候",):
+    if word == "前" and words[stop] == "的时候":
         return None
     stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
     stop = stop if begins_word(scan, stop) else scan.skip(stop, "中")
-    if unit == "quarter" and len(lasting.parts) == 1 and count == int(count):
-        first = calendar.unit("quarter", frame.now, 1 if sign > 0 else -int(count))
-        last = calendar.unit("quarter", frame.now, int(count) if sign > 0 else -1)
-        if first and last:
-            return replace(first, end=last.end), stop
+    if unit == "quarter" and len(lasting.parts) == 1:
+        return given(calendar.units("quarter", frame.now, int(count), sign), stop)
     span = lasting.rolling(frame, sign)
-    if word == "这" or (word in ("前", "后") and count == 1):
-        span = span.doubted(0.6)
-    return span, stop
+    return span.doubted(0.6) if word == "这" or (word in ("前", "后") and count == 1) else span, stop
+
+
+def _left(scan: Scan, i: int) -> Found | None:
+    """Parses a length that is left until something: 还剩5分钟, 还有三天就考试, 再过两周."""
+    words, frame = scan.words, scan.frame
+    long = length(scan, i + 1)
+    if long is None:
+        return None
+    passes = words[i] in ("再过", "过")
+    arrives = words[long[1]] in _ARRIVES or scan.text.startswith(_ENDS, scan.begins[long[1]])
+    if passes or (arrives and words[i - 1 : i] != ["一"]):
+        if passes and scan.tense(i) < 0:
+            return None
+        base = Span(frame.now, frame.now, "second") if long[0].fine else calendar.day(frame.today)
+        stop = scan.skip(long[1], "后", "之后", "以后") if passes else long[1]
+        return given(long[0].shifted(base, frame, 1), stop)
+    fine = words[i] != "再" and long[0].fine and len(long[0].parts) == 1
+    return (long[0].rolling(frame, 1), long[1]) if fine else None
 
 
 @packrat
@@ -169,35 +150,26 @@ def _alone(scan: Scan, i: int) -> Found | None:
     words, frame = scan.words, scan.frame
     word = words[i]
     if word in ("月", "年") and words[i + 1] in SHARES:
-        if begins_word(scan, i + 1):
-            return None
-        if (
-            i > 0
-            and scan.tight(i)
-            and (value(scan.before(i)) is not None or scan.before(i) in ("个", "半", "每", "整", "第"))
-        ):
-            return None
+        counted = scan.tight(i) and (
+            value(scan.before(i)) is not None or scan.before(i) in listed("个 半 每 整 第")
+        )
         span = calendar.unit("month" if word == "月" else "year", frame.now)
-        shared = share(span, SHARES[words[i + 1]]) if span else None
+        if counted or span is None or begins_word(scan, i + 1):
+            return None
+        shared = share(span, SHARES[words[i + 1]])
         return (shared.doubted(0.85), i + 2) if shared else None
     if word in _VAGUE:
-        since = add_days(frame.today, -_VAGUE[word])
         grain: Grain = "week" if _VAGUE[word] < 14 else "month" if _VAGUE[word] < 365 else "year"
-        return Span(since, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
+        begin = add_days(frame.today, -_VAGUE[word])
+        return Span(begin, frame.now, grain, sure=0.4, ambiguous=True, vague=True), i + 1
     if word in HALVES and word not in ("上半", "下半"):
-        span = calendar.half(frame.now.year, HALVES[word])
-        return (span, i + 1) if span else None
-    if word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜"):
-        part = period_part(scan, i)
-        week = calendar.unit("week", frame.now)
-        inner = part[0](week) if part and week else None
-        return (inner, i + 2) if inner else None
+        return given(calendar.half(frame.now.year, HALVES[word]), i + 1)
+    of_week = word in ("上半", "下半") and words[i + 1] in ("周", "星期", "礼拜")
     halved = word in ("上半", "下半") and words[i + 1 : i + 3] == ["个", "月"]
-    if halved or word in TENTHS or word in ("上半月", "下半月"):
+    if of_week or halved or word in TENTHS or word in ("上半月", "下半月"):
         part = period_part(scan, i)
-        span = calendar.unit("month", frame.now)
-        inner = part[0](span) if part and span else None
-        return (inner, part[1]) if inner and part else None
+        whole = calendar.unit("week" if of_week else "month", frame.now)
+        return given(part[0](whole), part[1]) if part and whole else None
     near = neighbours(word) if words[i + 1] in ("月", "月份") else None
     if near is not None and near[1] <= 12:
         return yearly(lambda number: calendar.months(number, near[0], 2, "month"), "month", 0.8), i + 2
@@ -208,10 +180,9 @@ def _alone(scan: Scan, i: int) -> Found | None:
     quartered = _quarter(scan, i)
     if quartered is not None:
         return quartered
-    if word == "第" and value(words[i + 1]) is not None and words[i + 2] == "周":
-        week = calendar.iso_week(frame.now.isocalendar().year, value(words[i + 1]) or 0)
-        return (week.doubted(0.6), i + 3) if week and words[i + 1].isdecimal() else None
-    return None
+    number = scan.digits(i + 1, 2) if word == "第" and words[i + 2] == "周" else None
+    week = calendar.iso_week(frame.now.isocalendar().year, number) if number else None
+    return (week.doubted(0.6), i + 3) if week else None
 
 
 def _quarter(scan: Scan, i: int) -> Found | None:
@@ -235,54 +206,30 @@ def _quarter(scan: Scan, i: int) -> Found | None:
 @packrat
 def _decade(scan: Scan, i: int) -> Found | None:
     """Parses a decade or a century: 九十年代, 上世纪90年代, 20世纪, 21世纪初."""
-    words, frame = scan.words, scan.frame
+    words = scan.words
     hundred: int | None = None
     j = i
-    if (
-        words[j] in ("上", "本", "这")
-        and words[j + 1] in ("世纪", "个")
-        and (words[j + 1] == "世纪" or words[j + 2] == "世纪")
-    ):
-        hundred = frame.now.year // 100 * 100 - (100 if words[j] == "上" else 0)
-        j += 2 if words[j + 1] == "世纪" else 3
-    else:
-        number = value(words[j])
-        if number is not None and words[j + 1] == "世纪" and 1 <= number <= 30:
-            hundred, j = (number - 1) * 100, j + 2
+    number = value(words[i])
+    if words[i] in ("上", "本", "这") and words[scan.skip(i + 1, "个")] == "世纪":
+        hundred, j = scan.frame.now.year // 100 * 100 - 100 * (words[i] == "上"), scan.skip(i + 1, "个") + 1
+    elif number is not None and words[i + 1] == "世纪" and 1 <= number <= 30:
+        hundred, j = (number - 1) * 100, i + 2
     k = de(scan, j)
     number = value(words[k])
-    if number is not None and words[k + 1] == "年代":
-        if number % 10 == 0 and 0 <= number <= 90:
-            base = hundred if hundred is not None else (2000 if number <= 20 else 1900)
-            span = calendar.decade(base + number)
-        elif number % 10 == 0 and 1000 <= number <= 2990 and hundred is None:
-            span = calendar.decade(number)
-        else:
-            span = None
-        return (span, k + 2) if span else None
-    if hundred is None or j == i:
+    if number is None or words[k + 1] != "年代":
+        return given(calendar.century(hundred), j) if hundred else None
+    if number % 10 == 0 and number <= 90:
+        number += hundred if hundred is not None else 2000 if number <= 20 else 1900
+    elif number % 10 or not 1000 <= number <= 2990 or hundred is not None:
         return None
-    span = calendar.century(hundred) if hundred else None
-    return (span, j) if span else None
+    return given(calendar.decade(number), k + 2)
 
 
 @packrat
 def present(scan: Scan, i: int) -> Found | None:
     """Parses a word for now: 现在, 刚才, 马上."""
-    if scan.words[i] not in (
-        "现在",
-        "而家",
-        "依家",
-        "目前",
-        "此刻",
-        "当前",
-        "眼下",
-        "刚才",
-        "刚刚",
-        "方才",
-        "马上",
-        "立刻",
-        "如今",
+    if scan.words[i] not in listed(
+        "现在 这会儿 当下 而家 依家 目前 此刻 当前 眼下 刚才 刚刚 方才 马上 立刻 如今"
     ):
         return None
     now = scan.frame.now
@@ -291,15 +238,5 @@ def present(scan: Scan, i: int) -> Found | None:
 
 _NUMBER_RULES = (numeric, dated, holiday, _alone, _decade, day_of_month)
 _WORD_RULES = (
-    dated,
-    day_word,
-    named_together,
-    relative,
-    weekday,
-    weekend,
-    holiday,
-    _rolling,
-    _alone,
-    _decade,
-    present,
-)
+    dated, day_word, named_together, relative, weekday, weekend, holiday, _rolling, _alone, _decade, present,
+)  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..clock import PARTS as PART_HOURS
 from ..clock import Clock, Half, Hours, part, waking, waking_between
-from ..scan import Scan, packrat
+from ..scan import Scan, given, listed, packrat
 from .dates import RANGE
 from .numbers import neighbours, value
 from .words import PARTS
@@ -14,26 +14,7 @@ from .words import PARTS
 Timed = tuple[Clock, int, bool]
 """A clock time, the next word, and True when the time is loose: "一点" may mean "a little"."""
 
-_FIRM = frozenset(
-    {
-        "半",
-        "钟",
-        "整",
-        "左右",
-        "开会",
-        "见",
-        "出发",
-        "集合",
-        "多",
-        "前",
-        "后",
-        "之前",
-        "之后",
-        "以前",
-        "以后",
-        "的",
-    }
-)
+_FIRM = listed("半 钟 整 左右 开会 见 出发 集合 多 前 后 之前 之后 以前 以后 的")
 _MERIDIEM: dict[str, Half] = {"am": "am", "pm": "pm"}
 
 
@@ -124,8 +105,7 @@ def _minutes(scan: Scan, hour: int, i: int, loose: bool) -> Timed:
 
 
 def part_of_day(scan: Scan, i: int) -> tuple[str, int] | None:
-    name = PARTS.get(scan.words[i])
-    return (name, scan.skip(i + 1, "的")) if name else None
+    return given(PARTS.get(scan.words[i]), scan.skip(i + 1, "的"))
 
 
 def _first_hour(scan: Scan, i: int, *, named: bool) -> Timed | None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from events.language.timex.tables import values_of
+
 from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
 from ..lengths import Length
-from ..scan import packrat
+from ..scan import given, listed, packrat
 from .dates import Found
 from .words import WEEKDAYS
 from .words import ChineseScan as Scan
 
 _SHIFTS = {"今": 0, "上": -1, "下": 1, "这": 0, "本": 0, "当": 0, "该": 0, "同": 0}
 _MOST_SHIFTS = 9
-_KINDS = {
-    "年": "year", "年度": "year", "月": "month", "月份": "month", "周": "week", "星期": "week", "礼拜": "week",
-    "季": "quarter", "季度": "quarter", "周末": "weekend", "世纪": "century",
-}  # fmt: skip
+_KINDS = values_of("chinese.kinds")
 
 
 @packrat
@@ -35,18 +34,7 @@ def relative(scan: Scan, i: int) -> Found | None:
     while words[j] == word and word in ("上", "下") and j - i < _MOST_SHIFTS:
         shift += _SHIFTS[word]
         j += 1
-    if words[j] == "一" and words[j + 1] in (
-        "个",
-        "周",
-        "季",
-        "季度",
-        "年",
-        "世纪",
-        "小时",
-        "分钟",
-        "秒",
-        "钟头",
-    ):
+    if words[j] == "一" and words[j + 1] in listed("个 周 季 季度 年 世纪 小时 分钟 秒 钟头"):
         j += 1
     counted = words[j] == "个"
     if word == "今" and not counted:
@@ -62,7 +50,7 @@ def relative(scan: Scan, i: int) -> Found | None:
         span = calendar.half(frame.now.year, 1 + half)
         if shift:
             span = calendar.unit("half_year", frame.now, shift)
-        return (span, j + 2) if span else None
+        return given(span, j + 2)
     if name == "月" and words[j + 1] == "份":
         name = "月"
     if counted or words[j - 1] == "一":
@@ -76,17 +64,7 @@ def relative(scan: Scan, i: int) -> Found | None:
         return None
     if name == "年" and not (counted or words[j - 1] == "一" or word in ("这", "本", "当", "该", "上")):
         text = scan.text
-        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in (
-            "乡",
-            "地",
-            "楼",
-            "天",
-            "门",
-            "手",
-            "脚",
-            "之",
-            "以",
-        ):
+        if shift != 1 or text[scan.begins[i] - 1 : scan.begins[i]] in listed("乡 地 楼 天 门 手 脚 之 以"):
             return None
         if text[scan.stops[j] : scan.stops[j] + 1] in tuple("味货糕夜轻级龄纪关终假"):
             return None

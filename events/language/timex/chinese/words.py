@@ -9,27 +9,22 @@ from __future__ import annotations
 import re
 
 from ..calendar import Frame, Tense
+from ..holidays import CHINESE as HOLIDAYS
 from ..scan import REACH, Scan, listed
-from .names import ERAS, HOLIDAYS
+from ..tables import numbers_of, rows, values_of, words_of
 
-_TRADITIONAL = (
-    "週號點時鐘鍾後個這來過兩禮開節國慶聖誕勞動農曆歷舊陰陽臘閏現剛馬將會準備預計畫劃約記紀當該從間內還為於與晝淩黃"
-    "聽尋沒長連復萬雙婦兒師親樹軍黨燈歲幾數頭條報語氣機誌裡裏終學員話場議發晚無點遲隨歡紅慣樣親啟順見訂線樓門選車館電級齡輕處詞類陣驚蟄穀滿種"
+FOLD = {ord(written): ord(folded) for written, folded in values_of("chinese.folded").items()}
+FOLD |= {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+FOLD |= {0x3000: 0x20, ord("〜"): ord("~"), ord("○"): ord("〇")}
+# Numerals of contracts. Alone they are other words, so they count only in a number with its unit.
+_FORMAL = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟", "一二二三三四五六六七八九十百千")
+_FORMAL_NUMBER = re.compile(
+    r"[壹贰貳叁參肆伍陆陸柒捌玖拾佰仟零〇]{2,}(?=[年月日号號])|[壹贰貳叁肆柒捌玖拾](?=[月日号號])"
 )
-_SIMPLIFIED = (
-    "周号点时钟钟后个这来过两礼开节国庆圣诞劳动农历历旧阴阳腊闰现刚马将会准备预计画划约记纪当该从间内还为于与昼凌黄"
-    "听寻没长连复万双妇儿师亲树军党灯岁几数头条报语气机志里里终学员话场议发晚无点迟随欢红惯样亲启顺见订线楼门选车馆电级龄轻处词类阵惊蛰谷满种"
-)
-FOLD = str.maketrans(_TRADITIONAL, _SIMPLIFIED) | {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-FOLD |= {0x3000: 0x20, ord("。"): ord("。"), ord("〜"): ord("~"), ord("～"): ord("~"), ord("○"): ord("〇")}
 
-DAYS: dict[str, int] = {
-    "今天": 0, "今日": 0, "今儿": 0, "本日": 0, "当天": 0, "当日": 0,
-    "明天": 1, "明日": 1, "明儿": 1, "翌日": 1, "次日": 1, "隔天": 1, "隔日": 1,
-    "后天": 2, "后日": 2, "大后天": 3, "大后日": 3,
-    "听日": 1, "琴日": -1, "寻日": -1,  # Cantonese
-    "昨天": -1, "昨日": -1, "昨儿": -1, "前天": -2, "前日": -2, "大前天": -3, "大前日": -3,
-}  # fmt: skip
+ERAS = {name: int(year) for name, year in rows("eras")}
+"""The year before the first year of each era."""
+DAYS: dict[str, int] = numbers_of("chinese.days")
 NIGHTS: dict[str, tuple[int, str]] = {
     first + last: (shift, part)
     for first, shift in (("今", 0), ("昨", -1), ("明", 1), ("当", 0), ("前", -2))
@@ -41,64 +36,20 @@ NIGHTS |= {
     for first, shift in (("听", 1), ("琴", -1), ("寻", -1), ("今", 0))
     for last, part in (("晚", "late"), ("朝", "morning"))
 }
-YEARS: dict[str, int] = {
-    "今年": 0, "本年": 0, "明年": 1, "来年": 1, "后年": 2, "大后年": 3, "去年": -1, "旧年": -1, "上年": -1, "昨年": -1,
-    "前年": -2, "大前年": -3,
-}  # fmt: skip
-PARTS: dict[str, str] = {
-    "凌晨": "small_hours", "清晨": "dawn", "拂晓": "dawn", "黎明": "dawn",
-    "朝早": "morning", "上昼": "morning", "下昼": "afternoon", "晏昼": "afternoon",  # Cantonese
-    "早晨": "morning", "早上": "morning", "早间": "morning", "清早": "morning", "大清早": "morning", "一早": "morning",
-    "一大早": "morning", "早": "morning", "晨间": "morning", "上午": "morning", "午前": "morning",
-    "中午": "noon", "正午": "noon", "午间": "noon", "下午": "afternoon", "午后": "afternoon",
-    "傍晚": "evening", "黄昏": "evening", "晚上": "late", "晚间": "late", "夜晚": "late", "晚": "late",
-    "夜里": "night", "夜间": "night", "深夜": "night", "半夜": "night", "午夜": "night", "白天": "daytime",
-}  # fmt: skip
+YEARS: dict[str, int] = numbers_of("chinese.years")
+PARTS: dict[str, str] = values_of("chinese.parts")
 SEASONS = {first + last: name for first, name in zip("春夏秋冬", ("spring", "summer", "autumn", "winter"), strict=True)
            for last in ("天", "季", "日")} | {"暑假": "summer_break", "寒假": "winter_break"}  # fmt: skip
-UNITS: dict[str, str] = {
-    "年": "year", "月": "month", "周": "week", "星期": "week", "礼拜": "week", "天": "day", "日": "day", "晚": "day",
-    "小时": "hour", "钟头": "hour", "分钟": "minute", "分": "minute", "秒钟": "second", "秒": "second",
-    "季": "quarter", "季度": "quarter", "世纪": "century", "工作日": "working_day", "工作天": "working_day",
-    "周末": "weekend", "旬": "xun",
-    "刻钟": "quarter_hour", "时": "hour",
-}  # fmt: skip
-BACK_LENGTHS = frozenset({"过去", "最近", "近", "这", "前", "前面", "过往", "近来", "上", "之前"})
-AHEAD_LENGTHS = frozenset(
-    {"未来", "今后", "接下来", "往后", "后", "之后", "下", "将来", "此后", "以后", "后面", "随后"}
-)
+UNITS: dict[str, str] = values_of("chinese.units")
+LENGTHS = values_of("chinese.lengths")
+"""The side of now on which a length is after each word: 过去三年 is back, 未来三年 is ahead."""
 # Words with a character of time that are not words of time.
-OTHERS = listed(
-    "晚饭 晚餐 晚会 晚辈 晚年 晚点 早饭 早餐 早点 早就 早已 早日 早早 比如 例如 譬如 诸如 正如 起床 起来 起码 起初 "
-    "起飞 起点 起身 起步 起因 中后期 中后 中晚期 中下旬 中上旬 前后 "
-    "今日头条 日本 日语 日文 日记 日志 日程 日常 日期 日子 日益 日用 日历 生日 节日 假日 "
-    "平日 往日 周围 周边 周年 周岁 周到 周刊 周转 周报 四周 年级 年龄 年纪 年轻 年度 "
-    "年薪 少年 青年 成年 月亮 月饼 月台 岁月 月经 月光 天气 天空 天然 天才 天使 天津 "
-    "聊天 整天 成天 时候 时间 同时 平时 当时 及时 随时 准时 有时 小时候 时代 时尚 时期 "
-    "临时 分析 分享 分手 部分 分别 分公司 一点点 一点儿 有点 一下 一些 一样 一起 一定 "
-    "一般 一直 一边 一共 一旦 三分之 地点 重点 特点 优点 缺点 观点 景点 然后 背后 后来 "
-    "后悔 后果 落后 售后 前面 面前 前任 前妻 前端 前女友 前男友 后端 以前的我 型号 账号 "
-    "信号 号码 符号 口号 括号 上海 上班 上课 上学 下班 下课 下雨 日月潭 阳明山 周杰伦 "
-    "周休二日 今日之 月底线 秋天的童话 三年级 年终奖 一时之间 一时间 上年纪 将近 接近 附近 靠近 亲近 临近 邻近 "
-    "一日千里 有朝一日 日复一日 一日三餐 今非昔比"
-)
-_ALONE = listed(
-    "大年初一 大年三十 年三十 之间 期间 以前 之前 以后 之后 以来 之内 以内 以下 至今 迄今 "
-    "为止 自从 截止到 截止至 截至 截止 直到 起 开始 现在 而家 依家 目前 如今 此刻 当前 眼下 刚才 "
-    "刚刚 方才 马上 立刻 最近 近来 近期 近年 近日 前一阵子 前一段时间 不久前 前阵子 前段时间 前些日子 前些天 这阵子 "
-    "这段时间 改天 过几天 过去 未来 今后 接下来 往后 将来 此后 随后 还剩 还有 剩下 再过 "
-    "最后 最末 最初 首 农历 阴历 旧历 夏历 正月 腊月 冬月 闰 公元前 公元 西元 民国 民前 "
-    "上旬 中旬 下旬 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 年代 世纪 初期 "
-    "中期 末期 晚期 零点 整 一刻 三刻 差 以 每 隔 每逢 每隔 左右 或 及 包括 的 第 个 "
-    "大概 大约 约 几 数 半 从 自 由 在 到 至 和 与 跟 同 又 零 头 这 本 当 该 上 "
-    "下 前 后 去 今 明 初 中 底 末 前夕 当天 月份 年份 号 点 点钟 时 分 秒 年 月 "
-    "日 天 周 星期 礼拜 季 季度 周末 假期 长假 黄金周 连假 小长假 工作日 里 内 间 近 "
-    "这个时候 这时候 此时 同期 同一天 全年 全天 整年 多 来 过 再 天天 夜夜 周周 月月 年年 前昨"
-)
+OTHERS = words_of("chinese.others")
+_ALONE = words_of("chinese.alone")
 _NUMERAL = "零〇一二三四五六七八九十百千两廿卅"
 _LEXICON = (
     {
-        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *BACK_LENGTHS, *AHEAD_LENGTHS, *OTHERS, *_ALONE,
+        *DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *UNITS, *LENGTHS, *OTHERS, *_ALONE,
         *HOLIDAYS, *ERAS,
     }
     - listed("早 晚 零 听日 听晚 听朝 琴日 琴晚 琴朝 寻日 寻晚 寻朝 今朝 而家 依家")
@@ -124,21 +75,14 @@ _WORD = re.compile(
     rf"|(?<![{_NUMERAL}0-9几半个])(?:周|星期|礼拜)[一二三四五六日天](?!本|记|常|期|志|气|报|[{_NUMERAL}](?:次|遍|回))"
     rf"|(?<![{_NUMERAL}0-9几数多])日前|(?<![钢鋼提口风風古月])琴[日晚朝](?![语文本剧])|寻[日晚](?!常)"
     r"|听(?:日(?![语文本剧漫报军])|晚(?![会上间安餐宴报辈])|朝(?![廷代鲜]))|今朝(?!有酒)|[而依]家(?![人庭里中长乡具电])"
+    r"|月(?=月[底初末])"
     rf"|(?<=个)(?:周|星期|礼拜)[一二三四五六日天](?![次遍回])"
     r"|大年(?=初[二三四五六七八九十])|初[一二三四五六七八九](?!次|级|中)|初十|后天(?!气)|前天(?!气)|(?<!差)十分(?!钟)|天下(?!午|周|个|班)|五月天"
     rf"|{_grouped(_LEXICON)}|[0-9]+|[{_NUMERAL}]+|[A-Za-z]+|[早晚]|\S"
 )
 # The first words of expressions, without numbers.
-STARTS = frozenset(
-    {*DAYS, *NIGHTS, *YEARS, *PARTS, *SEASONS, *WEEKDAYS, *HOLIDAYS, *ERAS, *BACK_LENGTHS, *AHEAD_LENGTHS}
-    | listed(
-        "农历 阴历 旧历 夏历 大年 正月 腊月 冬月 闰 公元 西元 上 下 这 本 当 该 同 从 自 由 "
-        "自从 到 至 截止 截止到 截止至 截至 直到 = 周末 还剩 还有 剩下 再过 过 月 年 第 一刻 三刻 "
-        "首 q h 上半年 下半年 前半年 后半年 上半月 下半月 上半 下半 上旬 中旬 下旬 前些天 前一阵子 前一段时间 不久前 "
-        "近年 近日 前些日子 "
-        "日前 前阵子 前段时间 这阵子 今 而家 依家 这段时间 近期 近来 现在 目前 此刻 当前 眼下 刚才 刚刚 "
-        "方才 马上 立刻 如今 再 零点 半 几 数 每 每逢 每隔 隔 逢 天天 夜夜 周周 月月 年年 大约 大概 约 差 大 明 昨 前昨"
-    )
+STARTS = words_of("chinese.starts").union(
+    DAYS, NIGHTS, YEARS, PARTS, SEASONS, WEEKDAYS, HOLIDAYS, ERAS, LENGTHS
 )
 _CLAUSE = re.compile(r"[,，、;；]")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
@@ -161,7 +105,8 @@ class ChineseScan(Scan):
     __slots__ = ("source",)
 
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
-        super().__init__(text.translate(FOLD), frame, _WORD, asked=asked)
+        folded = _FORMAL_NUMBER.sub(lambda number: number[0].translate(_FORMAL), text).translate(FOLD)
+        super().__init__(folded, frame, _WORD, asked=asked)
         self.source = text
         self.words = [word.lower() for word in self.words]
 

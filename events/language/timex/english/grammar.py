@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from events.language.timex.english import dates, near, pieces, relative
 from events.language.timex.english.calendar import seasons, weekdays, years
+from events.language.timex.tables import words_of
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import part
 from ..cycles import Cycle
 from ..mentions import Mention
-from ..scan import Scan, listed
+from ..scan import Scan, given, listed
 from .numbers import length, ordinal, plain
 from .ranges import span_of
 from .simple import openers, simple
@@ -27,39 +28,16 @@ _WEEKDAYS = frozenset(f"{name}s" for name in WEEKDAYS if name.endswith("day"))
 _REGULARLY = listed("daily nightly weekly biweekly fortnightly monthly quarterly yearly annually")
 _TIMES = listed("once twice times")
 # First words of expressions that do not express time by themselves.
-_FUNCTION = listed(
-    "from between since after before until till by starting beginning commencing ending effective prior later "
-    "earlier no "
-    "not as > < = up ever in within for more less over under around on at the to so right just ' ’ w back "
-    "same a an half few couple several some ½ early late last first second final this that end start "
-    "close rest mid middle past current circa martin all good fat double ghost star may one st saint "
-    "black boxing arbor moon two three going through newer older greater higher lower bigger smaller"
-)  # fmt: skip
+_FUNCTION = words_of("english.function")
 _CLOCK = listed("noon midday midnight noonish o'clock oclock quarter am pm date moment time")
-_STARTS = (
-    openers()
-    | _FUNCTION
-    | _CLOCK
-    | _REPEATS
-    | _WEEKDAYS
-    | _REGULARLY
-    | _TIMES
-    | frozenset(PART_WORDS)
-    | frozenset(NUMBERS)
-    | frozenset(MAGNITUDES)
+_STARTS = openers().union(
+    _FUNCTION, _CLOCK, _REPEATS, _WEEKDAYS, _REGULARLY, _TIMES, PART_WORDS, NUMBERS, MAGNITUDES
 )
 # Words that express time. An expression has one of these words or a digit near its first word.
-_TIME_WORDS = (
-    (openers() - _FUNCTION)
-    | _CLOCK
-    | frozenset(PART_WORDS)
-    | frozenset(f"{word}'s" for word in PART_WORDS)
-    | frozenset(UNITS)
-    | _WEEKDAYS
-    | _REGULARLY
-    | frozenset(NUMBERS) - {"one"}
-    | frozenset({"may", "second", "third", "year's", "may's", "ago"})
-)
+_TIME_WORDS = (openers() - _FUNCTION).union(
+    _CLOCK, PART_WORDS, (f"{word}'s" for word in PART_WORDS), UNITS, _WEEKDAYS, _REGULARLY, NUMBERS.keys() - {"one"},
+    listed("may second third year's may's ago possible"),
+)  # fmt: skip
 _AHEAD = 5
 """An expression has a word of time or a digit within this many words after its first word."""
 
@@ -72,16 +50,12 @@ def findings(scan: Scan) -> Iterator[Mention]:
     next_time_word = _next_time_words(scan)
     while i < count:
         word = words[i]
-        if next_time_word[i] - i > _AHEAD or not (
-            word in _STARTS or (word[0].isdecimal() and plain(scan, i))
-        ):
+        opens = word in _STARTS or (word[0].isdecimal() and plain(scan, i))
+        if not opens or next_time_word[i] - i > _AHEAD:
             i += 1
             continue
         scan.forget()
-        if word in _REPEATS:
-            i = _past_set(scan, i)
-            continue
-        repeated = _past_regular(scan, i)
+        repeated = _past_set(scan, i) if word in _REPEATS else _past_regular(scan, i)
         if repeated > i:
             i = repeated
             continue
@@ -94,23 +68,19 @@ def findings(scan: Scan) -> Iterator[Mention]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             i = found[1]
             continue
+        before = scan.before(i)
         if (
             word == "one"
             and words[i + 1] in ("day", "night")
-            and scan.before(i) not in ("for", "in", "within", "only", "just")
+            and before not in listed("for in within only just")
         ):
             i += 2
             continue
-        lasting = (
-            length(scan, i)
-            if word not in ("a", "an") or scan.before(i) in ("for", "about", "over", "within")
-            else None
-        )
-        if lasting is not None and lasting[1] > i:
+        article = word in ("a", "an") and before not in ("for", "about", "over", "within")
+        lasting = length(scan, i) if not article else None
+        if lasting is not None:
             yield Mention(scan.begins[i], scan.stops[lasting[1] - 1], None, lasting[0])
-            i = lasting[1]
-            continue
-        i += 1
+        i = lasting[1] if lasting is not None else i + 1
 
 
 def _next_time_words(scan: Scan) -> list[int]:
@@ -130,18 +100,13 @@ def _next_time_words(scan: Scan) -> list[int]:
 def _past_set(scan: Scan, i: int) -> int:
     """Skips a repeated time such as "every week". It names no single time."""
     words = scan.words
+    j = scan.skip(i + 1, "other", "single", "few", "couple", "of", "the", "second", "third")
     if words[i] == "everyday":
         return i + 1
-    j = scan.skip(i + 1, "other", "single", "few", "couple", "of", "the", "second", "third")
     if words[j] == "year" and words[j + 1] in ("in", "on", "at"):
         return _past_cycle(scan, j + 1)
-    found = span_of(scan, j)
-    if found is not None:
-        return found[1]
-    lasting = length(scan, j)
-    if lasting is not None:
-        return lasting[1]
-    return j + 1
+    found = span_of(scan, j) or length(scan, j)
+    return found[1] if found is not None else j + 1
 
 
 def _past_regular(scan: Scan, i: int) -> int:
@@ -174,22 +139,25 @@ def _past_cycle(scan: Scan, i: int) -> int:
 
 def _listed_day(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
     """Parses a listed day in the month of the day before it: "June 3rd and 5th"."""
-    nth = ordinal(scan, scan.skip(i, "the"))
     words = scan.words
+    if last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
+        return None
+    nth, number = ordinal(scan, scan.skip(i, "the")), scan.digits(i, 2)
     if (
         nth is None
-        and words[i].isdecimal()
-        and len(words[i]) <= 2
-        and words[i - 2 : i - 1]
+        and number is not None
+        and i > 2
         and words[i - 3] in MONTHS
+        and words[i + 1] in _SENTENCE_END
     ):
-        nth = (int(words[i]), i + 1) if words[i + 1] in _SENTENCE_END else None  # "May 9 and 10"
-    if nth is None or last is None or last[1] != i - 1 or scan.before(i) not in ("and", "or", "&", ","):
+        nth = number, i + 1  # "May 9 and 10"
+    if nth is None or last[0].grain != "day" or last[0].start is None:
         return None
     if (
-        last[0].grain != "day"
-        or last[0].start is None
-        or scan.words[nth[1]] in ("of", *MONTHS, *UNITS, *WEEKDAYS)
+        words[nth[1]] == "of"
+        or words[nth[1]] in MONTHS
+        or words[nth[1]] in UNITS
+        or words[nth[1]] in WEEKDAYS
     ):
         return None
     span = calendar.date(last[0].start.year, last[0].start.month, nth[0])
@@ -224,5 +192,4 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
     if name not in ("day", "morning", "afternoon", "evening", "night"):
         return None
     day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
-    span = day if name == "day" else part(name).on(day)
-    return (span, k) if span else None
+    return given(day if name == "day" else part(name).on(day), k)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from events.language.timex.tables import words_of
+
 from .. import calendar
 from ..calendar import FINE, Span
 from ..clock import at, half_of
 from ..cycles import Cycle, Reading, each
-from ..scan import Scan, listed, packrat
+from ..scan import Scan, given, listed, packrat
 from .numbers import length
 from .offsets import offset
 from .simple import Found, simple
 from .times import hours, within
 
 # What may stand between a time and its day: "my 9am call tomorrow".
-_MEETINGS = listed(
-    "meeting call flight appointment train class lesson session interview shift standup reservation show"
-)
+_MEETINGS = words_of("english.meetings")
 _ZONES = listed("utc gmt pst pdt est edt cst cdt mst mdt bst cet cest ist jst hkt")
 _VERSES = frozenset({"verse", "chapter", "psalm", "version", "ratio", "score"})
 
@@ -47,8 +47,7 @@ def _years_ago(scan: Scan, found: Found) -> Found | None:
     long = length(scan, j)
     if long is None or scan.words[long[1]] != "ago" or long[0].grain != "year" or long[0].spread:
         return None
-    span = reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year)
-    return (span, long[1] + 1) if span else None
+    return given(reading.at(long[0].from_(scan.frame.today, scan.frame, -1).year), long[1] + 1)
 
 
 def _with_hours(scan: Scan, found: Found) -> Found:
@@ -69,16 +68,13 @@ def _with_hours(scan: Scan, found: Found) -> Found:
         if timed is None:
             break
         value = timed[0]
-        if value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day"):
-            break
-        if reading.grain == "part_of_day" and value.grain == "part_of_day":
+        loose = value.loose and not _loosely(scan, k, timed[1], value.grain == "part_of_day")
+        if loose or reading.grain == value.grain == "part_of_day":
             break
         combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
         if combined is None:
             break
         found = combined, timed[1]
-        if value.grain == "part_of_day" and half is None and value.name:
-            continue
     return found
 
 
@@ -96,14 +92,11 @@ def _loosely(scan: Scan, i: int, stop: int, is_part: bool) -> bool:
     words = scan.words
     if is_part:
         return not words[stop - 1].endswith("s")
-    if words[i] in ("at", "around", "about", "from", "between", "@", "by", "before", "after", "circa", "for"):
+    if words[i] in listed("at around about from between @ by before after circa for"):
         return True
     if stop - i == 1 or (stop - i == 3 and words[i + 1] == "."):
         return False
-    after_word = words[stop]
-    return not (
-        after_word.isalpha() and after_word not in ("on", "in", "at", "or", "and", "to", "for", "with", "pst")
-    )
+    return not words[stop].isalpha() or words[stop] in listed("on in at or and to for with pst")
 
 
 def _hours_first(scan: Scan, i: int) -> Found | None:
@@ -127,18 +120,11 @@ def _hours_first(scan: Scan, i: int) -> Found | None:
             settled = within(scan, i, late[0].half)
             if settled is not None:
                 value, stop = settled[0], late[1]
-        combined = each(reading, partial(at, clock=value, now=scan.frame.now), value.grain)
-        return (combined, stop) if combined is not None else None
+        return given(each(reading, partial(at, clock=value, now=scan.frame.now), value.grain), stop)
     if value.loose or (value.name and scan.words[j - 1].endswith("s") and scan.words[i] not in ("in", "at")):
         return None
-    if (
-        (value.name and scan.before(i) == "good")
-        or scan.before(i) in _VERSES
-        or (scan.before(i) == "of" and scan.before(i - 1) in _VERSES)
-    ):
-        return None
+    verse = scan.before(i - 1) if scan.before(i) == "of" else scan.before(i)
     span = value.on(calendar.day(scan.frame.today))
-    if span is None:
+    if span is None or verse in _VERSES or (value.name and scan.before(i) == "good"):
         return None
-    sure = 0.35 if value.name else 0.55
-    return replace(span, sure=sure, ambiguous=True), j
+    return replace(span, sure=0.35 if value.name else 0.55, ambiguous=True), j

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from events.language.timex.tables import words_of
+
 from ..scan import Scan, listed
 from .words import LEADS, MONTHS, SHY
 
@@ -9,19 +11,11 @@ MODALS = listed("i you we he she it they not be have also well or require result
 
 
 _POINTING = listed("this that next last it which what")
-_AFTER_MONTH = listed(
-    "i we you he she they it my our your his her their the a an and or but if when while with for from in on at by to "
-    "was were is are will would because so then there sales report rent pay bill budget"
-)
+_AFTER_MONTH = words_of("english.after_month")
 _FIRST_NAMES = frozenset({"april", "may", "june", "august"})
-_BEFORE_NAME = listed(
-    "friend sister aunt cousin daughter mother named called dr mr mrs ms miss wife girlfriend"
-)
+_BEFORE_NAME = words_of("english.before_name")
 # What persons do and months do not.
-_ACTS = listed(
-    "said says told tells asked asks called calls texted emailed phoned likes liked loves loved hates hated wants "
-    "wanted thinks thought knows knew promised invited laughed cried smiled replied wrote lives hugged married kissed"
-)
+_ACTS = words_of("english.acts")
 _KIN = _BEFORE_NAME | listed(
     "boss colleague brother son father neighbour neighbor manager teacher doctor roommate"
 )
@@ -36,7 +30,8 @@ def stands_alone(scan: Scan, i: int) -> bool:
         return False
     if last == "-" and scan.before(i - 1) in ("mid", "early", "late"):
         return True
-    if word not in SHY:
+    ranged = after in ("to", "-", "–", "through", "until", "till") and scan.words[i + 2] in MONTHS
+    if word not in SHY or ranged:
         return True
     if word in ("may", "march") and after in MODALS:
         return False

@@ -12,7 +12,7 @@ from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
 from ..lengths import Length
-from ..scan import Scan, packrat
+from ..scan import Scan, given, listed, packrat
 from .near import present
 from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
@@ -20,10 +20,10 @@ from .words import SEASON_WORDS, WEEKDAYS
 
 _HERE = frozenset({"now", "today", "tomorrow", "yesterday"})
 _MORE = {"more": 1, "over": 1, "less": -1, "under": -1}
-_SUBJECTS = frozenset(
-    {"i", "we", "he", "she", "they", "you", "it", "my", "our", "his", "her", "their", "when", "there"}
-)
-_ENDS = frozenset(["", ".", ",", "!", "?", ";", ")", "and", "but", "that", "-"])
+_SUBJECTS = listed("i we he she they you it my our his her their when there")
+_ENDS = listed("$ . , ! ? ; ) and but that -")
+_BACK = listed("back earlier prior previously")
+_SIGNS = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}
 
 
 def _now(scan: Scan, lasting: Length) -> Span:
@@ -38,8 +38,7 @@ def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
     found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
     if found is None:
         return None
-    span = scan.settle(found[0], i)
-    return (span, found[1]) if span else None
+    return given(scan.settle(found[0], i), found[1])
 
 
 @packrat
@@ -60,43 +59,31 @@ def offset(scan: Scan, i: int) -> Found | None:
 
 
 # Keys of holidays that are other words, too.
-_NO_COUNT = frozenset(
-    {"children", "father", "labor", "worker", "party", "army", "teacher", "ghost", "women", "earth", "pi"}
-)
-_ALMOST = frozenset(
-    {"about", "around", "almost", "nearly", "roughly", "over", "just", "well", "some", "like", "maybe"}
-)
-_AGED = frozenset(
-    {"is", "are", "am", "was", "were", "turned", "turns", "old", "i'm", "he's", "she's", "they're", "we're"}
-)
+_NO_COUNT = listed("children father labor worker party army teacher ghost women earth pi")
+_ALMOST = listed("about around almost nearly roughly over just well some like maybe")
+_AGED = listed("is are am was were turned turns old i'm he's she's they're we're")
 
 
 def so_far(scan: Scan, i: int) -> Found | None:
     """Parses a length that goes on: "for two years now", "six months so far", "going on three years"."""
     words = scan.words
-    told = words[i] == "for"
-    goes_on = words[i] == "going" and words[i + 1] == "on"
-    if not told and not goes_on and words[i] not in _MORE and length(scan, i) is None:
+    told, goes_on = words[i] == "for", words[i : i + 2] == ["going", "on"]
+    if not told and not goes_on and words[i] not in ("more", "less") and scan.before(i) in _AGED:
         return None
-    j = i + 2 if goes_on else i + 1 if told else i
-    if not goes_on and not told and words[i] not in ("more", "less") and scan.before(i) in _AGED:
-        return None
+    j = i + 2 if goes_on else i + told
     while words[j] in _ALMOST:
         j += 1
-    if words[j] in ("more", "less") and words[j + 1] == "than":
-        j += 2
+    j += 2 * (words[j] in ("more", "less") and words[j + 1] == "than")
     long = length(scan, j)
     if long is None:
         return None
     lasting, k = long
-    after = words[k + 1]
-    if words[k] == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later")):
+    word, after = words[k], words[k + 1]
+    if (word == "now" and not (after in ("and", "or") and words[k + 2] in ("then", "later"))) or (
+        word == "already" and told
+    ):
         k += 1
-    elif words[k] == "so" and after == "far":
-        k += 2
-    elif words[k] == "already" and told:
-        k += 1
-    elif words[k] == "and" and after == "counting":
+    elif (word, after) in (("so", "far"), ("and", "counting")):
         k += 2
     elif not goes_on:
         return None
@@ -104,30 +91,28 @@ def so_far(scan: Scan, i: int) -> Found | None:
 
 
 def _weekdays(scan: Scan, i: int) -> Found | None:
-    """Parses "two Fridays ago", "3 Sundays from now", "two winters ago"."""
-    words = scan.words
+    """Parses "two Fridays ago", "3 Sundays from now", "two Mondays later", "two winters ago"."""
+    words, today = scan.words, scan.frame.today
     many = integer(scan, i)
     if many is None or not 1 <= many[0] <= 500:
         return None
     number = WEEKDAYS.get(words[many[1]].removesuffix("s"))
     j = many[1] + 1
-    if not (words[j] == "ago" or words[j : j + 2] == ["from", "now"]):
-        return None
     back = words[j] == "ago"
+    if not (back or words[j] == "later" or words[j : j + 2] == ["from", "now"]):
+        return None
     if number is None:
         return _named_ago(scan, many[0], many[1]) if back else None
-    today = scan.frame.today
     gap = (today.weekday() - number) % 7 or 7 if back else (number - today.weekday()) % 7 or 7
     there = calendar.add_days(today, (-1 if back else 1) * (gap + 7 * (many[0] - 1)))
-    return calendar.day(there), j + (1 if back else 2)
+    return calendar.day(there), j + (2 if words[j] == "from" else 1)
 
 
 def _named_ago(scan: Scan, count: int, i: int) -> Found | None:
     """Parses the plural name after a count: "three summers ago", "two Christmases ago", "two mornings ago"."""
     frame, name = scan.frame, scan.words[i].removesuffix("s")
     if name in ("morning", "afternoon", "evening"):
-        span = part(name).on(calendar.day(calendar.add_days(frame.today, -count)))
-        return (span, i + 2) if span else None
+        return given(part(name).on(calendar.day(calendar.add_days(frame.today, -count))), i + 2)
     season, rule = SEASON_WORDS.get(name), RULES.get(name.removesuffix("e")) or RULES.get(name)
     if season is not None:
         cycle = yearly(lambda year: calendar.season(year, season), "season")
@@ -152,57 +137,70 @@ def _behind(scan: Scan, i: int) -> Found | None:
 
 
 def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
-    """Parses the direction after a length and the moment that it starts from."""
+    """Parses the direction after a length and the moment that it starts from, perhaps with a weekday."""
+    found = _directed(scan, long)
+    if found is None or long[0].fine or not isinstance(found[0], Span) or scan.words[found[1]] != "on":
+        return found
+    number = weekday_name(scan, found[1] + 1)
+    if number is None or found[0].start is None or long[0].spread:
+        return found
+    return _near_weekday(found[0], number, long[0]), found[1] + 2
+
+
+def _near_weekday(span: Span, number: int, lasting: Length) -> Span:
+    """Returns the weekday that a length leads near to: in its week, or for months and years the first from it on."""
+    assert span.start is not None
+    gap = (number - span.start.weekday()) % 7
+    if lasting.grain in ("day", "week"):  # a week from Sunday to Saturday
+        gap = (number + 1) % 7 - (span.start.weekday() + 1) % 7
+    return calendar.day(calendar.add_days(span.start, gap))
+
+
+def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     words, frame = scan.words, scan.frame
     lasting, j = long
-    side = words[j]
+    side, after = words[j], words[j + 1]
     count, unit = lasting.parts[0]
-    shifts = side in ("ago", "later") or words[j : j + 2] == ["from", "now"]
+    shifts = side in ("ago", "later") or (side, after) == ("from", "now")
     if unit == "weekend" and shifts and len(lasting.parts) == 1:
-        weekend = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
-        return (weekend, j + (2 if side == "from" else 1)) if weekend else None
-    if side == "ago" or (
-        side in ("back", "earlier", "prior", "previously")
-        and (words[j + 1] in _ENDS or side == "earlier" or (side == "back" and words[j + 1] in _SUBJECTS))
-    ):
-        span = lasting.shifted(_now(scan, lasting), frame, -1)
+        there = calendar.unit("weekend", frame.now, round(-count if side == "ago" else count))
+        return given(there, j + (2 if side == "from" else 1))
+    told = after in _ENDS or side == "earlier" or (side == "back" and after in _SUBJECTS)
+    if side == "ago" or (side in _BACK and told):
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
-        return on or ((span, j + 1) if span else None)
-    if words[j : j + 2] == ["in", "the"] and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
-        span = lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1)
-        return (span, j + 3) if span else None
+        return on or given(lasting.shifted(_now(scan, lasting), frame, -1), j + 1)
+    if (side, after) == ("in", "the") and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
+        return given(
+            lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1), j + 3
+        )
     if side in ("later", "hence", "afterwards"):
-        span = lasting.shifted(_now(scan, lasting), frame, 1)
-        return (span, j + 1) if span else None
+        return given(lasting.shifted(_now(scan, lasting), frame, 1), j + 1)
     if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:
         ahead = settle(weekly(weekday_name(scan, j + 1) or 0), frame, 1)  # "a week on Tuesday"
         span = lasting.shifted(ahead, frame, 1) if ahead else None
         return (replace(span, ambiguous=False), j + 2) if span else None
-    if (
-        side in ("today", "tomorrow")
-        and unit in ("week", "fortnight")
-        and words[j - 2] == "a"
-        and scan.tense(j) >= 0
-    ):
+    weeks = unit in ("week", "fortnight") and words[j - 2] == "a"
+    if side in ("today", "tomorrow") and weeks and scan.tense(j) >= 0:
         base = calendar.day(calendar.add_days(frame.today, int(side == "tomorrow")))
         span = lasting.shifted(base, frame, 1)
         return (replace(span, grain="day"), j + 1) if span else None
-    sign = {"from": 1, "after": 1, "since": 1, "following": 1, "before": -1}.get(side, 0)
-    k = j + 1
-    if side == "prior" and words[k] == "to":
-        sign, k = -1, k + 1
+    prior = (side, after) == ("prior", "to")
+    sign, k = (-1, j + 2) if prior else (_SIGNS.get(side, 0), j + 1)
     if not sign:
         return None
     yearly = simple(scan, k) if words[k] not in _HERE else None
     if yearly is not None and isinstance(yearly[0], Cycle) and yearly[0].every == "year":
-        there = each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain)
-        return (there, yearly[1]) if there is not None else None
+        return given(
+            each(yearly[0], lambda span: lasting.shifted(span, frame, sign), lasting.grain), yearly[1]
+        )
     anchor = _anchor(scan, k)
     if anchor is None:
-        if side == "before" and words[k] in _ENDS:
-            span = lasting.shifted(_now(scan, lasting), frame, -1)
-            return (span.doubted(0.6), k) if span else None
-        return None
+        span = (
+            lasting.shifted(_now(scan, lasting), frame, -1)
+            if side == "before" and words[k] in _ENDS
+            else None
+        )
+        return (span.doubted(0.6), k) if span else None
     base = anchor[0]
     if (
         side == "from"
@@ -215,53 +213,40 @@ def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
         )  # "a week from Friday" counts from the next Friday
     if not lasting.fine and base.start is not None and base.grain == "second":
         base = calendar.day(base.start)
-    span = lasting.shifted(base, frame, sign)
-    return (span, anchor[1]) if span else None
+    return given(lasting.shifted(base, frame, sign), anchor[1])
 
 
 def _ago_on(scan: Scan, lasting: Length, i: int) -> Found | None:
     """Parses "a year ago today", "a week ago yesterday", "two weeks ago on Monday", "two years ago in May"."""
     words, frame = scan.words, scan.frame
     if words[i] in ("today", "yesterday"):
-        span = lasting.shifted(
-            calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday"))), frame, -1
-        )
+        base = calendar.day(calendar.add_days(frame.today, -(words[i] == "yesterday")))
+        span = lasting.shifted(base, frame, -1)
         return (replace(span, grain="day"), i + 1) if span else None
+    there = lasting.from_(frame.today, frame, -1)
     if lasting.grain == "year" and words[i] in ("this", "in") and not lasting.spread:
-        return _ago_in(scan, lasting, i)
+        found = simple(scan, i if words[i] == "this" else i + 1)
+        reading = found[0] if found is not None else None
+        if found is None or reading is None or reading.grain not in ("month", "season", "day"):
+            return None
+        if isinstance(reading, Cycle):
+            return given(reading.at(there.year) if reading.every == "year" else None, found[1])
+        this_month = words[i] == "this" and reading.grain == "month" and reading.start is not None
+        return given(
+            calendar.month(there.year, reading.start.month) if this_month and reading.start else None,
+            found[1],
+        )
     j = scan.skip(i, "on")
-    number = weekday_name(scan, j)
-    if number is None or lasting.grain != "week":
-        return None
-    day = in_week(calendar.day(lasting.from_(frame.today, frame, -1)), number)
-    return (day, j + 1) if day else None
-
-
-def _ago_in(scan: Scan, lasting: Length, i: int) -> Found | None:
-    """Parses the part of the year after "three years ago": "this month", "in March"."""
-    frame = scan.frame
-    year = lasting.from_(frame.today, frame, -1).year
-    found = simple(scan, i if scan.words[i] == "this" else i + 1)
-    if found is None or found[0].grain not in ("month", "season", "day"):
-        return None
-    reading = found[0]
-    if isinstance(reading, Cycle):
-        span = reading.at(year) if reading.every == "year" else None
-    elif scan.words[i] == "this" and reading.grain == "month" and reading.start is not None:
-        span = calendar.month(year, reading.start.month)
-    else:
-        span = None
-    return (span, found[1]) if span else None
+    number = weekday_name(scan, j) if lasting.grain == "week" else None
+    return given(in_week(calendar.day(there), number), j + 1) if number is not None else None
 
 
 def _in(scan: Scan, i: int) -> Found | None:
     """Parses "in two weeks", a moment in the future. In a past sentence the words are only a length of time."""
-    words = scan.words
-    j = i + 1
-    if words[j] in ("about", "around", "approximately", "just", "exactly", "another"):
-        j += 1
-    if words[j] in ("less", "under", "more") and words[j + 1] == "than":
-        j += 2
+    words, frame = scan.words, scan.frame
+    j = scan.skip(i + 1, "about", "around", "approximately", "just", "exactly", "another", "over")
+    bound = _MORE.get(words[j], 0) if words[j + 1] == "than" else 0
+    j += 2 * bool(bound)
     if words[j] == "the":
         return None
     placed = _behind(scan, j)
@@ -271,17 +256,18 @@ def _in(scan: Scan, i: int) -> Found | None:
     if long is None:
         return None
     lasting, k = long
-    if words[k] == "'" or words[k - 1].endswith("s'"):
+    if words[k] == "'" or words[k - 1].endswith(("'s", "s'")):
         k = scan.skip(scan.skip(k, "'"), "time")
-    k = scan.skip(k, "time") if words[k - 1].endswith(("'s", "s'")) else k
-    if words[i] == "within":
-        return lasting.rolling(scan.frame, 1) if lasting.fine else replace(
-            lasting.rolling(scan.frame, 1), start=scan.frame.today
-        ), k
+    if words[i] == "within" or (bound < 0 and scan.tense(i) >= 0):
+        span = lasting.rolling(frame, 1)
+        return (span if lasting.fine else replace(span, start=frame.today)), k
     if scan.tense(i) < 0:
         return None
-    span = lasting.shifted(_now(scan, lasting), scan.frame, 1)
-    return (span, k) if span else None
+    there = lasting.shifted(_now(scan, lasting), frame, 1)
+    number = (
+        weekday_name(scan, k + 1) if words[k] == "on" and not lasting.fine and not lasting.spread else None
+    )
+    return (_near_weekday(there, number, lasting), k + 2) if there and number is not None else given(there, k)
 
 
 def _lasting(scan: Scan, i: int) -> Found | None:
@@ -310,28 +296,17 @@ def _lasting(scan: Scan, i: int) -> Found | None:
 
 def _bounded(scan: Scan, i: int) -> Found | None:
     """Parses "more than 2 weeks ago", "less than 3 days after tomorrow"."""
-    words = scan.words
-    sign = _MORE[words[i]]
-    j = i + 2 if words[i + 1] == "than" else i + 1
-    if words[i] in ("more", "less") and j == i + 1:
+    words, sign = scan.words, _MORE[scan.words[i]]
+    than = words[i + 1] == "than"
+    long = length(scan, i + 1 + than) if than or words[i] not in ("more", "less") else None
+    placed = _placed(scan, long) if long else None
+    if long is None or placed is None or not isinstance(placed[0], Span):
         return None
-    long = length(scan, j)
-    if long is None:
-        return None
-    side = words[long[1]]
-    placed = _placed(scan, long)
-    if placed is None:
-        return None
-    there = placed[0]
-    if not isinstance(there, Span):
-        return None
+    there, side = placed[0].start, words[long[1]]
     anchor = _anchor(scan, long[1] + 1) if side in ("before", "after", "from") else None
-    here = anchor[0] if anchor else _now(scan, long[0])
-    past = side in ("ago", "before", "back", "earlier")
-    if sign > 0:
-        span = replace(there, start=None if past else there.start, end=there.start if past else None)
-    else:
-        span = replace(
-            there, start=there.start if past else here.start, end=here.start if past else there.start
-        )
-    return replace(span, instant=False), placed[1]
+    here = (anchor[0] if anchor else _now(scan, long[0])).start
+    past = side in listed("ago before back earlier")
+    start, end = (None, there) if past else (there, placed[0].end)
+    if sign < 0:
+        start, end = (there, here) if past else (here, there)
+    return replace(placed[0], start=start, end=end, instant=False), placed[1]

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from events.language.timex.english.calendar.weekdays import weekday, weekday_name
+from events.language.timex.tables import values_of
 
 from .. import calendar
 from ..calendar import Span, add_days, add_months, midnight
 from ..clock import part
 from ..cycles import each, settle, yearly
-from ..scan import Scan, packrat
+from ..scan import Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
-from .numbers import (
-    amount,
-    ordinal,
-    unit_word,
-)
+from .numbers import amount, ordinal, unit_word
 from .simple import Found, opens, simple
 from .times import hours, part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
-SHARE_WORDS: dict[str, Share] = {
-    "early": "early", "earlier": "early", "mid": "mid", "middle": "middle", "late": "late", "later": "late",
-    "beginning": "beginning", "start": "beginning", "end": "end", "close": "end",
-}  # fmt: skip
+SHARE_WORDS = cast("dict[str, Share]", values_of("english.share_words"))
 
 
 # Places of a part besides the ordinals: the last is -1.
@@ -50,31 +45,23 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
     if weekday is not None:
         timed = hours(scan, j + 1)
         if timed is not None and words[timed[1]] in ("of", "in"):
-            value = timed[0]
+            time = timed[0]
             return (
-                lambda span: value.on(found) if (found := nth_weekday(span, weekday, number)) else None
+                lambda span: time.on(day) if (day := nth_weekday(span, weekday, number)) else None
             ), timed[1]
         return (lambda span: nth_weekday(span, weekday, number)), j + 1
-    if (
-        words[j] in ("of", "in")
-        and number > 0
-        and words[j + 1] in (*SHIFTS, "the")
-        and "month" in (words[j + 2], words[j + 3])
-    ):
+    of = words[j] in ("of", "in") and number > 0 and (words[j + 1] in SHIFTS or words[j + 1] == "the")
+    if of and "month" in (words[j + 2], words[j + 3]):
         return (lambda span: nth(span, "day", number) if span.grain == "month" else None), j
     if words[j] == "half":
         which_half = 2 if number in (2, -1) else 1
         return (lambda span: _half_of(span, which_half)), j + 1
-    many = (
-        amount(scan, j)
-        if words[j] in NUMBERS or words[j].isdecimal() or words[j] in ("few", "couple")
-        else None
-    )
-    count = int(many[0]) if many else 1
+    counts = words[j] in NUMBERS or words[j].isdecimal() or words[j] in ("few", "couple")
+    many = amount(scan, j) if counts else None
     unit = unit_word(scan, many[1] if many else j)
     if unit is None or words[j] == "second":
         return None
-    kind = unit[0]
+    kind, count = unit[0], int(many[0]) if many else 1
     return (lambda span: nth(span, kind, number, count)), unit[1]
 
 
@@ -83,39 +70,24 @@ def _half_of(span: Span, which: int) -> Span | None:
         return None
     if span.grain == "year":
         return calendar.half(span.start.year, which)
-    if span.grain == "month":
-        cut = add_days(span.start, 15)
-    elif span.grain in ("decade", "century"):
-        cut = add_months(span.start, 60 if span.grain == "decade" else 600)
-    else:
-        cut = midnight(span.start + (span.end - span.start) / 2)
-    return replace(
-        span, start=span.start if which == 1 else cut, end=cut if which == 1 else span.end, instant=False
-    )
+    months = {"decade": 60, "century": 600}.get(span.grain)
+    cut = add_months(span.start, months) if months else midnight(span.start + (span.end - span.start) / 2)
+    cut = add_days(span.start, 15) if span.grain == "month" else cut
+    start, end = (span.start, cut) if which == 1 else (cut, span.end)
+    return replace(span, start=start, end=end, instant=False)
 
 
 def whole_period(scan: Scan, i: int) -> Found | None:
     """Parses the period that contains a part: any simple period, or "the month" for the present one."""
+    words, j = scan.words, scan.skip(i, "the")
     found = simple(scan, i)
-    if found is not None:
+    if found is not None or j == i:
         return found
-    words = scan.words
-    j = scan.skip(i, "the")
-    if j > i and weekday_name(scan, j) is not None:
+    if weekday_name(scan, j) is not None:
         return weekday(scan, j)
-    if j > i and UNITS.get(words[j]) in (
-        "day",
-        "week",
-        "month",
-        "quarter",
-        "year",
-        "decade",
-        "century",
-        "weekend",
-    ):
-        span = calendar.unit(UNITS[words[j]], scan.frame.now)
-        return (span, j + 1) if span else None
-    return None
+    unit = UNITS.get(words[j], "")
+    whole = unit in listed("day week month quarter year decade century weekend")
+    return given(calendar.unit(unit, scan.frame.now), j + 1) if whole else None
 
 
 def _mine(scan: Scan, i: int) -> Found | None:
@@ -123,8 +95,7 @@ def _mine(scan: Scan, i: int) -> Found | None:
     unit = UNITS.get(scan.words[i + 1])
     if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
         return None
-    span = calendar.unit(unit, scan.frame.now)
-    return (span, i + 2) if span else None
+    return given(calendar.unit(unit, scan.frame.now), i + 2)
 
 
 @opens("the", ORDINALS, NUMBERS, _PLACES, digits=True)
@@ -151,8 +122,7 @@ def pieces(scan: Scan, i: int) -> Found | None:
     inner = _of(cut, sample)
     if inner is None:
         return None
-    found = each(whole[0], cut, inner.grain)
-    return (found, whole[1]) if found is not None else None
+    return given(each(whole[0], cut, inner.grain), whole[1])
 
 
 def _of(cut: Callable[[Span], Span | None], span: Span | None) -> Span | None:
@@ -202,14 +172,7 @@ def shares(scan: Scan, i: int) -> Found | None:
         border = frame.now if span.grain == "day" else frame.today
         if word == "later" and found.start < border < found.end:
             return replace(found, start=border)
-        if (
-            word == "earlier"
-            and span.grain == "day"
-            and span.start
-            and span.start < frame.now < (span.end or frame.now)
-        ):
-            return replace(found, end=frame.now)
-        return found
+        today = span.grain == "day" and span.start and span.start < frame.now < (span.end or frame.now)
+        return replace(found, end=frame.now) if word == "earlier" and today else found
 
-    found = each(whole[0], cut)
-    return (found, whole[1]) if found is not None else None
+    return given(each(whole[0], cut), whole[1])

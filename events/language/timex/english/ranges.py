@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
-from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
-from ..scan import Scan, listed, packrat
+from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, since
+from ..scan import Scan, given, listed, packrat, phrases_of
 from .moments import moment
 from .near import present
 from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
 from .words import UNITS, WEEKDAYS
 
-_TO = frozenset({"to", "till", "til", "until", "through", "thru", "-", "–", "—", "~"})
+_TO = listed("to till til until through thru - – — ~")
+# The sides of a bound. The words of comparison need a year after them, because "more than 5" compares anything.
+_SIDES = phrases_of("sides", str)
+_AFTERWARDS = phrases_of("afterwards", str)
 # "what are you up to now" is not a bound.
-_BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm been")
-_COMPARED = {"newer": "after", "greater": "after", "higher": "after", "more": "after", "bigger": "after",
-             "older": "before", "less": "before", "lower": "before", "smaller": "before"}  # fmt: skip
+_BUSY = listed("been be being you are is was were you're they're we're he's she's get getting i'm")
 _JOINS = listed("and or but with in on at by for from")
-_BOUNDING = frozenset({"from", "between", "since", "before", "after", "by", "until", "till"})
+_BOUNDING = listed("from between since before after by until till")
 
 
 @packrat
 def _bound(scan: Scan, i: int) -> Found | None:
     """Parses one side of a range."""
-    j = scan.skip(i, "in", "on", "at") if scan.words[i] in ("in", "on") else i
+    j = scan.skip(i, "in", "on")
     found = present(scan, i) or moment(scan, j) or _bare_day(scan, j) or (moment(scan, i) if j != i else None)
     if found is not None:
         return found
     year = scan.digits(i)
-    if year is not None and len(scan.words[i]) == 4 and 1900 <= year <= 2150:
-        span = calendar.year(year)
-        return (span, i + 1) if span else None
-    return None
+    if year is None or len(scan.words[i]) != 4 or not 1900 <= year <= 2150:
+        return None
+    return given(calendar.year(year), i + 1)
 
 
 def _bare_day(scan: Scan, i: int) -> Found | None:
     """Parses a number that is a day only because of the other side of a range: "from the ninth", "19-20"."""
-    words = scan.words
     j = scan.skip(i, "the")
     dom = ordinal(scan, j)
-    if dom is None and words[j].isdecimal() and len(words[j]) <= 2:
-        dom = int(words[j]), j + 1
-    if dom is None or not 1 <= dom[0] <= 31:
-        return None
-    return monthly(dom[0], sure=0.6, bare=True), dom[1]
+    if dom is None and (number := scan.digits(j, 2)) is not None:
+        dom = number, j + 1
+    return (monthly(dom[0], sure=0.6, bare=True), dom[1]) if dom is not None and 1 <= dom[0] <= 31 else None
 
 
 @packrat
@@ -59,26 +55,21 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     if opener == "between" and words[j] == "from":
         j += 1
     first = _bound(scan, j) if opener else moment(scan, j) or _bare_first(scan, j)
-    best: tuple[Span, int] | None = None
-    if first is not None:
-        joined = _joined(scan, first, j, opener)
-        if joined is not None:
-            best = joined
+    best = _joined(scan, first, j, opener) if first is not None else None
     whole = moment(scan, i) if words[i] in _BOUNDING else None
     if whole is not None and (best is None or whole[1] >= best[1]):
-        span = scan.settle(whole[0], i)
-        best = (span, whole[1]) if span else best
+        best = given(scan.settle(whole[0], i), whole[1]) or best
     if best is None and opener == "between":
         return None
     bounded = _bounded(scan, i)
     if bounded is not None and (best is None or bounded[1] > best[1]):
         best = bounded
     if best is None and first is not None and opener != "since" and not _is_bare(first):
+        inside = _days_inside(scan, first)
+        if inside is not None:
+            return inside
         span = scan.settle(first[0], i)
-        if span is None:
-            return None
-        lasting = _for_length(scan, first, span)
-        return _or_later(scan, lasting or (span, first[1]))
+        return _or_later(scan, _for_length(scan, first, span) or (span, first[1])) if span else None
     return best
 
 
@@ -88,85 +79,87 @@ def _is_bare(found: Found) -> bool:
 
 def _bare_first(scan: Scan, i: int) -> Found | None:
     """Parses a number that may begin a range: "9 to 12 of June"."""
-    words = scan.words
-    if not words[i][:1].isdecimal() or not plain(scan, i):
+    if not scan.words[i][:1].isdecimal() or not plain(scan, i):
         return None
     found = _bare_day(scan, i)
-    return found if found is not None and words[found[1]] in _TO else None
+    return found if found is not None and scan.words[found[1]] in _TO else None
 
 
 def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] | None:
     words = scan.words
     reading, j = first
+    j = j + 1 if words[j] == "," and words[j + 1] in _TO else j
     to = words[j]
-    if to == "," and words[j + 1] in _TO:
-        j, to = j + 1, words[j + 1]
     if to not in _TO and not (opener == "between" and to == "and"):
         return None
-    if to == "-" and scan.tight(j) != scan.tight(j + 1):
+    if (to == "-" and scan.tight(j) != scan.tight(j + 1)) or (opener == "since" and to in "-–—~"):
         return None
-    k = j + 1
-    bare_first = _is_bare(first)
-    last = _bound(scan, k)
+    last = _bound(scan, j + 1)
     if last is None:
         return None
-    if opener == "since" and to not in ("to", "till", "until", "through", "thru"):
-        return None
-    target = last[0]
+    target, stop = last
+    bare_first, bare_last = _is_bare(first), _is_bare(last)
     if (
         isinstance(reading, Cycle)
         and isinstance(target, Cycle)
-        and reading.every == "month"
-        and target.every == "year"
+        and (reading.every, target.every) == ("month", "year")
     ):
         shared = _same_month(reading, target)
-        if shared is not None:
-            reading = shared
-        elif bare_first:
+        if shared is None and bare_first:
             return None
-    elif bare_first and _is_bare(last):
-        return _in_month(scan, reading, target, last[1])
+        reading = shared or reading
+    elif bare_first and bare_last:
+        return _in_month(scan, reading, target, stop)
     elif bare_first and not (isinstance(target, Span) and target.grain == "day"):
         return None
-    if _is_bare(last):
-        tail = words[last[1]]
-        if reading.grain not in ("day",) or (
-            tail.isalpha() and tail not in ("at", "in", "on", "and", "for", "or")
-        ):
+    if bare_last:
+        tail = words[stop]
+        counts = tail.isalpha() and tail not in listed("at in on and for or")
+        if reading.grain != "day" or counts or tail in (":", "%", "/"):
             return None
-        if tail in (":", "%", "/") or (
-            tail == "." and scan.tight(last[1] + 1) and words[last[1] + 1].isdecimal()
-        ):
+        if tail == "." and scan.tight(stop + 1) and words[stop + 1].isdecimal():
             return None
-    stop = last[1]
-    if _is_bare(last) and isinstance(reading, Cycle) and words[stop] == ",":
-        year = year_number(scan, stop + 1)  # "May 5-7, 2019"
-        inside = reading.at(year[0]) if year and reading.every == "year" else None
-        if year is not None and inside is not None:
+        year = year_number(scan, scan.skip(stop, ",")) if isinstance(reading, Cycle) else None
+        inside = (
+            reading.at(year[0]) if year and isinstance(reading, Cycle) and reading.every == "year" else None
+        )
+        if year is not None and inside is not None:  # "May 5-7, 2019"
             reading, stop = inside, year[1]
     span = scan.join(reading, target, i)
     if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
-        moved = _onto_day(reading, target)
+        moved = onto_day(reading, target)
         span = scan.join(reading, moved, i) if moved else None
-    return (span, stop) if span is not None else None
+    return given(span, stop)
+
+
+def _days_inside(scan: Scan, month: Found) -> tuple[Span, int] | None:
+    """Parses two days after their month: "in January from 4 to 22"."""
+    if month[0].grain != "month" or scan.words[month[1]] not in ("from", "between"):
+        return None
+    first = _bare_day(scan, month[1] + 1)
+    joined = first is not None and scan.words[first[1]] in (*_TO, "and")
+    last = _bare_day(scan, first[1] + 1) if first is not None and joined else None
+    if first is None or last is None:
+        return None
+    span = _of_month(scan, month[0], first[0], last[0], month[1])
+    return given(span, last[1])
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
     """Parses two days and their month: "from 4 to 22 this month", "4-23 in next month"."""
     found = simple(scan, scan.skip(i, "in", "of"))
-    if (
-        found is None
-        or not (isinstance(first, Cycle) and isinstance(last, Cycle))
-        or found[0].grain != "month"
-    ):
+    if found is None or found[0].grain != "month":
         return None
-    month = scan.settle(found[0], i)
-    if month is None or month.start is None:
+    return given(_of_month(scan, found[0], first, last, i), found[1])
+
+
+def _of_month(scan: Scan, month: Reading, first: Reading, last: Reading, i: int) -> Span | None:
+    span = scan.settle(month, i)
+    if span is None or span.start is None or not isinstance(first, Cycle) or not isinstance(last, Cycle):
         return None
-    turn = first.turn(month.start)
+    turn = first.turn(span.start)
     opening, closing = first.at(turn), last.at(turn)
-    span = scan.join(opening, closing, i) if opening and closing else None
-    return (span, found[1]) if span else None
+    return scan.join(opening, closing, i) if opening and closing else None
 
 
 def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
@@ -179,23 +172,13 @@ def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
             return None
         turn = closing.start.year * 12 + closing.start.month - 1
         same = first.at(turn)
-        if same is not None and same.start is not None and same.start < closing.start:
-            return same
-        return first.at(turn - 1)
+        return (
+            same
+            if same is not None and same.start is not None and same.start < closing.start
+            else first.at(turn - 1)
+        )
 
     return Cycle("year", at, "day", last.sure)
-
-
-def _onto_day(first: Span, last: Span) -> Span | None:
-    """Returns the last time of a range, which has no date, on the first day of the range or on the next day."""
-    if first.start is None or last.start is None or last.end is None:
-        return None
-    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
-    if moved <= first.start:
-        moved = calendar.add_days(moved, 1)
-        if (moved - first.start).seconds > 12 * 3600 and last.ambiguous:
-            moved -= timedelta(hours=12)
-    return replace(last, start=moved, end=moved + (last.end - last.start))
 
 
 def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
@@ -204,11 +187,8 @@ def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None
     if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
         return None
     long = length(scan, first[1] + 1)
-    if (
-        long is None
-        or long[0].fine != (span.grain in ("second", "minute", "hour"))
-        or span.grain not in (*WITHIN_DAY, "day")
-    ):
+    fine = span.grain in ("second", "minute", "hour")
+    if long is None or long[0].fine != fine or span.grain not in (*WITHIN_DAY, "day"):
         return None
     end = long[0].from_(span.start, scan.frame)
     return replace(span, end=end, grain=long[0].grain, instant=False), long[1]
@@ -216,110 +196,56 @@ def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None
 
 def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:
     """Parses "2012 or later", "1/1/2016 and earlier", "2015 onwards"."""
-    words = scan.words
-    span, j = found
-    if words[j] in ("onward", "onwards"):
-        return since(span), j + 1
-    if words[j] in ("or", "and") and words[j + 1] in (
-        "later",
-        "after",
-        "newer",
-        "onwards",
-        "onward",
-        "thereafter",
-    ):
-        if words[j + 1] == "after" and words[j + 2] not in ("", ".", ",", "?", "!"):
-            return found
-        return since(span), j + 2
-    if words[j] in ("or", "and") and words[j + 1] in ("earlier", "before", "older"):
-        if words[j + 1] == "before" and words[j + 2] not in ("", ".", ",", "?", "!"):
-            return found
-        return before(span, included=True), j + 2
-    return found
+    side = _AFTERWARDS.at(scan, found[1])
+    if side is None:
+        return found
+    if scan.words[side[1] - 1] in ("after", "before") and scan.words[side[1]] not in listed("$ . , ? !"):
+        return found
+    return (since(found[0]) if side[0] == "since" else before(found[0], included=True)), side[1]
 
 
 def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses a range with an open side: "since August", "before 2000", "by Friday", ">= 2019"."""
-    words = scan.words
-    word, j, kind = words[i], i + 1, ""
-    if word in ("since", "after", "before", "until", "till", "by", "from"):
-        kind = {"till": "until"}.get(word, word)
-    elif word in ("starting", "beginning", "effective") and words[j] in (
-        "from",
-        "on",
-        "in",
-        "since",
-        "at",
-        "next",
-    ):
-        kind, j = "since", j if words[j] == "next" else j + 1
-    elif word in ("on", "in") and words[j] in ("or", "and") and words[j + 1] in ("before", "after"):
-        kind, j = "since" if words[j + 1] == "after" else "until", j + 2
-    elif word == "prior" and words[j] == "to":
-        kind, j = "before", j + 1
-    elif word in ("later", "earlier") and words[j] == "than":
-        kind, j = "after" if word == "later" else "before", j + 1
-    elif (
-        word in _COMPARED
-        and words[j] == "than"
-        and (word in ("newer", "older") or scan.before(i) in ("year", "years"))
-    ):
-        kind, j = _COMPARED[word], j + 1
-        number = year_number(scan, j)
-        span = calendar.year(number[0]) if number and scan.words[j].isdecimal() else None
-        if span is None or number is None or (words[number[1]].isalpha() and words[number[1]] not in _JOINS):
-            return None
-        return (after(span) if kind == "after" else before(span)), number[1]
-    elif word == "not" and words[j] in ("before", "until", "till", "after"):
-        kind, j = "until" if words[j] == "after" else "since", j + 1
-    elif word in ("through", "thru") and (words[j] in ("the", "end", "next", "last") or words[j] in WEEKDAYS):
-        kind = "until"
-    elif word in ("no", "not") and words[j] in ("later", "earlier", "sooner") and words[j + 1] == "than":
-        kind, j = "until" if words[j] == "later" else "since", j + 2
-    elif word in ("starting", "beginning", "commencing") and words[j] != "of":
-        kind = "since"
-    elif word == "ending" and scan.before(i) not in UNITS:
-        kind = "until"
-    elif word == "effective":
-        kind = "as of"
-    elif word == "as" and words[j] == "of" and words[j + 1] not in ("now", "yet"):
-        kind, j = "as of", j + 1
-    elif word == "as" and words[j] in ("early", "late", "of") and words[j + 1] in ("as", "now"):
-        kind, j = {"early": "since", "late": "until"}.get(words[j], ""), j + 2
-    elif word in (">", "<"):
-        equal = words[j] == "="
-        kind = ("since" if equal else "after") if word == ">" else ("until" if equal else "before")
-        j += equal
-    elif word == "=":
-        kind = "is"
-    elif word == "up" and words[j] in ("to", "until", "till") and scan.before(i) not in _BUSY:
-        kind, j = "until", j + 1
-    elif word == "ever" and words[j] == "since":
-        kind, j = "since", j + 1
-    if not kind:
+    words, word = scan.words, scan.words[i]
+    side = _SIDES.at(scan, i)
+    if side is None:
         return None
-    j = scan.skip(j, "about", "around", "approximately")
-    found = _bound(scan, j)
+    kind, j = side
+    if kind in ("newer", "older"):
+        if word not in ("newer", "older") and scan.before(i) not in ("year", "years"):
+            return None
+        year = year_number(scan, j) if words[j].isdecimal() else None
+        span = calendar.year(year[0]) if year else None
+        if span is None or year is None or (words[year[1]].isalpha() and words[year[1]] not in _JOINS):
+            return None
+        return (after(span) if kind == "newer" else before(span)), year[1]
+    if (
+        (
+            word in ("through", "thru")
+            and words[j] not in ("the", "end", "next", "last")
+            and words[j] not in WEEKDAYS
+        )
+        or (word == "ending" and scan.before(i) in UNITS)
+        or (word == "up" and scan.before(i) in _BUSY)
+        or (word in ("starting", "beginning", "commencing") and words[j] == "of")
+        or (kind == "as of" and words[j] in ("now", "yet"))
+    ):
+        return None
+    found = _bound(scan, scan.skip(j, "about", "around", "approximately"))
     if found is None or _is_bare(found):
         return None
-    if kind == "from":
-        if words[found[1]] not in ("on", "onward", "onwards", "forward"):
+    reading, stop = found
+    if word == "from":
+        if words[stop] not in ("on", "onward", "onwards", "forward"):
             return None
-        kind = "since"
-        found = found[0], found[1] + 1
+        stop += 1
     if kind == "as of":
-        span = nearest(found[0], scan.frame)
+        span = nearest(reading, scan.frame)
     else:
         ahead = kind in ("until", "by", "before") or word in ("starting", "beginning", "commencing")
-        span = scan.settle(found[0], i, 1 if ahead else 0)
-    if span is None:
-        return None
-    if kind == "is":
-        return span, found[1]
+        span = scan.settle(reading, i, 1 if ahead else 0)
+    if span is None or kind == "is":
+        return given(span, stop)
     if kind in ("before", "until", "by"):
-        if span.start is None:
-            return None
-        return before(span, included=kind != "before"), found[1]
-    if span.end is None:
-        return None
-    return (after(span) if kind == "after" else since(span)), found[1]
+        return (before(span, included=kind != "before"), stop) if span.start is not None else None
+    return ((after(span) if kind == "after" else since(span)), stop) if span.end is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from events.language.timex.english.calendar.holidays import holiday
-from events.language.timex.english.calendar.seasons import season
+from events.language.timex.english.calendar.seasons import quarter_of, season
 from events.language.timex.english.calendar.weekdays import day_of_month, in_week, weekday_alone, weekday_name
 
 from .. import calendar
@@ -13,14 +13,9 @@ from ..calendar import Span, add_days
 from ..clock import part
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
-from ..scan import Scan
+from ..scan import Scan, given
 from . import dates
-from .numbers import (
-    amount,
-    first_length,
-    length,
-    unit_word,
-)
+from .numbers import amount, first_length, length, unit_word
 from .pieces import SHARE_WORDS, piece, whole_period
 from .simple import Found, opens
 from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
@@ -52,8 +47,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if words[j] in ("calendar", "fiscal", "financial", "working", "business", "work"):
         k = scan.skip(j + 1, "-")
         if words[j] in ("working", "business", "work") and words[k] == "week":
-            week = calendar.unit("working_week", frame.now, shift)
-            return (week, k + 1) if week else None
+            return given(calendar.unit("working_week", frame.now, shift), k + 1)
         if words[j + 1].removesuffix("'s") in UNITS:
             j += 1
     weekday = weekday_name(scan, j)
@@ -72,8 +66,7 @@ def shifted(scan: Scan, i: int) -> Found | None:
     if name and lead not in ("that", "same") and name not in ("lunch", "dinner", "breakfast"):
         k = j + 1 if spoken in PART_WORDS else j + 2
         hours = part(name, "" if k == j + 1 else "early" if share_word in ("early", "beginning") else "late")
-        span = hours.on(calendar.day(add_days(frame.today, shift)))
-        return (span, k) if span else None
+        return given(hours.on(calendar.day(add_days(frame.today, shift))), k)
     return _shifted_name(scan, j, shift, lead)
 
 
@@ -108,25 +101,18 @@ def _this_time(scan: Scan, i: int) -> Found | None:
 def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
     """Parses the last or next units after their shift word: "three months"."""
     words, frame = scan.words, scan.frame
-    if shift == 0 or words[i] in ("a", "an") or words[i : i + 2] == ["half", "of"]:
+    if shift == 0 or words[i] in ("a", "an") or words[i : i + 2] == ["half", "of"] or len(words[i]) > 20:
         return None
     if words[i] in UNITS:
-        extra = words[i + 1] == "and" and words[scan.skip(i + 2, "a")] == "half"
-        unit = UNITS[words[i]]
-        return (Length(((1.5, unit),)).rolling(frame, shift), scan.skip(i + 2, "a") + 1) if extra else None
-    if words[i].isdecimal() and len(words[i]) > 5:
-        return None
-    long = length(scan, i)
-    if long is None:
-        return None
-    if words[long[1]] in ("ago", "later", "before", "earlier"):
+        k = scan.skip(i + 2, "a")
+        extra = words[i + 1] == "and" and words[k] == "half"
+        return (Length(((1.5, UNITS[words[i]]),)).rolling(frame, shift), k + 1) if extra else None
+    long = length(scan, i) if not words[i].isdecimal() or len(words[i]) <= 5 else None
+    if long is not None and words[long[1]] in ("ago", "later", "before", "earlier"):
         long = first_length(scan, i)
-        if long is None:
-            return None
-    lasting, j = long
-    if words[j] == "of" and whole_period(scan, j + 1) is not None:
+    if long is None or (words[long[1]] == "of" and whole_period(scan, long[1] + 1) is not None):
         return None
-    return _rolled(lasting, shift, scan), j
+    return _rolled(long[0], shift, scan), long[1]
 
 
 def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
@@ -134,10 +120,9 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
     frame = scan.frame
     count, unit = lasting.parts[0]
     if len(lasting.parts) == 1 and unit in ("quarter", "century", "weekend") and count == int(count):
-        first = calendar.unit(unit, frame.now, shift if shift > 0 else -int(count))
-        last = calendar.unit(unit, frame.now, shift * int(count) if shift > 0 else -1)
-        if first and last:
-            return replace(first, end=last.end)
+        whole = calendar.units(unit, frame.now, int(count), shift)
+        if whole is not None:
+            return whole
     return lasting.rolling(frame, shift)
 
 
@@ -156,22 +141,19 @@ def counted(scan: Scan, i: int) -> Found | None:
 
 def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool) -> Found | None:
     words, frame = scan.words, scan.frame
-    if words[i + 1] == "after" and words[i + 2] == "next":
+    if words[i + 1 : i + 3] == ["after", "next"] or (words[i + 1] == "week" and shift == 0 and not sliding):
         return None
     beside = weekday_alone(scan, i)
-    if beside is not None and beside[1] > i + 1 and isinstance(beside[0], Cycle):
-        if beside[0].every == "year":
-            fixed = beside[0].at(frame.now.year)
-            return (fixed, beside[1]) if fixed else None
-        return beside
-    if beside is not None and isinstance(beside[0], Span):
-        return beside
+    if beside is not None and (beside[1] > i + 1 or isinstance(beside[0], Span)):
+        fixed = isinstance(beside[0], Cycle) and beside[0].every == "year"
+        return (
+            given(beside[0].at(frame.now.year), beside[1])
+            if fixed and isinstance(beside[0], Cycle)
+            else beside
+        )
     if sliding and shift:
-        day = frame.today
-        gap = (weekday - day.weekday()) % 7 or 7 if shift > 0 else -((day.weekday() - weekday) % 7 or 7)
-        return calendar.day(add_days(day, gap)), i + 1
-    if words[i + 1] == "week" and shift == 0:
-        return None
+        gap = (weekday - frame.today.weekday()) % 7 or 7
+        return calendar.day(add_days(frame.today, gap if shift > 0 else gap - 7 or -7)), i + 1
     return near_weekday(scan, i, weekday, shift), i + 1
 
 
@@ -228,65 +210,54 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
     words = scan.words
     owned = words[i - 1].endswith("'s")
     if span.grain == "week":
-        j = scan.skip(scan.skip(i, "on"), ",")
+        j = scan.skip(scan.skip(i, ",", "-"), "on")
         weekday = weekday_name(scan, j)
         if weekday is not None:
-            day = in_week(span, weekday)
-            return (day, j + 1) if day else None
+            return given(in_week(span, weekday), j + 1)
     if owned:
         taken = piece(scan, i)
         if taken is not None:
-            inner = each(span, taken[0])
-            return (inner, taken[1]) if inner is not None else None
+            return given(each(span, taken[0]), taken[1])
     if span.grain == "year" and span.start:
+        inner_quarter = quarter_of(scan, i, span.start.year)
+        if inner_quarter is not None:
+            return inner_quarter
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
         if not owned and j == i and (words[i] not in MONTHS or words[i] in SHY):
             return None
         found = holiday(scan, j) or dates.named(scan, j) or season(scan, j)
         if found is not None and isinstance(found[0], Cycle):
-            inside = found[0].at(span.start.year)
-            return (inside, found[1]) if inside else None
+            return given(found[0].at(span.start.year), found[1])
     if span.grain == "month" and span.start:
         dom = day_of_month(scan, scan.skip(i, "on"))
         if dom is not None and isinstance(dom[0], Cycle) and words[i] in ("on", "the"):
-            day = dom[0].at(span.start.year * 12 + span.start.month - 1)
-            return (day, dom[1]) if day else None
+            return given(dom[0].at(span.start.year * 12 + span.start.month - 1), dom[1])
     return None
 
 
 def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
     """Parses a yearly name in a year near this one: "last March", "next summer", "this Christmas", "next 5/12"."""
-    words, frame = scan.words, scan.frame
-    year = frame.now.year
+    words, frame, year = scan.words, scan.frame, scan.frame.now.year
     if lead in ("that", "same"):
         return None
     found = holiday(scan, i)
     if found is not None and isinstance(found[0], Cycle):
-        if shift == 0:
-            span = found[0].at(year)
-        else:
-            span = settle(found[0], frame, 1 if shift > 0 else -1)
-            if span and span.start and shift > 0 and span.start <= frame.today:
-                span = found[0].at(year + 1)
-            span = replace(span, sure=0.9, ambiguous=False) if span else None
-        return (span, found[1]) if span else None
+        span = found[0].at(year) if shift == 0 else settle(found[0], frame, 1 if shift > 0 else -1)
+        if span and span.start and shift > 0 and span.start <= frame.today:
+            span = found[0].at(year + 1)
+        return (
+            (replace(span, sure=0.9, ambiguous=False), found[1]) if span and shift else given(span, found[1])
+        )
     if words[i] in SEASON_WORDS:
-        name = SEASON_WORDS[words[i]]
+        name, now = SEASON_WORDS[words[i]], frame.now
         cycle = yearly(lambda number: calendar.season(number, name), "season")
-        if shift == 0:
-            span = next((s for s in cycle.ahead(frame.now) if s.end and s.end > frame.now), None)
-        elif shift > 0:
-            span = next((s for s in cycle.ahead(frame.now) if s.start and s.start > frame.now), None)
-        else:
-            span = next((s for s in cycle.back(frame.now) if s.end and s.end <= frame.now), None)
-        return (span, i + 1) if span else None
-    found = dates.numeric(scan, i) or (
-        dates.named(scan, i) if words[i] in MONTHS or words[i].isdecimal() else None
-    )
+        spans = [s for s in (cycle.back(now) if shift < 0 else cycle.ahead(now)) if s.start and s.end]
+        told = {-1: lambda s: s.end <= now, 0: lambda s: s.end > now, 1: lambda s: s.start > now}[shift]
+        return given(next(filter(told, spans), None), i + 1)
+    named = words[i] in MONTHS or words[i].isdecimal()
+    found = dates.numeric(scan, i) or (dates.named(scan, i) if named else None)
     if found is None or not isinstance(found[0], Cycle) or found[0].every != "year":
-        if found is not None and words[i] in MONTHS:
-            return found
-        return None
+        return found if words[i] in MONTHS else None
     if lead in _SLIDING:  # "this coming June" is the first June ahead
         ahead = settle(found[0], frame, 1 if shift > 0 else -1)
         return (replace(ahead, sure=0.9, ambiguous=False), found[1]) if ahead else None
@@ -294,6 +265,4 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
     if span is None or span.start is None:
         return None
     turned = span.start.month < frame.now.month if shift < 0 else span.start.month > frame.now.month
-    if shift and turned:
-        span = span.doubted(0.65)
-    return span, found[1]
+    return span.doubted(0.65) if shift and turned else span, found[1]

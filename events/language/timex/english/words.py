@@ -4,107 +4,28 @@ from __future__ import annotations
 
 import re
 
-from ..calendar import Frame, Tense
-from ..scan import REACH, Scan, listed
+from events.language.timex.tables import numbers_of, values_of, words_of
 
-MONTHS: dict[str, int] = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-WEEKDAYS: dict[str, int] = {
-    name: number
-    for number, names in enumerate(
-        ("monday mon", "tuesday tues tue", "wednesday weds wed", "thursday thurs thur thu", "friday fri",
-         "saturday sat", "sunday sun")
-    )
-    for name in names.split()
-}  # fmt: skip
+from .. import numerals
+from ..calendar import Frame, Tense
+from ..scan import REACH, Scan
+
+NUMBERS, ORDINALS, MAGNITUDES = numerals.NUMBERS, numerals.ORDINALS, numerals.MAGNITUDES
+MONTHS: dict[str, int] = numbers_of("english.months")
+WEEKDAYS: dict[str, int] = numbers_of("english.weekdays")
 # Words that are more often something else than a date. Each is a date only beside other words.
 SHY = frozenset({"may", "march", "mar", "sat", "sun", "mon", "wed", "fri", "sep", "dec", "thu"})
 # Words after which a name or a number is a date.
-LEADS = listed(
-    "in on of by since until till before after from to through thru between during last this next past "
-    "previous back early late mid middle end beginning start around for coming following upcoming every "
-    "each and or every"
-)
+LEADS = words_of("english.leads")
 # Words whose number is a name: "page 2019", "size 10/12".
-NUMBERED = listed(
-    "page pages room chapter rfc iso port number no section line lines figure flight error code http "
-    "model apt suite building unit item version route highway channel bus train gate windows office pin "
-    "size sizes aisle flat id verse chapter psalm tel phone fax ext extension sku gauge table "
-    "movie film novel album song"
-)
+NUMBERED = words_of("english.numbered")
 # Words before the number of a version.
-VERSIONED = listed(
-    "v ver version versions release releases build kernel firmware driver drivers update upgrade upgraded patch sdk api"
-    " python node java ruby php go rust npm pip ios android macos windows linux ubuntu debian chrome firefox tag"
-)
-UNITS: dict[str, str] = {
-    "second": "second", "seconds": "second", "sec": "second", "secs": "second",
-    "minute": "minute", "minutes": "minute", "min": "minute", "mins": "minute",
-    "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour", "h": "hour",
-    "workday": "working_day", "workdays": "working_day",
-    "day": "day", "days": "day", "night": "day", "nights": "day",
-    "week": "week", "weeks": "week", "wk": "week", "wks": "week",
-    "workweek": "working_week", "workweeks": "working_week",
-    "fortnight": "fortnight", "fortnights": "fortnight",
-    "weekend": "weekend", "weekends": "weekend",
-    "month": "month", "months": "month", "mth": "month", "mths": "month",
-    "quarter": "quarter", "quarters": "quarter",
-    "year": "year", "years": "year", "yr": "year", "yrs": "year", "y": "year",
-    "decade": "decade", "decades": "decade",
-    "century": "century", "centuries": "century",
-}  # fmt: skip
-SHIFTS: dict[str, int] = {
-    "last": -1, "previous": -1, "prior": -1, "past": -1, "preceding": -1,
-    "this": 0, "current": 0, "same": 0, "that": 0, "present": 0,
-    "next": 1, "coming": 1, "upcoming": 1, "following": 1, "forthcoming": 1,
-}  # fmt: skip
-PART_WORDS: dict[str, str] = {
-    "morning": "morning", "mornings": "morning", "morn": "morning", "afternoon": "afternoon",
-    "afternoons": "afternoon", "evening": "evening", "evenings": "evening", "night": "night",
-    "nights": "night", "nighttime": "night", "noontime": "noon", "lunchtime": "lunch", "lunch": "lunch",
-    "dinnertime": "dinner", "dinner": "dinner", "breakfast": "breakfast", "daytime": "daytime",
-    "daybreak": "dawn", "dawn": "dawn", "sunrise": "dawn", "sunset": "evening", "dusk": "evening",
-    "nightfall": "evening",
-}  # fmt: skip
+VERSIONED = words_of("english.versioned")
+UNITS: dict[str, str] = values_of("english.units")
+SHIFTS: dict[str, int] = numbers_of("english.shifts")
+PART_WORDS: dict[str, str] = values_of("english.part_words")
 SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", "summertime": "summer",
                 "autumn": "autumn", "fall": "autumn", "winter": "winter", "wintertime": "winter"}  # fmt: skip
-
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_ONES.split())}
-NUMBERS |= {word: 20 + 10 * number for number, word in enumerate(_TENS)}
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-ORDINALS: dict[str, int] = {
-    word: number
-    for number, word in enumerate(
-        _ORDINALS.split(), 1)
-} | {"thirtieth": 30}  # fmt: skip
-MAGNITUDES: dict[str, int] = {"hundred": 100, "thousand": 1000}
 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s,.]|$))?|[0-9]+|[^\s]")
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
@@ -129,7 +50,9 @@ _WILL = re.compile(
     re.IGNORECASE,
 )
 _BEING = re.compile(
-    r"\b(?:is|are|am|will be)(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $", re.IGNORECASE
+    r"\b(?:is|are|am|will be|(?:it|that|this|there|he|she)['’]s)"
+    r"(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $",
+    re.IGNORECASE,
 )
 _BACK = re.compile(
     r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
@@ -147,15 +70,7 @@ _PROMISED = re.compile(
 
 
 # Short forms and common misspellings that the rules know by their full form.
-_FULL = {
-    "qtr": "quarter", "qtrs": "quarters", "nxt": "next", "wkend": "weekend", "midnite": "midnight",
-    "yesturday": "yesterday", "tomoro": "tomorrow", "forthnight": "fortnight",
-    "janurary": "january", "febuary": "february", "feburary": "february", "septemeber": "september",
-    "septmber": "september", "ocotber": "october", "novemeber": "november", "decemeber": "december",
-    "teusday": "tuesday", "tuseday": "tuesday", "wensday": "wednesday", "wednsday": "wednesday",
-    "wendsday": "wednesday", "thrusday": "thursday", "thurday": "thursday", "satuday": "saturday",
-    "saterday": "saturday",
-}  # fmt: skip
+_FULL = values_of("english.full")
 
 
 class EnglishScan(Scan):
@@ -164,8 +79,11 @@ class EnglishScan(Scan):
     __slots__ = ()
 
     def __init__(self, text: str, frame: Frame, *, asked: bool) -> None:
-        super().__init__(text, frame, _WORD, asked=asked)
-        self.words = [word.lower().replace("’", "'") for word in self.words]
+        plain = text.isascii()
+        super().__init__(text.lower() if plain else text, frame, _WORD, asked=asked)
+        self.text = text
+        if not plain:
+            self.words = [word.lower().replace("’", "'") for word in self.words]
         if not _FULL.keys().isdisjoint(self.words):
             self.words = [_FULL.get(word, word) for word in self.words]
 

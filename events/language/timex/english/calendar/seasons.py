@@ -2,71 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from events.language.timex import calendar
-from events.language.timex.calendar import Grain
+from events.language.timex.calendar import Grain, Span, full_year
 from events.language.timex.cycles import Cycle, Reading, each, yearly
-from events.language.timex.english.numbers import full_year, ordinal, plain, year_number
+from events.language.timex.english.numbers import ordinal, plain, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
-from events.language.timex.scan import Scan
+from events.language.timex.scan import Scan, given, listed
 from events.language.timex.shares import weekend_about
+from events.language.timex.tables import numbers_of
 
 from .holidays import FIRST_WORDS, holiday
 
-_DECADES = {
-    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
-    "nineties": 90, "noughties": 0,
-}  # fmt: skip
+_DECADES = numbers_of("english.decades")
+
+
+def _term(scan: Scan, i: int) -> tuple[Callable[[int], Span | None], Grain, int] | None:
+    """Parses "Q1", "H2", "3Q", "third quarter", "first half" without its year."""
+    words = scan.words
+    j = scan.skip(i, "the")
+    which = ordinal(scan, j)
+    if which is not None:
+        kind, number, stop = words[scan.skip(which[1], "-")][:1], which[0], scan.skip(which[1], "-") + 1
+        told = words[stop - 1] in ("quarter", "half")
+    else:
+        kind, digit = (words[j], words[j + 1]) if words[j] in ("q", "h") else (words[j + 1], words[j])
+        number, stop = int(digit) if len(digit) == 1 and digit.isdecimal() and digit.isascii() else 0, j + 2
+        told = kind in ("q", "h") and scan.tight(j + 1)
+    if not told or not 1 <= number <= (4 if kind == "q" else 2):
+        return None
+    rule = calendar.quarter if kind == "q" else calendar.half
+    return (lambda year: rule(year, number)), "quarter" if kind == "q" else "half_year", stop
+
+
+def quarter_of(scan: Scan, i: int, year: int) -> Found | None:
+    """Parses a quarter or a half after its year: "2017 q1", "2019-H2", "2016's third quarter"."""
+    words = scan.words
+    owned = words[i : i + 2] == ["'", "s"] and scan.tight(i + 1)
+    j = i + 2 if owned else scan.skip(i, "-", "/")
+    found = _term(scan, j)
+    return (
+        given(found[0](year), found[2])
+        if found is not None and not (words[j] == "h" and j == i + 2)
+        else None
+    )
 
 
 @opens("q", "h", digits=True)
 def quarter(scan: Scan, i: int) -> Found | None:
-    """Parses "Q1", "Q2 2026", "2017 q1", "2019-H2", "q1-2019"."""
-    words = scan.words
-    word = words[i]
-    if word in ("q", "h"):
-        digit = words[i + 1]
-        limit = "1234" if word == "q" else "12"
-        if (
-            len(digit) != 1
-            or digit not in limit
-            or not scan.tight(i + 1)
-            or (scan.tight(i) and scan.before(i) not in "('\"/" and not _second(scan, i))
-        ):
-            return None
-        rule = calendar.quarter if word == "q" else calendar.half
-        number = int(digit)
-        j = i + 2
-        k = j + 1 if words[j] in ("-", "/", ",", "of", "in", "'", "fy") else j
-        year = year_number(scan, j) or year_number(scan, k)
-        if year is None and words[k].isdecimal() and len(words[k]) == 2 and words[j] in ("'", "fy"):
-            year = full_year(int(words[k])), k + 1
-        if year is None:
-            shift = SHIFTS.get(words[k])
-            if shift is not None and words[k + 1] == "year":
-                year = scan.frame.now.year + shift, k + 2
-        if year is not None:
-            span = rule(year[0], number)
-            return (span, year[1]) if span else None
-        if scan.tight(j) and words[j].isalnum():
-            return None
-        grain: Grain = "quarter" if word == "q" else "half_year"
-        if word == "h" and scan.before(i) not in ("in", "of", "during", "for", "since", "by"):
-            return None
-        return yearly(lambda number_of_year: rule(number_of_year, number), grain, 0.85), j
-    if word.isdecimal() and len(word) == 1 and words[i + 1] in ("q", "h") and scan.tight(i + 1):
-        return _digit_first(scan, i)
-    if word.isdecimal() and len(word) == 4 and plain(scan, i):
+    """Parses "Q1", "Q2 2026", "q1-2019", "3Q25", "1H 2025", "2026-W05"."""
+    words, word = scan.words, scan.words[i]
+    if word.isdecimal() and len(word) == 4:
         j = scan.skip(i + 1, "-", "/")
-        if words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2:
-            week = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0)
-            return (week, j + 2) if week else None
-        if words[j] in ("q", "h") and scan.tight(j + 1):
-            rule = calendar.quarter if words[j] == "q" else calendar.half
-            if words[j + 1] in ("1", "2", "3", "4"):
-                span = rule(int(word), int(words[j + 1]))
-                return (span, j + 2) if span else None
-    return None
+        week = words[j] == "w" and scan.tight(j) and scan.tight(j + 1) and len(words[j + 1]) == 2
+        span = calendar.iso_week(int(word), scan.digits(j + 1, 2) or 0) if week and plain(scan, i) else None
+        owner = plain(scan, i) and 1000 <= int(word) <= 2999
+        return given(span, j + 2) or (quarter_of(scan, i + 1, int(word)) if owner else None)
+    found = _term(scan, i)
+    if found is None:
+        return None
+    rule, grain, j = found
+    digit_first = word.isdecimal()
+    joined = scan.tight(i) and scan.before(i) not in "('\"/" and not _second(scan, i)
+    if (joined and not digit_first) or (digit_first and not plain(scan, i)):
+        return None
+    k = j + 1 if words[j] in listed("- / , of in ' fy") else j
+    year = year_number(scan, j) or year_number(scan, k)
+    short = scan.digits(k, 2) if len(words[k]) == 2 else None
+    if (
+        year is None
+        and short is not None
+        and (words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k)))
+    ):
+        year = full_year(short), k + 1
+    shift = SHIFTS.get(words[k])
+    if year is None and shift is not None and words[k + 1] == "year":
+        year = scan.frame.now.year + shift, k + 2
+    if year is not None:
+        return given(rule(year[0]), year[1])
+    if digit_first or (scan.tight(j) and words[j].isalnum()):
+        return None
+    if word == "h" and scan.before(i) not in listed("in of during for since by"):
+        return None
+    return yearly(rule, grain, 0.85), j
 
 
 def _second(scan: Scan, i: int) -> bool:
@@ -74,165 +94,95 @@ def _second(scan: Scan, i: int) -> bool:
     return scan.before(i) in ("-", "–", "—") and i >= 3 and scan.words[i - 3] == scan.words[i]
 
 
-def _digit_first(scan: Scan, i: int) -> Found | None:
-    """Parses a quarter or a half with its digit first and its year: "3Q25", "1H 2025"."""
-    words = scan.words
-    number, rule = int(words[i]), calendar.quarter if words[i + 1] == "q" else calendar.half
-    if not plain(scan, i) or not 1 <= number <= (4 if words[i + 1] == "q" else 2):
-        return None
-    j = scan.skip(i + 2, "'", "-", "/", "of")
-    year = year_number(scan, j) or year_number(scan, i + 2)
-    if (
-        year is None
-        and scan.tight(i + 2)
-        and scan.tight(j)
-        and (short := scan.digits(j, 2))
-        and len(words[j]) == 2
-    ):
-        year = full_year(short), j + 1
-    span = rule(year[0], number) if year else None
-    return (span, year[1]) if span and year else None
+_IN_SEASON = listed("in during since until by over throughout early late mid of whole -")
+_IN_THE_SEASON = listed("in during since until by over throughout of before after")
+_NO_SEASON = listed("in apart off down back roll break")
 
 
 @opens(SEASON_WORDS)
 def season(scan: Scan, i: int) -> Found | None:
     """Parses "summer 2019", "the fall of 2020", "in winter". A season without a year needs such a preposition."""
-    words = scan.words
+    words, now = scan.words, scan.frame.now
     name = SEASON_WORDS.get(words[i])
     if name is None:
         return None
-    j = i + 1
-    k = scan.skip(j, "of", "in", ",")
+    j, k = i + 1, scan.skip(i + 1, "of", "in", ",")
     year = year_number(scan, k)
-    if year is not None:
-        span = calendar.season(year[0], name)
-        return (span, year[1]) if span else None
     shift = SHIFTS.get(words[k])
-    if shift is not None and words[k + 1] == "year":
-        span = calendar.season(scan.frame.now.year + shift, name)
-        return (span, k + 2) if span else None
-    last = scan.before(i)
+    if year is None and shift is not None and words[k + 1] == "year":
+        year = now.year + shift, k + 2
+    if year is not None:
+        return given(calendar.season(year[0], name), year[1])
+    cycle = yearly(lambda number: calendar.season(number, name), "season", 0.8)
     if words[j : j + 2] == ["before", "last"]:
-        over = [span for span in yearly(lambda number: calendar.season(number, name), "season").back(scan.frame.now)
-                if span.end and span.end <= scan.frame.now]  # fmt: skip
+        over = [span for span in cycle.back(now) if span.end and span.end <= now]
         return (over[1], j + 2) if len(over) > 1 else None
-    led = last in (
-        "in",
-        "during",
-        "since",
-        "until",
-        "by",
-        "over",
-        "throughout",
-        "early",
-        "late",
-        "mid",
-        "of",
-        "whole",
-        "-",
-    )
-    if last == "the":
-        led = scan.before(i - 1) in (
-            "in",
-            "during",
-            "since",
-            "until",
-            "by",
-            "over",
-            "throughout",
-            "of",
-            "before",
-            "after",
-        )
-    if not led or words[j] in ("in", "apart", "off", "down", "back", "roll", "break") or words[j] in UNITS:
-        return None
-    return yearly(lambda number: calendar.season(number, name), "season", 0.8), j
+    last = scan.before(i)
+    led = scan.before(i - 1) in _IN_THE_SEASON if last == "the" else last in _IN_SEASON
+    return (cycle, j) if led and words[j] not in _NO_SEASON and words[j] not in UNITS else None
 
 
 @opens("the", "turn", _DECADES, "'", "’", ORDINALS, NUMBERS, digits=True)
 def decade(scan: Scan, i: int) -> Found | None:
     """Parses "1990s", "the 90s", "the '80s", "the nineties", "15th century", "the eighteen hundreds"."""
     words = scan.words
-    j = scan.skip(i, "the")
-    the = j > i
-    word = words[j]
-    if word in "'’" and word:
-        j, the = j + 1, True
-        word = words[j]
-    if word.isdecimal() and plain(scan, j):
-        if words[j + 1] in ("'", "’") and words[j + 2] == "s" and scan.tight(j + 2):
-            j += 1
-        if words[j + 1] == "s":
-            number = int(word) if len(word) in (2, 4) else -1
-            if len(word) == 4 and number % 10 == 0 and 1000 <= number <= 2990:
-                span = (
-                    calendar.century(number)
-                    if number % 100 == 0 and number < 2000
-                    else calendar.decade(number)
-                )
-                return (span, j + 2) if span else None
-            the = the or scan.before(i) in ("early", "late", "mid", "-")
-            if (
-                len(word) == 2
-                and number % 10 == 0
-                and the
-                and scan.before(i) not in ("his", "her", "my", "their", "your", "our")
-            ):
-                span = calendar.decade(number + (2000 if number <= 20 else 1900))
-                return (span, j + 2) if span else None
-    elif word in NUMBERS and words[j + 1] in _DECADES and 15 <= NUMBERS[word] <= 20:
-        span = calendar.decade(NUMBERS[word] * 100 + _DECADES[words[j + 1]])
-        return (span, j + 2) if span else None
-    elif words[j + 1] == "hundreds" and 11 <= NUMBERS.get(word, 0) <= 19:
-        span = calendar.century(NUMBERS[word] * 100)
-        return (span, j + 2) if span else None
+    j = scan.skip(scan.skip(i, "the"), "'", "’")
+    word, after = words[j], words[j + 1]
+    led = j > i or scan.before(i) in ("early", "late", "mid", "-")
+    if word.isdecimal():
+        apostrophe = after in ("'", "’") and words[j + 2] == "s" and scan.tight(j + 2)
+        stop = j + 2 + apostrophe
+        if (words[stop - 1] != "s" or not plain(scan, j)) and not ordinal(scan, j):
+            return None
+        number = int(word)
+        if words[stop - 1] == "s" and len(word) == 4 and number % 10 == 0 and 1000 <= number <= 2990:
+            hundred = number % 100 == 0 and number < 2000
+            return given(calendar.century(number) if hundred else calendar.decade(number), stop)
+        owned = scan.before(i) in listed("his her my their your our")
+        if words[stop - 1] == "s" and len(word) == 2 and number % 10 == 0 and led and not owned:
+            return given(calendar.decade(number + (2000 if number <= 20 else 1900)), stop)
+    elif 15 <= NUMBERS.get(word, 0) <= 20 and after in _DECADES:
+        return given(calendar.decade(NUMBERS[word] * 100 + _DECADES[after]), j + 2)
+    elif 11 <= NUMBERS.get(word, 0) <= 19 and after == "hundreds":
+        return given(calendar.century(NUMBERS[word] * 100), j + 2)
+    elif word == "two" and after == "thousands" and led:
+        return given(calendar.decade(2000), j + 2)
     elif (
         word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
     ):
         span = calendar.year(scan.frame.now.year // 100 * 100)
         return (span.doubted(0.7), j + 4) if span else None
-    elif word in _DECADES and (the or scan.before(i) in ("early", "late", "mid", "-")):
-        short = _DECADES[word]
-        span = calendar.decade(short + (2000 if short <= 20 else 1900))
-        return (span, j + 1) if span else None
-    nth_century = ordinal(scan, j)
-    if nth_century is not None:
-        k = scan.skip(nth_century[1], "-")
-        if words[k] in ("century", "centuries") and 1 <= nth_century[0] <= 30:
-            first_year = (nth_century[0] - 1) * 100
-            span = calendar.century(first_year) if first_year else calendar.months(1, 1, 99 * 12, "century")
-            return (span, k + 1) if span else None
-    return None
+    elif word in _DECADES and led:
+        return given(calendar.decade(_DECADES[word] + (2000 if _DECADES[word] <= 20 else 1900)), j + 1)
+    nth = ordinal(scan, j)
+    k = scan.skip(nth[1], "-") if nth is not None else i
+    if nth is None or words[k] not in ("century", "centuries") or not 1 <= nth[0] <= 30:
+        return None
+    first = (nth[0] - 1) * 100
+    return given(calendar.century(first) if first else calendar.months(1, 1, 99 * 12, "century"), k + 1)
 
 
 @opens("the", "eve", FIRST_WORDS, digits=True)
 def holidays(scan: Scan, i: int) -> Found | None:
     """Parses a holiday with its year or its weekend. A greeting such as "happy new year" is not a holiday."""
     words = scan.words
-    if scan.before(i) in ("happy", "merry", "blessed"):
+    found = holiday(scan, scan.skip(i, "the"))
+    if found is None or scan.before(i) in ("happy", "merry", "blessed"):
         return None
-    j = scan.skip(i, "the")
-    found = holiday(scan, j)
-    if found is None:
-        return None
-    reading, j = found
-    weekend = words[j] == "weekend"
-    k = j + 1 if weekend else j
-    reading_now: Reading | None = reading
-    k2 = scan.skip(scan.skip(k, "of", "in", ","), "the")
-    year = year_number(scan, k2)
-    shift = SHIFTS.get(words[k2])
-    if year is None and shift is not None and words[k2 + 1] == "year":
-        year = scan.frame.now.year + shift, k2 + 2
+    reading: Reading | None = found[0]
+    weekend = words[found[1]] == "weekend"
+    k = found[1] + weekend
+    j = scan.skip(scan.skip(k, "of", "in", ","), "the")
+    year, shift = year_number(scan, j), SHIFTS.get(words[j])
+    if year is None and shift is not None and words[j + 1] == "year":
+        year = scan.frame.now.year + shift, j + 2
     if year is not None and isinstance(reading, Cycle):
-        reading_now, k = reading.at(year[0]), year[1]
+        reading, k = reading.at(year[0]), year[1]
         if not weekend and words[k] == "weekend":
             weekend, k = True, k + 1
-    if reading_now is not None and not weekend and words[k] == "week" and reading_now.grain == "day":
-        around = each(
-            reading_now, lambda span: calendar.unit("week", span.start) if span.start else None, "week"
-        )
-        return (around, k + 1) if around is not None else None
-    if reading_now is not None and weekend:
-        reading_now = each(reading_now, weekend_about, "weekend")
-    return (reading_now, k) if reading_now is not None else None
+    if reading is None:
+        return None
+    if not weekend and words[k] == "week" and reading.grain == "day":
+        whole = each(reading, lambda span: calendar.unit("week", span.start) if span.start else None, "week")
+        return given(whole, k + 1)
+    return given(each(reading, weekend_about, "weekend") if weekend else reading, k)

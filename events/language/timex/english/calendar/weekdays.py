@@ -20,8 +20,9 @@ from events.language.timex.english.words import (
     SHIFTS,
     SHY,
     WEEKDAYS,
-)
-from events.language.timex.scan import Scan, listed, packrat
+)  # fmt: skip
+from events.language.timex.scan import Scan, given, listed, packrat
+from events.language.timex.tables import words_of
 
 from .holidays import holiday
 
@@ -29,63 +30,41 @@ from .holidays import holiday
 @packrat
 def weekday_name(scan: Scan, i: int) -> int | None:
     """Returns the weekday that word `i` names. A short name that is also another word needs other words beside it."""
-    word = scan.words[i]
+    word, last, after = scan.words[i], scan.before(i), scan.words[i + 1]
     found = WEEKDAYS.get(word.removesuffix("'s"))
-    if scan.words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha():
-        return None  # the name of a web site
-    if found is None or word not in SHY:
-        return found
-    last, after = scan.before(i), scan.words[i + 1]
-    upper = scan.original(i)[0].isupper()
-    if (
-        word != "sun"
-        and after in ("of", "in")
-        and (last in ORDINALS or last in ("st", "nd", "rd", "th", "last"))
+    if found is None or (
+        after == "." and scan.tight(i + 1) and scan.tight(i + 2) and scan.words[i + 2].isalpha()
     ):
+        return None  # "sun.com" is a web site
+    if word not in SHY:
+        return found
+    upper = scan.original(i)[0].isupper()
+    if word != "sun" and after in ("of", "in") and (last in ORDINALS or last in listed("st nd rd th last")):
         return found
     if last == "the" or (scan.tight(i) and last not in ("(", "-", "/")):
         return None
-    if upper and (
-        after in PART_WORDS
-        or last in ("you", "or", "and")
-        or (last.isalpha() and after in ("", ".", "?", "!"))
-    ):
+    ends = last.isalpha() and after in listed("$ . ? !")
+    if upper and (ends or after in PART_WORDS or last in ("you", "or", "and")):
         return found
     if word in ("mon", "wed", "fri", "thu"):
         return found if upper or after == "the" or last in LEADS or last in ("week", "(") else None
-    if last in (
-        "on",
-        "last",
-        "next",
-        "this",
-        "every",
-        "until",
-        "by",
-        "since",
-        "(",
-        "week",
-        "from",
-        "to",
-        "between",
-    ):
-        return found
-    return found if upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1)) else None
+    dated = upper and (after in MONTHS or after.isdecimal() or ordinal(scan, i + 1))
+    return (
+        found
+        if dated or last in listed("on last next this every until by since ( week from to between")
+        else None
+    )
 
 
 def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
     """Parses the date after a weekday. The weekday then only helps to choose the year."""
     words = scan.words
     j = i + 1 if words[i] in (",", "(", "/", "-") else i
-    found = numeric(scan, j) or (named(scan, j) if words[j] not in SHY or ordinal(scan, j + 1)
-                                 or words[j + 1].isdecimal() else None)  # fmt: skip
-    if found is None:
-        dotted = _dotted(scan, j)
-        found = dotted
-    if found is None:
+    shy = words[j] in SHY and not (words[j + 1].isdecimal() or ordinal(scan, j + 1))
+    found = numeric(scan, j) or (named(scan, j) if not shy else None) or _dotted(scan, j)
+    if found is None or found[0].grain != "day":
         return None
     reading, k = found
-    if reading.grain != "day":
-        return None
     if isinstance(reading, Cycle):
         reading = replace(reading, weekday=number)
     return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
@@ -97,8 +76,7 @@ def _dotted(scan: Scan, i: int) -> Found | None:
     if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
         a, b = words[i], words[i + 2]
         if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
-            reading = month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None
-            return (reading, i + 3) if reading else None
+            return given(month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None, i + 3)
     return None
 
 
@@ -144,38 +122,26 @@ def _any_one(scan: Scan, i: int) -> bool:
 
 @opens(WEEKDAYS, (f"{name}'s" for name in WEEKDAYS if name not in SHY))
 def weekday(scan: Scan, i: int) -> Found | None:
-    """Parses a weekday, with its week when the week follows: "Tuesday of last week"."""
+    """Parses a weekday, with its week when the week follows: "Tuesday of last week", "Monday 1pm to 3pm next week"."""
     found = weekday_alone(scan, i)
-    if found is None or (found[1] == i + 1 and _any_one(scan, i)):
-        return None
     number = weekday_name(scan, i)
-    if found[1] == i + 1 and number is not None:
-        if (pair := scan.words[i + 1 : i + 3]) in (["after", "next"], ["before", "last"]):
-            week_after = calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2)
-            day = in_week(week_after, number) if week_after else None
-            return (day, i + 3) if day else None
-        week_found = _following_week(scan, i + 1)
-        if week_found is not None:
-            day = in_week(week_found[0], number)
-            return (day, week_found[1]) if day else None
-        shared = scan.words[i + 1] in ("and", "or", "&") and weekday_name(scan, i + 2) is not None
-        week_found = _following_week(scan, i + 3) if shared else None
-        if week_found is not None:  # "Tuesday and Friday next week"
-            day = in_week(week_found[0], number)
-            return (day, i + 1) if day else None
-        beside = _beside_date(scan, i + 1, number)
-        if beside is not None:
-            return beside
-        distant = _weeks_away(scan, i + 1, number)
-        if distant is not None:
-            return distant
-        timed = hours(scan, i + 1)
-        week_found = _following_week(scan, timed[1]) if timed else None
-        if timed is not None and week_found is not None:
-            day = in_week(week_found[0], number)
-            span = timed[0].on(day) if day else None
-            return (span, week_found[1]) if span else None
-    return found
+    if found is None or number is None or found[1] > i + 1:
+        return found
+    if _any_one(scan, i):
+        return None
+    week = _following_week(scan, i + 1)
+    if week is not None:
+        return given(in_week(week[0], number), week[1])
+    if scan.words[i + 1] in ("and", "or", "&") and weekday_name(scan, i + 2) is not None:
+        week = _following_week(scan, i + 3)  # "Tuesday and Friday next week"
+        if week is not None:
+            return given(in_week(week[0], number), i + 1)
+    timed = hours(scan, i + 1)
+    week = _following_week(scan, timed[1]) if timed else None
+    if timed is not None and week is not None:
+        day = in_week(week[0], number)
+        return given(timed[0].on(day) if day else None, week[1])
+    return _beside_date(scan, i + 1, number) or _weeks_away(scan, i + 1, number) or found
 
 
 def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
@@ -197,8 +163,7 @@ def _beside_date(scan: Scan, i: int, number: int) -> Found | None:
         gap = (number - span.start.weekday()) % 7 or 7
         return calendar.day(calendar.add_days(span.start, gap if side != "before" else gap - 7 or -7))
 
-    beside = each(reading, near) if reading is not None else None
-    return (beside, found[1]) if beside is not None else None
+    return given(each(reading, near) if reading is not None else None, found[1])
 
 
 def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
@@ -232,17 +197,17 @@ def _weeks_away(scan: Scan, i: int, number: int) -> Found | None:
 
 
 def _following_week(scan: Scan, i: int) -> tuple[Span, int] | None:
+    """Parses the week after a weekday: "next week", "of the following week", "the week after next", "after next"."""
     words = scan.words
-    j = scan.skip(scan.skip(i, ","), "of", "in")
-    j = scan.skip(j, "the")
+    if (pair := words[i : i + 2]) in (["after", "next"], ["before", "last"]):
+        return given(calendar.unit("week", scan.frame.now, 2 if pair[0] == "after" else -2), i + 2)
+    j = scan.skip(scan.skip(scan.skip(i, ","), "of", "in"), "the")
+    if words[j] == "week" and words[j + 1 : j + 3] in (["after", "next"], ["before", "last"]):
+        return given(calendar.unit("week", scan.frame.now, 2 if words[j + 1] == "after" else -2), j + 3)
     shift = SHIFTS.get(words[j])
     if shift is None or words[j + 1] not in ("week", "week's"):
-        if words[j] == "week" and words[j + 1] in ("after", "before") and words[j + 2] in ("next", "last"):
-            span = calendar.unit("week", scan.frame.now, 2 if words[j + 2] == "next" else -2)
-            return (span, j + 3) if span else None
         return None
-    span = calendar.unit("week", scan.frame.now, shift)
-    return (span, j + 2) if span else None
+    return given(calendar.unit("week", scan.frame.now, shift), j + 2)
 
 
 def _same_month(span: Span, dom: int) -> Span | None:
@@ -250,88 +215,48 @@ def _same_month(span: Span, dom: int) -> Span | None:
 
 
 _PREPOSITIONS = listed("on by until till since from to through between and before after")
+_BEFORE_SPELLED = listed("on from between to till until through by")
+_AFTER_DAY = words_of("english.after_day")
 # An approximate day without a month is too vague for a statement. A question may still use it.
 _ROUGHLY = listed("around about approximately roughly circa")
 
 
 @opens("the", NUMBERS, ORDINALS, digits=True)
 def day_of_month(scan: Scan, i: int) -> Found | None:
-    """Parses a day without a month: "the 18th", "on the 17", "29th"."""
-    words = scan.words
-    the = words[i] == "the"
-    j = i + 1 if the else i
-    last = scan.before(i)
+    """Parses a day without a month: "the 18th", "on the 17", "29th", "5th next month"."""
+    words, last = scan.words, scan.before(i)
+    j = scan.skip(i, "the")
+    the = j > i
     if last in _ROUGHLY and not scan.asked:
         return None
-    dom = ordinal(scan, j)
-    if dom is None:
-        day, after = scan.digits(j, 2), words[j + 1]
-        if day is not None and last in ("on", "by", "until", "since") and (the or last == "on"):
-            if (after.isalpha() and after not in ("from", "at", "between", "and", "in")) or after in (
-                ":",
-                "%",
-                "/",
-            ):
-                return None
-            if (not the and after not in ("", ".", ",", "?", "!", "at")) or (
-                after == "." and scan.tight(j + 2)
-            ):
-                return None
-            dom = day, j + 1
-        else:
-            return None
-    if not 1 <= dom[0] <= 31:
+    dom = ordinal(scan, j) or _bare_number(scan, j, last, the=the)
+    if dom is None or not 1 <= dom[0] <= 31:
         return None
-    k = dom[1]
-    shared = (
-        named(scan, k + 1)
-        if words[k] in ("and", "or", "&") and ordinal(scan, scan.skip(k + 1, "the"))
-        else None
-    )
-    if shared is not None and shared[0].grain == "day":  # "the 3rd and 4th of June"
-        beside = each(shared[0], lambda span: _same_month(span, dom[0]))
-        return (beside, k) if beside is not None else None
-    spelled = not words[j].isdecimal()
+    number, k = dom
+    if words[k] in ("and", "or", "&") and ordinal(scan, scan.skip(k + 1, "the")):
+        shared = named(scan, k + 1)
+        if shared is not None and shared[0].grain == "day":  # "the 3rd and 4th of June"
+            return given(each(shared[0], lambda span: _same_month(span, number)), k)
+    shift = SHIFTS.get(words[k])
+    if shift is not None and words[k + 1] == "month":
+        month = calendar.unit("month", scan.frame.now, shift)
+        return given(_same_month(month, number) if month else None, k + 2)
     if not the and last not in _PREPOSITIONS:
         return None
-    after = words[k]
-    if spelled and last not in ("on", "from", "between", "to", "till", "until", "through", "by"):
+    if (not words[j].isdecimal() and last not in _BEFORE_SPELLED) or (words[k] == "-" and scan.tight(k)):
         return None
-    if after.isalpha() and after not in [
-        "at",
-        "from",
-        "between",
-        "and",
-        "in",
-        "on",
-        "to",
-        "till",
-        "until",
-        "through",
-        "or",
-        "we",
-        "i",
-        "you",
-        "he",
-        "she",
-        "they",
-        "it",
-        "is",
-        "was",
-        "will",
-        "when",
-        "if",
-        "but",
-        "because",
-        "with",
-        "for",
-        "so",
-        "then",
-        "before",
-        "after",
-        "by",
-    ]:
+    if words[k].isalpha() and words[k] not in _AFTER_DAY:
         return None
-    if after in ("-",) and scan.tight(k):
+    return monthly(number, sure=0.75), k
+
+
+def _bare_number(scan: Scan, i: int, last: str, *, the: bool) -> tuple[int, int] | None:
+    """Parses digits without "th" that number a day: "on the 17", "on 17."."""
+    day, after = scan.digits(i, 2), scan.words[i + 1]
+    if day is None or last not in ("on", "by", "until", "since") or not (the or last == "on"):
         return None
-    return monthly(dom[0], sure=0.75), k
+    if (after.isalpha() and after not in listed("from at between and in")) or after in (":", "%", "/"):
+        return None
+    if (not the and after not in listed("$ . , ? ! at")) or (after == "." and scan.tight(i + 2)):
+        return None
+    return day, i + 1

