@@ -43,10 +43,7 @@ from ingest.extraction.conversation import CONTEXT_TURNS
 from ingest.extraction.event_linking import linked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
-from ingest.extraction.rules.chinese import pattern_rules as chinese
-from ingest.extraction.rules.english import pattern_rules as english
-from ingest.extraction.rules.scene import compiled
+from ingest.extraction.rules import RulesExtractor, patterns
 from ingest.extraction.turn_modes import mode_context
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
@@ -106,8 +103,7 @@ class Overlay:
         Without the warm-up, the first recall would do all this and exceed the deadline.
         """
         self._open()
-        for rule in (*english.RULES, *chinese.RULES):
-            compiled(rule.source)
+        patterns.warm()
         said_at = datetime(2026, 1, 1, tzinfo=UTC)
         for text in _WARM_UP_TEXTS:
             turn = TurnRecorded(

@@ -25,9 +25,9 @@ from ingest.extraction.claude.grounded.quotes import QuoteInContext, TurnWords, 
 from ingest.extraction.claude.grounded.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounded.states import GroundedState, ground_state
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, ProblemTold, SessionBatch
 from ingest.extraction.grounding import memory_blocks, without_memory_blocks
-from ingest.extraction.rules import episodes
 from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
@@ -147,7 +147,7 @@ def substantive(turn: TurnRecorded) -> bool:
     words = without_memory_blocks(turn.text)
     if turn.role == "system" or not words.strip():
         return False
-    return episodes.read(words).substantive or any(
+    return judging.read(words).substantive or any(
         not character.isascii() and unicodedata.category(character).startswith("L") and not has_cjk(character)
         for character in _FOREIGN.findall(words)
     )
@@ -229,7 +229,7 @@ def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
     longest = turn.text[start:end]
     start += len(longest) - len(longest.lstrip())
     end = start + len(longest.strip())
-    read = episodes.read(content)
+    read = judging.read(content)
     question = content.rstrip().endswith(("?", "？"))
     return [
         EventNoted(

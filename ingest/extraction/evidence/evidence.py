@@ -33,7 +33,7 @@ from ingest.extraction.evidence.words import (
     OPENERS,
     ORDINARY,
 )
-from ingest.extraction.rules.chinese.words import SURNAMES
+from ingest.extraction.rules.words import SETS
 
 Verdict = Literal["borne", "loose", "refused"]
 
@@ -348,7 +348,7 @@ def _may_be_name(strange: str, before: str) -> bool:
     return bool(
         before[-1:] in _NAME_AFTER
         or (before[-1:] in {"了", "过"} and before[-2:-1] in _NAME_AFTER)
-        or (strange[0] in SURNAMES and len(strange) <= 4 and not ORDINARY.match(strange))
+        or (strange[0] in SETS["姓"] and len(strange) <= 4 and not ORDINARY.match(strange))
         or (strange[0] in "小阿老" and not ORDINARY.match(strange))
         or strange[-1] in "市县省国州镇村区岛城港"
     )

@@ -89,7 +89,6 @@ class EventDraft:
     importance: int = 5
     status: EventStatus = "happened"
     replaces: str | None = None
-    corrects: EventNoted | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

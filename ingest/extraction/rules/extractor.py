@@ -11,16 +11,15 @@ from events.types.cards import SourceSpan
 from events.types.contract.migrated import migrated
 from events.types.memory.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
+from ingest.extraction.evident_modes import evident_modes
 from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
 from ingest.extraction.grounding import memory_blocks
-from ingest.extraction.rules.changes import announcements, corrections
+from ingest.extraction.rules import corrections
 from ingest.extraction.rules.drafts import Told
-from ingest.extraction.rules.evident_modes import evident_modes
-from ingest.extraction.rules.flat.clauses import clauses
-from ingest.extraction.rules.flat.facts import HEDGED, facts
+from ingest.extraction.rules.notes import HEDGED, clauses
 from ingest.extraction.rules.problems.reader import noted
+from ingest.extraction.rules.reader import TurnReader
 from ingest.extraction.rules.sentences import sentences
-from ingest.extraction.rules.turn_reader import TurnReader
 
 _REMEMBERED = 6
 
@@ -34,7 +33,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-2"
+    prompt_version = "rules-3"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)
@@ -100,7 +99,7 @@ def _read(
     episode = reader.episode(segments, cards, question)
     if episode is not None:
         yield episode
-    yield from announcements.beside_an_end(cards)
+    yield from cards
 
 
 def _read_note(
@@ -122,8 +121,6 @@ def _read_note(
             WrittenOut(clause.text),
         )
         found, _ = _read_sentences(reader, [(0, clause.text)], told, by_user=True)
-        for sentence in sentences(clause.text):
-            found += filter(None, (reader.stated(each, sentence, sentence.begin) for each in facts(sentence)))
         for card in found:
             confidence = min(card.confidence, HEDGED) if clause.hedged else card.confidence
             cards.append(replace(card, origin=replace(card.origin, source_span=whole), confidence=confidence))
@@ -147,7 +144,7 @@ def _read_sentences(
                 problems.append(told)
                 if isinstance(told, ProblemAttempted) and told.successful is not None:
                     cards.append(noted(told))
-            pending = corrections.announces(sentence.plain, sentence.chinese)
+            pending = corrections.announces(sentence)
     return cards, question
 
 

@@ -5,34 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from events.language.values import word_set
 from ingest.extraction.rules.drafts import KnowledgeDraft
-from ingest.extraction.rules.english.words import NOT_NAMES, OCCUPATIONS
 from ingest.extraction.rules.sentences import Sentence
+from ingest.extraction.rules.words import SETS, either, pattern
 
 # The head nouns of a definition. "A teacher" or "a great place" is no definition.
-_HEADS = (
-    "acronym|abbreviation|algorithm|analog|api|application|approach|architecture|attack|attribute|"
-    "benchmark|branch|cache|cipher|class|"
-    "codec|collection|compiler|component|compound|concept|condition|construct|convention|data structure|"
-    "database|dataset|device|dialect|"
-    "discipline|disease|distribution|document|encoding|engine|environment|equation|extension|feature|field|"
-    "file format|form|format|"
-    "formula|framework|function|generalisation|generalization|genre|graph|guarantee|hash|heuristic|idea|"
-    "implementation|index|"
-    "infection|instruction|instrument|interface|interpreter|kind|language|law|layer|library|license|list|"
-    "markup|material|measure|"
-    "mechanism|metaphor|method|methodology|metric|mode|model|module|network|notation|number|object|"
-    "operation|operator|ordering|package|paradigm|"
-    "parameter|pattern|phenomenon|platform|plugin|policy|practice|primitive|principle|procedure|process|"
-    "property|protocol|query|queue|record|"
-    "relation|relationship|representation|rule|runtime|schema|scheme|score|script|sequence|server|service|"
-    "set|signature|software|specification|"
-    "standard|statistic|storage|strategy|structure|study|style|subset|substance|superset|symbol|syndrome|"
-    "syntax|system|table|task|technique|"
-    "technology|term|test|theorem|theory|token|tool|toolkit|transformation|tree|type|unit|utility|value|"
-    "variable|variant|vector|virus|way|wrapper"
-)
+_HEADS = either("definition")
 _TERM = r"(?P<t>(?:[A-Za-z][\w+#./-]*)(?: [A-Za-z0-9][\w+#./-]*){0,4})"
 _ALIAS = r"(?: ?[(（](?P<a>[^()（）]{2,60})[)）])?"
 _IS = re.compile(
@@ -54,30 +32,27 @@ _MEANS = re.compile(
     r"300}})$",
     re.IGNORECASE,
 )
-_LEARNED = re.compile(
-    r"^(?:(?:TIL|today I learned|I (?:just |recently |also )?(?:learned|learnt|found out|figured out|"
-    r"discovered|realized)(?: today| yesterday| this week| recently)?)"
-    r"(?: that|:|,| -)?|turns out(?: that)?,?) (?P<d>[^\n]{12,300})$",
-    re.IGNORECASE,
-)
+_LEARNED = pattern("knowledge_LEARNED")
 _LEARNED_SUBJECT = re.compile(
     r"^(?:the |an? )?(?P<t>(?:[\w+#./()-]+ ){1,5}?)(?:is|are|was|were|can|cannot|can't|uses|use|has|have|"
     r"does|do|keeps?|sorts?|needs?|means?|supports?|works?|comes?|gives?|requires?|helps?|causes?|contains?|consists?|makes?|doesn't|don't|needs|works|will|must|should|isn't|aren't|means|supports|only|never|always|"
     r"comes|stands|runs|keeps|stores|gives|allows|lets|requires|returns|caps|takes)\b",
     re.IGNORECASE,
 )
-_PERSONAL = re.compile(
-    r"\b(?:I|I'm|my|me|we|our|us|you|your|you're|he|she|his|her|him|they're|this|these|those|here|it's|"
-    r"mine|yours)\b|\b(?:so|too) (?:good|bad|cool)\b",
-    re.IGNORECASE,
-)
-_EVALUATED = re.compile(
-    r"^(?:an?|the) (?:[\w-]+ ){0,2}?(?:great|good|nice|beautiful|amazing|wonderful|perfect|cool|fun|lovely|"
-    r"huge|big|real|best|important|tough|"
-    r"hard|powerful way|awesome|favou?rite|key|must|blast|joy|true|must-see|fantastic|new)\b",
-    re.IGNORECASE,
-)
-_VAGUE = NOT_NAMES - {"go", "art", "yoga", "photography", "reading", "writing", "a", "the", "function", "set"}
+_PERSONAL = pattern("knowledge_PERSONAL")
+_EVALUATED = pattern("knowledge_EVALUATED")
+_VAGUE = SETS["not_name"] - {
+    "go",
+    "art",
+    "yoga",
+    "photography",
+    "reading",
+    "writing",
+    "a",
+    "the",
+    "function",
+    "set",
+}
 
 _IS_ZH = re.compile(
     r"^(?:[所其]实|简单来说|简单说|基本上|，)*(?P<t>[A-Za-z][\w+#./ -]{1,40}|[\u4e00-\u9fffA-Za-z0-9+#./-]{2,14}?)"
@@ -87,10 +62,7 @@ _IS_ZH = re.compile(
 _SO_CALLED_ZH = re.compile(
     r"^所谓的?[「“]?(?P<t>[^，,「」“”是]{2,20})[」”]?，?(?:就|指的|其实)?(?:是|指)(?:指|一种)?(?P<d>[^\n]{4,300})$"
 )
-_SHORT_ZH = re.compile(
-    r"^(?P<t>[A-Za-z][\w+#./-]{1,30})\s?(?:是|全名是|全称是|的全名是|的全称是|代表)\s?(?P<d>[A-Z][A-Za-z -]{5,80})"
-    r"(?:的缩写|的简称)?$"
-)
+_SHORT_ZH = pattern("knowledge_SHORT_ZH")
 _LEARNED_ZH = re.compile(
     r"^(?:我)?(?:今天|刚|最近|才|原来)*(?:我)?(?:学到了?|学会了?一件事|才知道|了解到|搞懂了?|弄懂了?|发现原来)(?:一件事)?[：:，,"
     r"]?(?:原来)?(?P<d>[^\n]{6,200})$"
@@ -107,10 +79,7 @@ _HEADS_ZH = re.compile(
 )
 
 
-_DEFINING = word_set(
-    "is are stands short means refers defined acronym abbreviation til learned learnt found "
-    "figured discovered realized turns"
-)
+_DEFINING = SETS["defining"]
 
 
 def definition(sentence: Sentence) -> Iterable[KnowledgeDraft]:
@@ -178,36 +147,7 @@ def _is_term(term: str) -> bool:
         words[0] not in _VAGUE
         and words[-1] not in _VAGUE
         and not _PERSONAL.search(term)
-        and words[0]
-        not in (
-            "part",
-            "half",
-            "most",
-            "some",
-            "another",
-            "photo",
-            "goal",
-            "problem",
-            "point",
-            "key",
-            "answer",
-            "thing",
-            "reason",
-            "question",
-            "way",
-            "result",
-            "nothing",
-            "mine",
-            "being",
-            "having",
-            "getting",
-            "seeing",
-            "helping",
-            "change",
-            "support",
-            "that's",
-            "it's",
-        )
+        and words[0] not in SETS["no_term"]
     )
 
 
@@ -220,7 +160,7 @@ def _technical(term: str) -> bool:
 
 
 def _person(words: str) -> bool:
-    return any(word.strip(",.") in OCCUPATIONS for word in words.lower().split(" ")[:5])
+    return any(word.strip(",.") in SETS["occupation"] for word in words.lower().split(" ")[:5])
 
 
 def _chinese(sentence: Sentence) -> Iterable[KnowledgeDraft]:

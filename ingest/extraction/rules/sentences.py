@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
-from ingest.extraction.rules.english.words import FIRMS, LANGUAGES, PLACES
-from ingest.extraction.rules.hidden.pasted import pasted
+from ingest.extraction.rules.refused.pasted import OWN_HEAD, pasted
+from ingest.extraction.rules.words import pattern
 
 # Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
 # matches it.
@@ -29,9 +29,7 @@ _END = re.compile(
 )
 # The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
 _MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
-_ABBREVIATION = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|[Ee]\.g|[Ii]\.e|etc|Mt|Ave|No|Inc|Ltd|Co|U\.S|U\.K|[A-Z])$"
-)
+_ABBREVIATION = pattern("sentences_ABBREVIATION")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
 _QUOTATION = re.compile(r'"[^"\n]{1,2000}+"|“[^”\n]{1,2000}+”|「[^」\n]{1,2000}+」|『[^』\n]{1,2000}+』')
@@ -71,14 +69,7 @@ _PASTING = word_set(
 _PASTE = re.compile(r"[:：\n]")
 _FOLLOWING = re.compile(r"\b(?:following|below)\b|以下|下面")
 
-_QUESTION = re.compile(
-    r"^\W*(?:(?:and|but|so|or|hey|hi|well|wait|ok|okay|btw|anyway|also)[ ,]+)*"
-    r"(?:(?:what|where|which|why|how|whose|whom)\b(?! (?:a|an|is more)\b)|(?:who|when) (?:do|did|does|is|"
-    r"was|are|were|will|should)\b|"
-    r"(?:do|does|did|is|are|was|were|can|could|would|should|will|have|has|am|shall) (?:i|you|he|she|it|we|"
-    r"they|my|your|the|there|anyone)\b)",
-    re.IGNORECASE,
-)
+_QUESTION = pattern("sentences_QUESTION")
 _QUESTION_ZH = re.compile(
     r"[吗嘛]\W*$|(?<!什)么\W*$|(?<!没)(?<!没有)什么(?![都也])|哪[里儿个家些种位一年天]|哪$|住哪|在哪|去哪|谁(?![都也])|怎么[样办会能]?|为什么|为何|多少|几[点号岁个月]|是不是|"
     r"有没有|要不要|能不能|会不会|可不可以|好不好|对不对|是否|何时|何地|多久|多大"
@@ -104,34 +95,10 @@ _IRREALIS_ZH = re.compile(
     r"如果|假如|假设|要是|倘若|若是|万一|的话|除非|梦到|梦见|做梦|梦里|小说里|故事里|游戏里|剧本里|例如|比如说|譬如|即使|就算|哪怕|"
     r"本来想|差点|差一点|举例|举个例|比方|例子|案例|情境|设想|虚构"
 )
-# "The customer wrote: I'm allergic to nuts", 客户说：我…: the words after the colon are those of another.
-_DICTATED = re.compile(
-    r"(?:\b(?i:says?|said|wrote|writes|reads?|goes|asks?|asked|replied|replies|states?|sentences?|texts?|paragraphs?|"
-    r"prompts?|quotes?|lines?|messages?|e-?mails?|bios?|captions?|headlines?|titles?|slogans?|taglines?|names?|labels?|"
-    r"inputs?|outputs?|questions?|answers?|examples?|samples?|parts?|sections?|templates?|posts?|tweets?|reviews?|comments?|scripts?|"
-    r"dialogues?|versions?|drafts?|letters?|lyrics|options?|grammar|spelling|formal|formally|english|spanish|french|"
-    r"german|japanese|korean|chinese)\b[^:]{0,25}|[A-Z][a-z]*): "
-)
-_DICTATED_ZH = re.compile(
-    r"^(?!(?:更新|备注|补充|记录|记一下|记住|记得|另外|对了|背景|情况|简介|说明|提醒|更正|日记|今天)[：:])[^，。：:我]{1,4}[：:]|"
-    r"(?:^|[，。\s])[^，。：:我]{0,12}(?:说|写|写道|问|表示|回复|留言|题目|例句|句子|范例|文案|内容|原文|台词|标题|选项|范文|英文|中文)[：:]"
-)
-_MINE = re.compile(
-    r"\b(?:I|I'm|I've|my|me|we|our|us|about me|sorry|correction|typo|note|update|fyi|btw|"
-    r"context|background|info|details|profile|situation|hello|hi|hey|edit|ps|so|ok|okay|also|question|news)\b",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    r"\b(?:might|maybe|perhaps|probably|possibly|would|could|should|i'd|we'd|he'd|she'd|hop(?:e|es|ed|ing)|"
-    r"want(?:s|ed)?|wanna|thinking (?:of|about)|"
-    r"thought (?:of|about)|consider(?:ing|ed)?|plan(?:s|ning|ned)? (?:to|on)|going to|gonna|will|won't|'ll|"
-    r"almost|nearly|not sure|"
-    r"supposed to|need(?:s|ed)? to|have to|has to|try(?:ing)? to|tried to|tempted to|rather|looking to|"
-    r"looking for|like i|guess|"
-    r"pretty sure|someday|one day|never|not|hardly|barely|dying to|can't wait to|about to|apply(?:ing)?|"
-    r"applied|interview(?:ing|ed)?)\b|n't\b",
-    re.IGNORECASE,
-)
+# "The customer wrote: I'm allergic to nuts": the words after a colon are those of another, of a form or of a sample,
+# unless the words before it only announce news of the speaker.
+_COLON = re.compile(r":\s|：|:(?=[\u4e00-\u9fff])")
+_HEDGE = pattern("sentences_HEDGE")
 _HEDGE_ZH = re.compile(
     r"可能|也许|或许|大概|好像|似乎|应该|考虑|想要|想去|想|希望|打算|准备|计[划画]|将来|以后要|要是|会不会|说不定|不一定|没准|恐怕|估计|"
     r"听说|据说|犹豫|考虑中|差点|羡慕|假装|愿意|不知道|不确定|还没|没有|没|不|别|未必|快要|将要|即将|面试|应征|投了|申请"
@@ -247,26 +214,11 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
 
 # "I live in Ghent, so which trains go to Paris?": the clauses before the question tell something.
 _FIRST_PERSON = frozenset(("i", "i'm", "i've", "my", "we", "we're", "we've", "our"))
-_TELLS = re.compile(
-    r"\W*(?:(?:so|well|hi|hey|hello|and|but|also|ok|okay|btw|yes|no|actually|currently|since|because|as|given that|"
-    r"now that|as an? [\w -]{3,30})[ ,]+)*(?:I|I'm|I've|my|we|we're|we've|our)\b",
-    re.IGNORECASE,
-)
-_THEN_ASKS = re.compile(
-    r"(?:[,;]|\s[-–—])\s+(?:(?:and|but|so|or|then|now|also|please|just|anyway)[ ,]+)*"
-    r"(?:what|where|which|why|how|who|whose|when|any|can|could|would|will|do|does|did|is|are|am|should|may|shall|"
-    r"have you|has|got any|mind)\b"
-    r"|\s(?:and|but|so) (?:what|where|which|why|how|can|could|should|would|do|does|is|are)(?: (?:I|you|we|it|they|"
-    r"there|my|the|should|can|do|would))\b",
-    re.IGNORECASE,
-)
-_CHECKING_WORD = re.compile(
-    r"\b(?:right|correct|true|wrong|remember|believe|I (?:said|told|mentioned))\b", re.IGNORECASE
-)
+_TELLS = pattern("sentences_TELLS")
+_THEN_ASKS = pattern("sentences_THEN_ASKS")
+_CHECKING_WORD = pattern("sentences_CHECKING_WORD")
 _TAG = re.compile(r"\W*(?:(?:and|but|so|or) )?\w+(?:'t)?(?: (?:I|you|we|he|she|it|they))?\W*$", re.IGNORECASE)
-_TELLS_ZH = re.compile(
-    r"\W*(?:你好|您好|嗨|哈囉|哈啰|请问|那|因为|由于|其实|最近|目前|现在|，|、| )*(?:我|咱|本人)"
-)
+_TELLS_ZH = pattern("sentences_TELLS_ZH")
 _CHECKS_ZH = re.compile(
     r"(?:对|是|没错|好|行|可以)(?:不对|不是|不好|不行|不可以)?[吗嘛吧呢]?\W*$|对吗|是吗|记得|正确|真的"
 )
@@ -296,23 +248,12 @@ def _told_before(piece: str, chinese: bool, words: frozenset[str]) -> int:
 
 
 _LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!]|m\b)")
-_KNOWN = re.compile(
-    r"(?<![\w'@./-])(?:"
-    + "|".join(sorted(PLACES | FIRMS | frozenset(LANGUAGES.lower().split("|"))))
-    + r")(?![\w@-])"
-)
-
-
 _SAYS_I = frozenset(("i", "i'm", "im", "i've", "i'll", "i'd"))
 
 
 def _with_capitals(piece: str, words: frozenset[str]) -> str:
-    """Returns the sentence with "I" for "i". In a sentence without capitals, well-known names get theirs."""
-    if "i" in piece and not words.isdisjoint(_SAYS_I):
-        piece = _LOWER_I.sub("I", piece)
-    if piece.islower() or ("I" in piece and piece.replace("I", "").islower()):
-        piece = _KNOWN.sub(lambda known: known[0].title(), piece)
-    return piece
+    """Returns the sentence with "I" for "i"."""
+    return _LOWER_I.sub("I", piece) if "i" in piece and not words.isdisjoint(_SAYS_I) else piece
 
 
 def _boundaries(plain: str) -> Iterator[int]:
@@ -347,19 +288,13 @@ def irrealis(sentence: Sentence, stop: int) -> bool:
 
 def dictated(sentence: Sentence, begin: int) -> bool:
     """Returns True when a colon before ``begin`` introduces words of another: of a customer, a sample, a draft."""
-    if ":" not in sentence.plain and "：" not in sentence.plain:
-        return False
-    if sentence.chinese:
-        return _DICTATED_ZH.search(sentence.plain, 0, begin + 1) is not None
-    found = _DICTATED.search(sentence.plain, 0, begin + 1)
-    return found is not None and _MINE.search(sentence.plain, max(0, found.start() - 12), found.end()) is None
+    for colon in _COLON.finditer(sentence.plain, 0, begin + 2):
+        if OWN_HEAD.fullmatch(sentence.plain, 0, colon.start()) is None:
+            return True
+    return False
 
 
-_CLAUSE = re.compile(
-    r"[,;:()，；：（）、]|(?:^|\s)(?:but|and (?=I\b|we\b|my\b|he\b|she\b)|so (?=I\b|we\b)|because|though|"
-    r"although|while)\s"
-    r"|\s-\s|--|[—–]|但是|不过|可是|而且|然后"
-)
+_CLAUSE = pattern("sentences_CLAUSE")
 
 
 def clause(sentence: Sentence, begin: int, stop: int) -> tuple[int, int]:

@@ -20,8 +20,8 @@ from ingest.extraction.claude.grounded.spoken import (
     origin_of,
 )
 from ingest.extraction.claude.schema import EventFound
+from ingest.extraction.episodes import judging
 from ingest.extraction.evidence.evidence import Evidence
-from ingest.extraction.rules import episodes
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
@@ -67,7 +67,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
         status = "planned"
-    topics = episodes.read(quote.span.text).topics
+    topics = judging.read(quote.span.text).topics
     card = EventNoted(
         content=content,
         entity=entity,

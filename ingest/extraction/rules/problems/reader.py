@@ -13,9 +13,9 @@ from events.types.memory.problems import ProblemAttempted, ProblemClosed, Proble
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import ProblemTold
 from ingest.extraction.rules.drafts import Told
-from ingest.extraction.rules.hidden.factual import FactualText
 from ingest.extraction.rules.problems import chinese, english
 from ingest.extraction.rules.problems.found import Found
+from ingest.extraction.rules.refused.factual import FactualText
 from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis
 
 _IMPORTANCE = 6

@@ -14,7 +14,7 @@ from events.platform.settings import Settings
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
-from ingest.extraction.rules.scene import compiled
+from ingest.extraction.rules.patterns import compiled
 from projectors.cards.card import StoredCard
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of

@@ -8,19 +8,7 @@ from tests.support.ingest.rules import (
     episodes,
     events,
     knowledge,
-    states,
 )
-
-
-def test_it_moved_needs_something_that_has_a_date() -> None:
-    assert states("It moved to August.") == []
-    (found,) = states("It moved to August.", preceding=("fibon plans to open-source in July.",))
-    assert (found.entity, found.concept_key, found.value, found.announced) == (
-        "fibon",
-        "release_date",
-        "August",
-        True,
-    )
 
 
 @pytest.mark.parametrize(

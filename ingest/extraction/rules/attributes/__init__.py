@@ -1,1 +1,0 @@
-"""States in open vocabulary: "the wifi password is …", 讀書會改到…: any attribute gets a concept key of its own."""

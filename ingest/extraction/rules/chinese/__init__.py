@@ -1,1 +1,0 @@
-"""The Chinese patterns of the rules extractor."""

@@ -1,0 +1,105 @@
+"""Corrections in the same conversation: "sorry, I meant Kaohsiung", 打錯了，是高雄."""
+
+from __future__ import annotations
+
+import re
+
+from events.language.concepts import normalise_value
+from ingest.extraction.rules.drafts import KnownState, StateDraft, Told
+from ingest.extraction.rules.sentences import HIDDEN, Sentence
+from ingest.extraction.rules.values import TIME
+
+_WORDS = rf"[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
+_NOT = rf"(?:,? (?:and )?(?:not|instead of|rather than) (?P<o>{_WORDS})(?=$|[,.;:!?]))?"
+_MARK = r"(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|strike that|i misspoke|no no|no)"
+_MEANT = re.compile(
+    rf"(?:^|[,;.!] )(?:{_MARK}[,.:!-]* )*(?:(?:actually,? )?I meant?(?: to (?:say|write|type))?|{_MARK}[,.:!-]+ "
+    rf"(?:it's|it is|it should be|should be|make that|that's|that should be|it was)) (?P<v>{_WORDS})(?=$|"
+    rf"[,.;:!?]| not ){_NOT}",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(
+    rf"\W*(?:{_MARK}[,.!: -]*)+$|\W*(?:啊|欸|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|更正|"
+    rf"不对)(?:了|字了?|一下)?\W*$",
+    re.IGNORECASE,
+)
+_AFTER = re.compile(
+    rf"(?:it's|it is|it should be|should be|that's|make it) (?P<v>{_WORDS})(?=$|[.;:!?]|, not | not ){_NOT}",
+    re.IGNORECASE,
+)
+_V_ZH = rf"[^，,。！!?？；;、\s的了{HIDDEN}]{{1,16}}?"
+_STOP_ZH = r"(?:才对|啦|喔|哦|啊|才是)?(?=$|[，,。！!?？；;\s了])"
+_MEANT_ZH = re.compile(
+    rf"(?:(?:打错|说错|讲错|写错|弄错|记错|口误|笔误|更正|不对|错了|抱歉|不好意思)(?:了|字了?|一下)?[，,！!。：: ]*"
+    rf"(?:我?不是(?P<o>{_V_ZH})[，, ]*而?)?(?:我?应该是|我是(?:说|要说|指)|我的意思是|是指|是|"
+    rf"正确是))(?P<v>{_V_ZH}){_STOP_ZH}"
+)
+_AFTER_ZH = re.compile(rf"(?:应该)?是(?P<v>{_V_ZH}){_STOP_ZH}(?P<o>)")
+# "I meant that …", "I meant to call": a clause and no right value.
+_NO_VALUE = re.compile(
+    r"(?:I|we|you|he|she|they|it|that|this|there|not|to|for|by|change|make|move)\b", re.IGNORECASE
+)
+_LEAD = re.compile(r"^(?:in|at|to|on|the|from|住在|搬到|在|到)\s?(?=\S)")
+_DATED = frozenset(("release_date", "deadline", "birthday"))
+_REACH = 6
+_LONGEST = 5  # words
+
+
+def announces(sentence: Sentence) -> bool:
+    """Returns True when the sentence only announces a correction. The next sentence then has the right value."""
+    return _ANNOUNCED.fullmatch(sentence.plain) is not None
+
+
+def marks(sentence: Sentence) -> bool:
+    """Returns True when the sentence begins as a correction, so that a fact in it corrects the one told before."""
+    return (
+        re.match(
+            rf"\W*(?:{_MARK}|抱歉|打错|说错|讲错|写错|更正|不对)(?:\b|[，,了])", sentence.plain, re.IGNORECASE
+        )
+        is not None
+    )
+
+
+def correction(sentence: Sentence, masked: str, told: Told, *, announced: bool) -> StateDraft | None:
+    """Returns the earlier state with the corrected value, or None when no earlier value has its shape."""
+    found = (_MEANT_ZH if sentence.chinese else _MEANT).search(masked)
+    if found is None and announced:
+        found = (_AFTER_ZH if sentence.chinese else _AFTER).match(masked)
+    if found is None:
+        return None
+    value = _LEAD.sub("", sentence.raw[slice(*found.span("v"))].strip())
+    old = sentence.raw[slice(*found.span("o"))] if found["o"] else None
+    if not value or len(value.split(" ")) > _LONGEST or _NO_VALUE.match(value):
+        return None
+    known = corrected(told, value, old, dated=TIME in found["v"])
+    if known is None:
+        return None
+    return StateDraft(
+        entity=known.entity, key=known.key, value=value, span=found.span(), statement="corrected", corrects=known,
+        kind=known.kind,
+    )  # fmt: skip
+
+
+def corrected(told: Told, value: str, old: str | None, *, dated: bool) -> KnownState | None:
+    """Returns the last state that ``value`` corrects: the one with the value ``old``, or one with a value of "
+    "its shape."""
+    for known in reversed(told.states[-_REACH:]):
+        if known.event.statement == "ended" or (known.key in _DATED) != dated:
+            continue
+        if normalise_value(known.key, known.value) == normalise_value(known.key, value):
+            continue
+        if old is not None:
+            if normalise_value(known.key, old) == normalise_value(known.key, known.value):
+                return known
+        elif value.isascii() == known.value.isascii() and _shape(value) == _shape(known.value):
+            return known
+    return None
+
+
+def _shape(value: str) -> str:
+    """Returns the kind of a value. A name corrects a name, and a number a number."""
+    if not value.isascii():
+        return "cjk"
+    if any(each.isdigit() for each in value):
+        return "number"
+    return "name" if value[:1].isupper() and not value.rsplit(" ", maxsplit=1)[-1].islower() else "word"

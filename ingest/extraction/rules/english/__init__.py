@@ -1,1 +1,0 @@
-"""The English patterns of the rules extractor."""

@@ -1,1 +1,0 @@
-"""Notes that another memory wrote about the user: read as if the user had said them."""
