@@ -50,11 +50,11 @@ def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: R
             with connected(url) as connection:
                 connection.sendall(f"{head}Content-Length: {HUGE}\r\n\r\n".encode())
                 assert connection.recv(65536).startswith(b"HTTP/1.1 413 ")
-            # Without a declared length the request is refused at the limit.
-            json_type = {"content-type": "application/json"}
-            refused(
-                client.request(method, url + path, headers=json_type, content=spaces(HUGE)), 413, "(body)"
-            )
+            # Without a declared length the request is refused at the limit, where a body is read at all.
+            if method in ("POST", "PUT", "PATCH"):
+                json_type = {"content-type": "application/json"}
+                answer = client.request(method, url + path, headers=json_type, content=spaces(HUGE))
+                refused(answer, 413, "(body)")
         assert process.memory_info().rss - before < 64 * MIB
 
 
