@@ -118,7 +118,7 @@ def test_a_correction_replaces_the_value_told_before(
 
 
 @pytest.mark.parametrize(
-    "text", ["No wait, change that to Thursday.", "Sorry, I meant to call you.", "不對，我再想想。"]
+    "text", ["Hang on, make that the later train.", "Sorry, I meant to call you.", "不對，我再想想。"]
 )
 def test_a_correction_without_a_right_value_gives_nothing(text: str) -> None:
     assert [one.value for one in states("I live in Graz.", text) if one.statement == "corrected"] == []
