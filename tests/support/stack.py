@@ -175,7 +175,7 @@ def started(process: subprocess.Popen[str], line: str, data: Path) -> Running:
 def stop(running: Running) -> int:
     if running.process.poll() is None:
         running.process.send_signal(signal.SIGTERM)
-    code = running.process.wait(40)
+    code = running.process.wait(90)
     assert running.process.stdout is not None
     running.process.stdout.close()
     return code
