@@ -158,7 +158,7 @@ class TurnReader:
             effective_at=point or self._turn.said_at,
             statement=draft.statement,
             effective_until=until,
-            announced=draft.announced or _announces_change(draft.key, sentence),
+            announced=draft.announced or _announces_change(draft, sentence),
             occurred_at_hint=moment.words if moment is not None else None,
             time_grain=moment.grain if moment is not None else None,
             time_resolved=point is not None or until is not None,
@@ -374,8 +374,13 @@ _NEW_HOME = re.compile(r"\bmoved (?:house|home|flats?|apartments?)\b|搬(?:了)?
 _NEWS = {"employer": _NEW_JOB, "occupation": _NEW_JOB, "residence": _NEW_HOME}
 
 
-def _announces_change(key: str, sentence: Sentence) -> bool:
-    pattern = _NEWS.get(key)
+_NEW = re.compile(r"\b(?:my|our) new\b|[我们的]新", re.IGNORECASE)
+
+
+def _announces_change(draft: StateDraft, sentence: Sentence) -> bool:
+    if draft.statement != "ended" and _NEW.search(sentence.plain, *draft.span):
+        return True
+    pattern = _NEWS.get(draft.key)
     return pattern is not None and pattern.search(sentence.plain) is not None
 
 
