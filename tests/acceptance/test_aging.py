@@ -6,7 +6,6 @@ from tests.aging.chains import MECHANISMS, Depth, chains
 from tests.aging.growth import grow
 from tests.support.stack import Running
 
-
 LEAST = 0.875
 
 

@@ -25,7 +25,8 @@ _START = re.compile(
 _LEAD = re.compile(
     rf"(?:(?:and|but|so|well|also|oh|ok|okay|hi|hey|hello|yes|yeah|yep|no|actually|btw|by the way|anyway|fyi|honestly|"
     rf"update|news|big news|guess what|sorry|correction|because|since|now|currently|right now|these days|nowadays|note|"
-    rf"recently|ha|haha|lol|ugh|wow|yay|omg|hmm|damn|sure|thanks|remember that|note that|as of)[ ,:!.-]+|(?:(?:in|on|since|back in|last|"
+    rf"recently|ha|haha|lol|ugh|wow|yay|omg|hmm|damn|"
+    rf"sure|thanks|remember that|note that|as of)[ ,:!.-]+|(?:(?:in|on|since|back in|last|"
     rf"this|at|as "
     rf"of) )?{TIME}+[ ,]*)*",
     re.IGNORECASE,

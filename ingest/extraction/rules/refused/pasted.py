@@ -32,7 +32,8 @@ OWN_HEAD = re.compile(
     r"\W*(?:(?:big|some|quick|good|bad|great|fun|a|my|small|sad|other) )*(?:about me|me|sorry|correction|typo|"
     r"note|nb|update|"
     r"fyi|btw|context|background|info|details|profile|situation|hello|hi|hey|edit|ps|so|ok|okay|also|news|facts?|"
-    r"reminder|(?:(?:please )?(?:remember|note|save|keep|store)(?: (?:this|that|it))?(?: (?:to|in) (?:your )?memory)?)|today|yesterday|actually|guess what|allerg\w+|birthday|here's the thing|to be clear)"
+    r"reminder|(?:please )?(?:remember|note|save|keep|store)(?: (?:this|that|it))?(?: (?:to|in) (?:your )?memory)?|"
+    r"today|yesterday|actually|guess what|allerg\w+|birthday|here's the thing|to be clear)"
     r"(?: (?:to self|is|are|time|for you|from me|about me))*\W*|"
     r"\W*(?:更新|备注|備註|补充|補充|记录|記錄|记一下|記一下|记住|記住|记得|記得|另外|对了|對了|背景|情况|情況|说明|說明|提醒|更正|日记|日記|今天|好消息|坏消息)\W*",
     re.IGNORECASE,
