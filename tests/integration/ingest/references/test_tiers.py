@@ -16,7 +16,10 @@ from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import fold_live, settings_of
 from tests.support.waiting import PATIENT
 
-NOW = datetime.now(UTC)
+
+def today() -> datetime:
+    """The servers count days on their own clock, and a run of the tests may cross midnight."""
+    return datetime.now(UTC)
 
 
 @pytest.fixture
@@ -30,9 +33,9 @@ def api(database: str, redis_url: str) -> Iterator[TestClient]:
 
 
 def moves(
-    connection: Connection, database: str, now: datetime = NOW, **settings: int
+    connection: Connection, database: str, now: datetime | None = None, **settings: int
 ) -> list[tuple[str, str]]:
-    found = review(connection, settings_of(database, **settings), now)
+    found = review(connection, settings_of(database, **settings), now or today())
     fold_live(database, ReferencesProjector())
     return [(each.name.key, each.tier) for each in found]
 
@@ -52,7 +55,7 @@ def test_reading_on_several_days_pins_a_reference(
     for day in (1, 2):
         connection.execute(
             "INSERT INTO log.reference_use SELECT user_id, stream, day - %s, 4 FROM log.reference_use WHERE day = %s",
-            [day, NOW.date()],
+            [day, today().date()],
         )
     assert moves(connection, database) == [("used", "pinned")]
     assert moves(connection, database) == []
@@ -65,7 +68,7 @@ def test_reading_on_several_days_pins_a_reference(
 def test_an_untouched_reference_drifts_to_the_archive_and_comes_back_with_a_write(
     api: TestClient, connection: Connection, database: str
 ) -> None:
-    later = NOW + timedelta(days=91)
+    later = today() + timedelta(days=91)
     connection.execute(
         "INSERT INTO log.reference_use VALUES ('ada', 'reference/user/todo_list/used', %s, 1)",
         [later.date() - timedelta(days=20)],
@@ -76,5 +79,5 @@ def test_an_untouched_reference_drifts_to_the_archive_and_comes_back_with_a_writ
 
 
 def test_a_limit_of_zero_turns_a_rule_off(api: TestClient, connection: Connection, database: str) -> None:
-    later = NOW + timedelta(days=500)
+    later = today() + timedelta(days=500)
     assert moves(connection, database, later, reference_archive_days=0) == []
