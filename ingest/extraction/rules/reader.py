@@ -371,7 +371,7 @@ _NEW_JOB = re.compile(
     re.IGNORECASE,
 )
 _NEW_HOME = re.compile(r"\bmoved (?:house|home|flats?|apartments?)\b|搬(?:了)?家", re.IGNORECASE)
-_NEW = re.compile(r"\b(?:my|our) new\b|[我们的]新", re.IGNORECASE)
+_NEW = re.compile(r"\b(?:my|our) new\b|我们?的?新", re.IGNORECASE)
 _NEWS = {"employer": _NEW_JOB, "occupation": _NEW_JOB, "residence": _NEW_HOME}
 
 
