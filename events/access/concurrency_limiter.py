@@ -36,26 +36,28 @@ class ConcurrencyLimiter:
     channel of every recall misses its deadline, and the work of the channels is lost.
 
     Nobody holds more than a fair share of the places, so others find a free one at once. A turn goes to the tenant, and
-    within it to the key, whose turns have cost least. The requests of one key keep the order of their arrival. A
-    request that costs more than 1 takes more places, at most half of all.
+    within it to the key, whose turns have cost least. The lines of one key get turns one after the other, and the
+    requests of one line keep the order of their arrival. A request that costs more than 1 takes more places, at most
+    half of all.
     """
 
     def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
         self._share = FairShare(places)
         self._within_s = within_s
         self._what = what
-        self._lines: dict[Asker, deque[_Waiting]] = {}
+        self._lines: dict[Asker, dict[str, deque[_Waiting]]] = {}
+        """The lines that are not empty. The first line of an asker has the next turn."""
         self._spent: dict[Asker | str, float] = {}
         self._pace: dict[str | None, float] = {}
 
     def asked(self, asker: Asker) -> int:
         """Returns the places that ``asker`` holds and the requests of it that wait."""
-        return self._share.held(asker) + len(self._lines.get(asker, ()))
+        return self._share.held(asker) + sum(map(len, self._lines.get(asker, {}).values()))
 
     @property
     def waiting(self) -> int:
         """The number of requests that wait."""
-        return sum(map(len, self._lines.values()))
+        return sum(len(line) for lines in self._lines.values() for line in lines.values())
 
     @property
     def saturated(self) -> bool:
@@ -70,18 +72,18 @@ class ConcurrencyLimiter:
         )
 
     @asynccontextmanager
-    async def place(self, asker: Asker = ANYONE, cost: float = 1.0) -> AsyncIterator[None]:
+    async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free ``within_s``."""
         mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
-        self._join(asker, mine)
+        self._join(asker, line, mine)
         try:
             async with asyncio.timeout(self._within_s):
                 await mine.turn
         except BaseException as error:
             if not mine.turn.cancelled():  # the turn came at the same moment
                 self._share.give_back(asker, mine.places)
-            elif mine in self._lines.get(asker, ()):
-                self._leave(asker, mine)
+            elif mine in self._lines.get(asker, {}).get(line, ()):
+                self._leave(asker, line, mine)
             self._give_turns()
             if isinstance(error, TimeoutError):
                 raise SaturatedError(
@@ -100,25 +102,38 @@ class ConcurrencyLimiter:
     def _places_for(self, cost: float) -> int:
         return max(1, min(math.ceil(cost - 0.5), self._share.places // 2))
 
-    def _join(self, asker: Asker, mine: _Waiting) -> None:
-        """Puts a request at the end of its asker's line. Nobody saves turns up by not asking."""
+    def _join(self, asker: Asker, line: str, mine: _Waiting) -> None:
+        """Puts a request at the end of its line. Nobody saves turns up by not asking."""
         for each, among in ((asker[0], None), (asker, asker[0])):
             self._spent[each] = max(self._spent.get(each, 0.0), self._pace.get(among, 0.0))
-        self._lines.setdefault(asker, deque()).append(mine)
+        self._lines.setdefault(asker, {}).setdefault(line, deque()).append(mine)
         self._give_turns()
 
-    def _leave(self, asker: Asker, mine: _Waiting) -> None:
-        self._lines[asker].remove(mine)
-        if not self._lines[asker]:
+    def _leave(self, asker: Asker, line: str, mine: _Waiting) -> None:
+        lines = self._lines[asker]
+        lines[line].remove(mine)
+        if not lines[line]:
+            del lines[line]
+        if not lines:
             del self._lines[asker]
+
+    def _called(self, asker: Asker) -> _Waiting:
+        """Takes the first request out of the next line of ``asker``. The line then waits for the asker's others."""
+        line, waiting = next(iter(self._lines[asker].items()))
+        following = waiting[0]
+        self._leave(asker, line, following)
+        if waiting:
+            self._lines[asker][line] = self._lines[asker].pop(line)
+        return following
 
     def _give_turns(self) -> None:
         while able := [
-            each for each, line in self._lines.items() if self._share.admits(each, line[0].places)
+            each
+            for each, lines in self._lines.items()
+            if self._share.admits(each, next(iter(lines.values()))[0].places)
         ]:
             asker = min(able, key=lambda each: (self._spent[each[0]], self._spent[each]))
-            following = self._lines[asker][0]
-            self._leave(asker, following)
+            following = self._called(asker)
             if following.turn.done():
                 continue  # it left at the same moment
             self._share.take(asker, following.places)

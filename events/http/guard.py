@@ -84,6 +84,7 @@ class Guard:
       reads no body for a path or method that takes none.
     - At most ``requests`` requests run at the same time. Their bodies take at most 96 MiB together. Of both, no key and
       no address gets more than its fair share. A further request waits, with its body unread, and gets a 503 after 3 s.
+      The paths that one key asks for get turns one after the other.
     - Requests without a key, where others have one, share a quarter as many places of their own.
 
     ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.
@@ -145,12 +146,13 @@ class Guard:
         """Returns a context that holds a place for the request. Raises a 429 problem above the limit of a key."""
         if scope["path"] in _UNCOUNTED:
             return nullcontext()
+        line = scope["path"]  # Many requests about one document delay only each other.
         if PRINCIPAL not in scope:
-            return self._strangers.place(asker)
+            return self._strangers.place(asker, line=line)
         most = self._rules.key_concurrency
         if most and self._requests.asked(asker) >= most:
             raise too_many("key", f"already has {most} requests under way in this process", 1.0)
-        return self._requests.place(asker)
+        return self._requests.place(asker, line=line)
 
     def _takes_body(self, scope: Scope) -> bool:
         return scope["method"] in _WITH_BODY and any(

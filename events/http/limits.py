@@ -39,7 +39,7 @@ class RequestLimits:
         """Holds a place for ``request`` while the context lasts. Raises a 429 problem, or 422 for a too long page."""
         named = _named(request)
         self._check_page(named)
-        users = {each["user_id"] for each in named if isinstance(each.get("user_id"), str)}
+        users = _users(named)
         subjects = [("key", f"key/{principal.tenant}/{principal.key_id}")] if principal.key_id else []
         subjects += [("user", f"user/{principal.tenant}/{user}") for user in sorted(users)]
         held = [subject for kind, subject in subjects if kind == "user" and self._most]
@@ -80,6 +80,15 @@ def limits_of(settings: Settings) -> RequestLimits | None:
     if all(getattr(settings, name) == getattr(default, name) for name in names):
         return None
     return RequestLimits(settings)
+
+
+def users_of(request: Request) -> frozenset[str]:
+    """Returns the users that the request is about, as the app knows them."""
+    return _users(_named(request))
+
+
+def _users(named: Iterable[dict[str, Any]]) -> frozenset[str]:
+    return frozenset(each["user_id"] for each in named if isinstance(each.get("user_id"), str))
 
 
 def _named(request: Request) -> list[dict[str, Any]]:

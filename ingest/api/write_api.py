@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import psycopg
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
@@ -42,6 +42,7 @@ from events.types.turn_contract import (
     FIELDS,
     turn_key,
 )
+from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import command_router
 from ingest.api.daily_erasures import keep_erasing
 from ingest.api.declaration_routes import declaration_router
@@ -194,16 +195,20 @@ def create_app(
         audit=audit,
         authentication=authentication_of(settings, "write"),
     )
-    app.include_router(command_router(appenders, keyring))
     app.include_router(status_router(overviews))
     app.include_router(erasure_router(seeing_all, eraser))
-    app.include_router(reference_router(appenders, keyring))
-    app.include_router(declaration_router(appenders))
-    app.include_router(mode_router(appenders, keyring, settings, dimension_of, planner, installation_planner))
-    app.include_router(proposal_router(appenders))
-    app.include_router(problem_router(appenders, keyring))
-    app.include_router(memory_router(appenders, keyring, cached_documents))
-    app.include_router(schema_router(appenders, keyring, cached_documents))
+    place = Depends(CommandPlaces(settings.pool_size))
+    for router in (
+        command_router(appenders, keyring),
+        reference_router(appenders, keyring),
+        declaration_router(appenders),
+        mode_router(appenders, keyring, settings, dimension_of, planner, installation_planner),
+        proposal_router(appenders),
+        problem_router(appenders, keyring),
+        memory_router(appenders, keyring, cached_documents),
+        schema_router(appenders, keyring, cached_documents),
+    ):
+        app.include_router(router, dependencies=[place])
     extractor = cache(lambda: create_extractor(settings))
     app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor))
 

@@ -8,7 +8,11 @@ from uuid import uuid4
 
 import pytest
 
+from events.references import reference_log
+from events.types.core import STREAM
+from tests.support.projectors.folding import count
 from tests.support.retrieval.core_documents import Documents, add, remove, replaced, test_of
+from tests.support.waiting import eventually
 
 
 def test_the_examples_of_patches_over_http(ada: Documents) -> None:
@@ -144,6 +148,26 @@ def test_concurrent_first_patches_each_get_a_version_and_an_event(ada: Documents
     assert {each["event_id"]: each["version"] for each in answers}.items() <= shown.items()
     assert len({each["version"] for each in answers}) == 6
     assert set(ada.value("/profile/other")) == {f"k{number}" for number in range(6)}
+
+
+def test_many_patches_of_one_document_leave_connections_to_others(services: Documents, ada: Documents) -> None:
+    bob, stopped = ada.of(f"user {uuid4()}"), "pg_locks WHERE locktype = 'advisory' AND NOT granted"
+
+    def send(number: int) -> Any:
+        return ada.send("events", {"patch": [add(f"/profile/other/k{number}", "v")], "actor": "user"})
+
+    ada.patch(add("/profile/name", "Ada"))
+    with ThreadPoolExecutor(20) as many:
+        with services.connection.transaction():
+            reference_log.lock(services.connection, ada.user, STREAM)
+            sent = [many.submit(send, number) for number in range(20)]
+            eventually(lambda: count(services.connection, stopped) > 1)
+            assert bob.patch(add("/profile/name", "Bob"))["changed"]
+        answers = [each.result() for each in sent]
+    assert {each.status_code for each in answers} <= {200, 503}
+    assert all("retry-after" in each.headers for each in answers if each.status_code == 503)
+    done = {f"k{number}" for number, each in enumerate(answers) if each.status_code == 200}
+    assert set(ada.value("/profile/other") or ()) == done
 
 
 def test_an_agent_does_not_replace_what_the_user_said(ada: Documents) -> None:

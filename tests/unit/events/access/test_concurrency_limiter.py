@@ -119,3 +119,23 @@ def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated() -
         assert (saturated, room.waiting) == ({"loud": True, "quiet": False}, 0)
 
     asyncio.run(run())
+
+
+def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
+    async def run() -> list[str]:
+        room, hold, order = ConcurrencyLimiter(1, 30.0), asyncio.Event(), list[str]()
+
+        async def visit(line: str) -> None:
+            async with room.place(("tenant", "key"), line=line):
+                order.append(line)
+                await hold.wait()
+
+        async with asyncio.TaskGroup() as group:
+            for line in ("first", *["long"] * 6, "short", "short"):
+                group.create_task(visit(line))
+            while room.waiting < 8:
+                await asyncio.sleep(0)
+            hold.set()
+        return order
+
+    assert asyncio.run(run()) == ["first", "long", "short", "long", "short", *["long"] * 4]
