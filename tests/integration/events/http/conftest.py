@@ -85,7 +85,7 @@ def _kept_things(services: Services) -> tuple[str, str]:
     key, ada = services.key(), {"user_id": "ada"}
     made = services.write.post("/v1/references/todo_list", json=ada | {"key": "baking"}, headers=key)
     assert made.status_code == 201, made.text
-    for member in ("ada", "zoe"):
+    for member in ("ada", "zoequill"):
         added = services.write.put(f"/v1/teams/kitchen/members/{member}", json=ada, headers=key)
         assert added.status_code == 200, added.text
     for mode in ("journal", "sketches", "scraps"):

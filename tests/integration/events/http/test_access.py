@@ -157,7 +157,7 @@ def operations() -> list[Operation]:
 OWN = (("put", "/v1/modes/{name}"), ("put", "/v1/projects/{project_id}"))
 """Requests that make something of the user they name, whoever else has the same."""
 
-SECRETS = ("waking before dawn", "Porto", "baker", "Mia", "Noor", "zoe", "rye flour")
+SECRETS = ("waking before dawn", "Porto", "baker", "Mia", "Noor", "zoequill", "rye flour")
 """Words of ada's memory."""
 
 EVERY = operations()

@@ -281,7 +281,9 @@ def test_patches_of_a_user_who_is_erased_meanwhile(
             for number in range(EACH):
                 name = f"k{writer}x{number}"
                 origin = Origin(by="user", actor="user/ada", at=datetime.now(UTC))
-                outcome = patching.patch(own, documents, "ada", [add(f"/profile/other/{name}", "v")], origin)
+                ops = [add(f"/profile/other/{name}", "v")]
+                with own.transaction():
+                    outcome = patching.patch(own, documents, "ada", ops, origin)
                 assert outcome.queued is None
                 done.append((name, outcome.position, outcome.version))
             return done
