@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,8 @@ from events.access.fair_share import ANYONE, Asker, FairShare
 
 _ASKER: ContextVar[Asker] = ContextVar("asker", default=ANYONE)
 """Who holds the place that the present task runs in."""
+_WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
+"""The seconds that the present task has waited for the places that it holds."""
 
 
 class SaturatedError(RuntimeError):
@@ -39,6 +42,8 @@ class ConcurrencyLimiter:
     within it to the key, whose turns have cost least. The lines of one key get turns one after the other, and the
     requests of one line keep the order of their arrival. A request that costs more than 1 takes more places, at most
     half of all.
+
+    A request waits ``within_s`` seconds, less what it waited for other places before.
     """
 
     def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
@@ -73,11 +78,12 @@ class ConcurrencyLimiter:
 
     @asynccontextmanager
     async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
-        """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free ``within_s``."""
+        """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free in time."""
         mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
         self._join(asker, line, mine)
+        since, waited = time.monotonic(), _WAITED.get()
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(max(0.0, self._within_s - waited)):
                 await mine.turn
         except BaseException as error:
             if not mine.turn.cancelled():  # the turn came at the same moment
@@ -91,11 +97,12 @@ class ConcurrencyLimiter:
                     f"for more than {self._within_s:g} s; ask again later, or run more services"
                 ) from None
             raise
-        before = _ASKER.set(asker)
+        before = _ASKER.set(asker), _WAITED.set(waited + time.monotonic() - since)
         try:
             yield
         finally:
-            _ASKER.reset(before)
+            _ASKER.reset(before[0])
+            _WAITED.reset(before[1])
             self._share.give_back(asker, mine.places)
             self._give_turns()
 

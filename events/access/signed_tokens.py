@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 from events.access.key_cache import KeysUnavailableError
 from events.access.principal import SCOPES, Principal
+from events.platform.failures import in_a_line
 from events.platform.settings import Settings, SettingsError
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, TenantInvalidError, checked_tenant
 from events.types.turn_contract import MAX_NAME_BYTES
@@ -123,7 +124,9 @@ class SignedTokens:
             self._read_at = time.monotonic()
         except (OSError, ValueError, httpx.HTTPError, TimeoutError) as error:
             kept = "those read before stay valid" if self._keys else "signed tokens cannot be checked"
-            logger.warning("the public keys at CARDLOG_JWT_JWKS cannot be read (%s); %s", error, kept)
+            # A timeout has no text of its own.
+            reason = in_a_line(str(error)) or type(error).__name__
+            logger.warning("the public keys at CARDLOG_JWT_JWKS cannot be read (%s); %s", reason, kept)
 
 
 def usable_keys(data: bytes) -> dict[str, tuple[Any, tuple[str, ...]]]:

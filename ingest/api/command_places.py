@@ -8,9 +8,10 @@ from fastapi import Request
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.http.access import principal_of
-from events.http.guard import WAITS_S
 from events.http.limits import users_of
 from events.http.problem import ProblemError
+
+WAITS_S = 5.0
 
 
 class CommandPlaces:

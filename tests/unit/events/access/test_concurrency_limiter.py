@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -139,3 +140,32 @@ def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
         return order
 
     assert asyncio.run(run()) == ["first", "long", "short", "long", "short", *["long"] * 4]
+
+
+def test_what_a_request_waited_for_one_place_counts_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, later = time.monotonic, [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + later[0])
+
+    async def run() -> None:
+        outer, inner, refused = ConcurrencyLimiter(1, 600.0), ConcurrencyLimiter(1, 200.0), asyncio.Event()
+
+        async def visit() -> None:
+            async with outer.place():
+                try:
+                    async with inner.place():
+                        pass
+                except SaturatedError:
+                    refused.set()
+
+        async with inner.place():
+            async with outer.place():
+                visitor = asyncio.create_task(visit())
+                while not outer.waiting:
+                    await asyncio.sleep(0)
+                later[0] = 300.0
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert refused.is_set()
+        await visitor
+
+    asyncio.run(run())
