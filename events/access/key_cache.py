@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 import hmac
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,7 +57,7 @@ class KeyCache:
         # Ids that no key has are kept apart, so that guesses do not push keys out of the cache.
         self._absent: LRUCache[str, None] = LRUCache(_ABSENT)
         self._secret = b""
-        self._lookups = 0
+        self._lookups: dict[str, asyncio.Task[ApiKey | None]] = {}
         self._watching = False
         self._seen: int | None = None
         self._changes = 0
@@ -99,13 +97,23 @@ class KeyCache:
         return key.principal
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
+        """Returns the key. Requests with one key share a lookup: the first ones after a start come at the same time."""
+        lookup = self._lookups.get(key_id)
+        if lookup is None:
+            # A flood of unknown keys must not fill the pool's queue.
+            if len(self._lookups) >= _MOST_LOOKUPS:
+                raise KeysUnavailableError(f"{len(self._lookups)} other unknown keys are being looked up")
+            lookup = self._lookups[key_id] = asyncio.create_task(self._read(key_id))
+            lookup.add_done_callback(lambda _: self._lookups.pop(key_id))
+        return await asyncio.shield(lookup)
+
+    async def _read(self, key_id: str) -> ApiKey | None:
         changes = self._changes
-        with self._place():
-            try:
-                async with asyncio.timeout(_LOOKUP_S):
-                    row = await retry_on_lost_connection(self._row, key_id)
-            except (psycopg.Error, TimeoutError) as error:
-                raise KeysUnavailableError("the database that keeps the API keys is away") from error
+        try:
+            async with asyncio.timeout(_LOOKUP_S):
+                row = await retry_on_lost_connection(self._row, key_id)
+        except (psycopg.Error, TimeoutError) as error:
+            raise KeysUnavailableError("the database that keeps the API keys is away") from error
         assert row is not None, "the migration makes the secret"
         self._secret, key = bytes(row["secret"]), key_of(row)
         # A key that changed during the lookup is not kept, because the lookup may have read the old row.
@@ -121,17 +129,6 @@ class KeyCache:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})
             return await cursor.fetchone()
-
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Holds one of the places for lookups. A flood of unknown keys must not fill the pool's queue."""
-        if self._lookups >= _MOST_LOOKUPS:
-            raise KeysUnavailableError(f"{self._lookups} other unknown keys are being looked up")
-        self._lookups += 1
-        try:
-            yield
-        finally:
-            self._lookups -= 1
 
     async def _watch(self) -> None:
         """Forgets changed keys until it is cancelled. It connects again after an error."""

@@ -75,6 +75,20 @@ def test_a_key_gives_its_principal_and_its_text_is_nowhere(database: str, connec
     asyncio.run(use())
 
 
+def test_many_first_requests_with_one_key_share_a_lookup(database: str, connection: Connection) -> None:
+    made, text = keys.create(connection, name="app", scopes=["read"])
+
+    async def use() -> None:
+        async with caches(database) as [cache]:
+            found = await asyncio.gather(*(cache.principal(text) for _ in range(500)))
+            assert {each and each.key_id for each in found} == {made.key_id}
+            guesses = (cache.principal(keys.new_text()) for _ in range(500))
+            answers = await asyncio.gather(*guesses, return_exceptions=True)
+            assert {type(each) for each in answers} == {type(None), KeysUnavailableError}
+
+    asyncio.run(use())
+
+
 def test_every_process_learns_of_a_revocation(database: str, connection: Connection) -> None:
     made, text = keys.create(connection, name="app", scopes=["read"])
 
