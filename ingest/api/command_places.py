@@ -15,10 +15,10 @@ WAITS_S = 5.0
 
 
 class CommandPlaces:
-    """A dependency of routes: a command holds one of ``places`` while it runs, and neither thread nor connection before.
+    """A dependency of routes: a command holds one of ``places`` before it holds a thread or a connection.
 
-    Commands on one memory wait for each other inside PostgreSQL. Without a share for each memory they hold all
-    connections there, and commands on all other memories wait, too. Raises a 503 problem after ``WAITS_S`` seconds.
+    Commands on one memory wait for each other inside PostgreSQL. Without a share for each memory they would hold all
+    connections there, and commands on other memories would wait too. Raises a 503 problem after ``WAITS_S`` seconds.
     """
 
     def __init__(self, places: int) -> None:

@@ -150,7 +150,9 @@ def test_concurrent_first_patches_each_get_a_version_and_an_event(ada: Documents
     assert set(ada.value("/profile/other")) == {f"k{number}" for number in range(6)}
 
 
-def test_many_patches_of_one_document_leave_connections_to_others(services: Documents, ada: Documents) -> None:
+def test_many_patches_of_one_document_leave_connections_to_others(
+    services: Documents, ada: Documents
+) -> None:
     bob, stopped = ada.of(f"user {uuid4()}"), "pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
     def send(number: int) -> Any:
