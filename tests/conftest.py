@@ -1,19 +1,24 @@
-"""Servers for every test that wants one: one Postgres and one Redis a run, a fresh database a test."""
+"""Servers for every test that wants one: one Postgres and one Redis a process, a fresh database a test."""
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import shutil
 import signal
 import sys
 import uuid
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import psycopg
 import pytest
 from hypothesis import settings as examples
 from redis import Redis
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
@@ -37,6 +42,40 @@ if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > 8 * 2**30:
 # A shell starts jobs in the background with interrupts ignored, and so would be the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class CardlogsTogether(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives a process whole files. All files of the shared Cardlog go to one process, so that it starts once.
+
+    The files that start a Cardlog of their own go to one process, too, because each Cardlog needs 0.7 GB.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return _group(self.config.rootpath / file) or file
+
+
+@cache
+def _group(file: Path) -> str:
+    text = file.read_text("utf-8")
+    if re.search(r"\bstack: Running", text):
+        return "shared"
+    return "own" if re.search(r"from tests.support.stack import .*\bstart\b", text) else ""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> CardlogsTogether | None:
+    return CardlogsTogether(config, log) if config.option.dist == "loadfile" else None
+
+
+def pytest_collection_finish() -> None:
+    """Exempts the modules and the collected tests from the collector of garbage.
+
+    Python collects the oldest objects when a quarter as many new ones are there. Beside a million objects of modules,
+    the apps and clients of closed tests would take hundreds of megabytes.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -15,19 +15,9 @@ from typing import Any
 import pytest
 
 from retrieval.client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
-from tests.support.stack import Running, start, stop
+from tests.support.stack import Running
 
 GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack with long deadlines. The tests check the answers and not the effect of a busy machine."""
-    names = ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC")
-    patient = {f"CARDLOG_{name}_DEADLINE_MS": "10000" for name in names} | {"CARDLOG_WAIT_FOR_MS": "30000"}
-    running = start(tmp_path_factory.mktemp("patient") / "data", **patient)
-    yield running
-    assert stop(running) == 0
 
 
 @pytest.fixture
