@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from events.platform.database import connect
-from events.platform.settings import variable_of
 from tests.support.ingest.messages_api import MessagesApi, status
-from tests.support.stack import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -101,7 +98,7 @@ def test_the_demo_runs_through_the_model(api: MessagesApi) -> None:
     done = subprocess.run(
         [*COMMAND, "demo"], capture_output=True, text=True, timeout=200,
         env=clean_environment() | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"}
-        | {variable_of("embed_model"): "hash"},
+        | WITHOUT_MODEL,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 questions answered rightly" in done.stdout
@@ -185,16 +182,3 @@ def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api:
         second.wait(30)
     running.wait()
     assert extracted(running, "stopped") == expected(turns(40, "stopped"))
-
-
-def test_without_a_key_the_rules_read_and_the_command_says_so(tmp_path: Path) -> None:
-    stack = start(tmp_path / "data")
-    try:
-        push(stack, turns(3, "user"))
-        stack.wait()
-        read = show(stack, "--type", "TurnsExtracted")
-        assert {event["data"]["extractor"] for event in read} == {"rules"}
-    finally:
-        assert stop(stack) == 0
-    assert "extractor: rules (no language model is used" in (tmp_path / "data.log").read_text()
-    assert os.environ.get("ANTHROPIC_BASE_URL") is None

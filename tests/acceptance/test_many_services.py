@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from deploy.embedded.server import free_port
-from tests.support.stack import COMMAND, Running, clean_environment
+from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -26,7 +26,7 @@ def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
             [*COMMAND, "serve", kind, "--port", str(port)],
             stdout=output,
             stderr=output,
-            env=clean_environment() | stack.servers,
+            env=clean_environment() | WITHOUT_MODEL | stack.servers,
         )
     url = f"http://127.0.0.1:{port}"
     try:

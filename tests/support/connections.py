@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.support.stack import COMMAND, clean_environment
+from tests.support.stack import COMMAND, WITHOUT_MODEL, clean_environment
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -36,6 +36,7 @@ def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
             [*COMMAND, "serve", service, "--fd", str(listening.fileno())],
             pass_fds=[listening.fileno()],
             env=clean_environment()
+            | WITHOUT_MODEL
             | {
                 "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
                 "CARDLOG_REDIS_URL": redis_url,

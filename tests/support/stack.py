@@ -26,7 +26,7 @@ from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 COMMAND = [sys.executable, "-m", "deploy.command"]
-_QUICK = {variable_of("embed_model"): "hash"}
+WITHOUT_MODEL = {variable_of("embed_model"): "hash"}
 """No process loads a model, so that the tests do not depend on the models of the machine."""
 
 
@@ -98,7 +98,7 @@ class Running:
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *arguments, "--data", str(self.data)],
-            capture_output=True, text=True, env=clean_environment() | _QUICK, **({"timeout": 120} | options),
+            capture_output=True, text=True, env=clean_environment() | WITHOUT_MODEL, **({"timeout": 120} | options),
         )  # fmt: skip
 
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def start(data: Path, **environment: str) -> Running:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=clean_environment() | _QUICK | environment,
+            env=clean_environment() | WITHOUT_MODEL | environment,
         )
     assert process.stdout is not None
     return started(process, process.stdout.readline(), data)

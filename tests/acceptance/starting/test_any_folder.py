@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stack import clean_environment
+from tests.support.stack import WITHOUT_MODEL, clean_environment
 
 CARDLOG = Path(sys.executable).with_name("cardlog")
 
@@ -21,18 +21,18 @@ def test_packages_of_the_working_directory_are_left_alone(tmp_path: Path) -> Non
         (place / name).mkdir(parents=True)
         (place / name / "__init__.py").write_text("raise SystemExit('this package is somebody else’s')\n")
     (place / "redis.py").write_text("raise SystemExit('and so is this module')\n")
-    data = tmp_path / "data"
+    data, environment = tmp_path / "data", clean_environment() | WITHOUT_MODEL
 
     def cardlog(*words: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [CARDLOG, "--data", data, *words],
-            cwd=place, env=clean_environment(), capture_output=True, text=True, timeout=120, input=given,
+            cwd=place, env=environment, capture_output=True, text=True, timeout=120, input=given,
         )  # fmt: skip
 
     with (tmp_path / "up.log").open("w") as log:
         up = subprocess.Popen(
             [CARDLOG, "up", "--data", data, "--port-write", "0", "--port-read", "0"],
-            cwd=place, env=clean_environment(), stdout=subprocess.PIPE, stderr=log, text=True,
+            cwd=place, env=environment, stdout=subprocess.PIPE, stderr=log, text=True,
         )  # fmt: skip
     try:
         assert up.stdout is not None

@@ -129,6 +129,15 @@ def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) ->
     assert stack.command("recall", "--user", "keyless", "where do I live?").returncode == 0
 
 
+def test_without_a_key_the_rules_read_and_the_command_says_so(stack: Running) -> None:
+    stack.redis.xadd("turns", {"user_id": "of the rules", "text": "I moved to Oslo."})
+    stack.wait()
+    shown = stack.command("log", "show", "--json", "--user", "of the rules", "--type", "TurnsExtracted")
+    [read] = map(json.loads, shown.stdout.splitlines())
+    assert read["data"]["extractor"] == "rules"
+    assert "extractor: rules (no language model is used" in (stack.data.parent / "data.log").read_text()
+
+
 def test_ctrl_c_while_the_database_is_made_ends_the_start_in_silence(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with (tmp_path / "up.log").open("w+") as log:
