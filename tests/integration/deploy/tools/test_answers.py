@@ -15,10 +15,11 @@ from deploy.tools.answers.memory import open_memory
 from deploy.tools.answers.readings import Readings
 from deploy.tools.answers.recorded_model import RecordedExtractor, RecordingFailedError
 from deploy.tools.answers.trial import check_recording, read_all, run_trial
-from events.platform.settings import Settings
+from events.platform.settings import Settings, variable_of
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, status
 
 NAME = "cn-assistant"
+SETTINGS = Settings(embed_model="hash")  # a model would take most of the time, and says nothing of recordings
 [WHOLE] = [each for each in own() if each.name == NAME]
 SHORT = replace(WHOLE, sessions=WHOLE.sessions[:2], questions=WHOLE.questions[:4], private=True)
 
@@ -28,22 +29,23 @@ def no_other_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CARDLOG_EVAL_DATA", raising=False)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    monkeypatch.setenv(variable_of("embed_model"), SETTINGS.embed_model)
 
 
 def recorder(api: MessagesApi, folder: Path, conversation: Conversation = SHORT) -> RecordedExtractor:
-    settings = replace(Settings(), anthropic_base_url=api.url)
+    settings = replace(SETTINGS, anthropic_base_url=api.url)
     private = [conversation.name] if conversation.private else []
     return RecordedExtractor(settings, Readings(folder), private=private, recording=True, by="a stand-in")
 
 
 def record(extractor: RecordedExtractor, conversation: Conversation = SHORT) -> None:
-    with open_memory(Settings(), extractor) as memory:
+    with open_memory(SETTINGS, extractor) as memory:
         read_all(memory, [conversation], lambda *_: None, lambda: check_recording(extractor))
 
 
 def replayed(folder: Path, conversation: Conversation = SHORT) -> tuple[RecordedExtractor, dict[str, Any]]:
-    extractor = RecordedExtractor(Settings(), Readings(folder))
-    result = run_trial(Settings(), [conversation], extractor, lambda *_: None)
+    extractor = RecordedExtractor(SETTINGS, Readings(folder))
+    result = run_trial(SETTINGS, [conversation], extractor, lambda *_: None)
     return extractor, result.score().document()
 
 
@@ -61,7 +63,7 @@ def test_a_recording_is_replayed_without_a_server_and_goes_on_where_it_was_inter
     assert f"1 readings recorded, {asked - 1} were there" in capsys.readouterr().out
     reading = json.loads(files[0].read_text("utf-8"))
     assert reading["prompt_version"] == files[0].parent.parent.name
-    assert reading["model"] == Settings().model
+    assert reading["model"] == SETTINGS.model
     assert main(["eval", "answers", "--readings", str(tmp_path), "--only", NAME, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["readings"]["replayed"], found["readings"]["missing"]) == (asked, {})
@@ -130,7 +132,7 @@ def test_a_recording_ends_when_the_server_is_away_and_keeps_what_it_has(tmp_path
 
 
 def test_two_trials_give_the_same_figures(tmp_path: Path) -> None:
-    first, second = (run_trial(Settings(), [WHOLE], None, lambda *_: None) for _ in range(2))
+    first, second = (run_trial(SETTINGS, [WHOLE], None, lambda *_: None) for _ in range(2))
     assert {key: score.document() for key, score in first.scores.items()} == {
         key: score.document() for key, score in second.scores.items()
     }

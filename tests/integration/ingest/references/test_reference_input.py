@@ -13,6 +13,7 @@ from events.platform.database import Connection
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import count, settings_of
+from tests.support.waiting import PATIENT
 
 LIST = "/v1/references/todo_list"
 GROCERIES = f"{LIST}/groceries"
@@ -227,6 +228,6 @@ def test_a_question_that_does_not_fit_names_the_field(
     status: int,
     field: str,
 ) -> None:
-    settings = settings_of(database, redis_url=redis_url, auth="off")
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
     with TestClient(read_app(settings), base_url="http://localhost") as read:
         refused(read.get(f"/v1/{path}", params={"user_id": "ada"} | params), status, field)

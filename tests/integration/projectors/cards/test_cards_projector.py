@@ -82,7 +82,7 @@ def test_a_log_that_ends_before_its_head_stops_the_fold(database: str, connectio
 
 
 def test_several_runners_at_once_fold_what_one_folds(database: str, connection: Connection) -> None:
-    events = fill(connection, 3000, users=15, texts=200)
+    events = fill(connection, 1000, users=15, texts=200)
     ensure_live(connection, CardsProjector())
     passed: list[int] = []
     errors: list[Exception] = []
@@ -157,7 +157,7 @@ def put(connection: Connection, events: Sequence[Event], user: str) -> list[tupl
 def test_every_kind_of_event_live_and_rebuilt_gives_the_same_rows(
     database: str, connection: Connection
 ) -> None:
-    users = [f"user {seed}" for seed in range(12)]
+    users = [f"user {seed}" for seed in range(6)]
     for seed, user in enumerate(users):
         choose = random.Random(seed)
         events = shuffled(history(seed, 40), choose)

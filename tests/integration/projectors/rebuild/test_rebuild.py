@@ -44,7 +44,7 @@ TABLES = {"cards", "statements", "relations", "arbitrations", "card_counts", "wo
 
 
 def test_a_rebuild_gives_the_rows_live_folding_gave(database: str, connection: Connection) -> None:
-    events = fill(connection, 2500, users=9, texts=300)
+    events = fill(connection, 1000, users=9, texts=300)
     fold_live(database)
     before = digest_of(connection, CardsProjector(), "cards")
     outcome = rebuild(database, verify=True, workers=2)

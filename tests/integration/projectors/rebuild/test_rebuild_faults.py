@@ -105,7 +105,7 @@ def long_history(postgres_url: str, template: str) -> Iterator[str]:
     """A database whose rebuild takes long enough for a signal. No test here changes it."""
     with copied(postgres_url, template) as database:
         with connect(database, application="test") as connection:
-            fill(connection, 12_000, users=60, texts=300)
+            fill(connection, 6_000, users=60, texts=300)
         rebuild(database, verify=True)
         with connect(database, application="test") as connection:
             drop(connection, "cards", 1)
@@ -155,7 +155,7 @@ def _rebuild_killed(database: str, connection: Connection, number: signal.Signal
 def test_a_rebuild_killed_when_all_is_folded_leaves_the_live_generation_and_the_next_one_succeeds(
     database: str, connection: Connection, stage: str
 ) -> None:
-    fill(connection, 3_000, users=30, texts=300)
+    fill(connection, 500, users=30, texts=300)
     fold_live(database)
     before = digest_of(connection, CardsProjector(), "cards")
     with connect(database, application="in the way") as other, other.transaction():
