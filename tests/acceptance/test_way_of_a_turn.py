@@ -77,19 +77,19 @@ def test_a_turn_pushed_over_http_is_recalled(stack: Running) -> None:
 def test_one_user_never_sees_anothers_cards(stack: Running) -> None:
     stack.redis.xadd("turns", {"user_id": "eve", "text": "My secret hobby is lockpicking."})
     stack.wait()
-    assert stack.recall("mallory", "lockpicking hobby")["cards"] == []
+    assert stack.recall("a stranger", "lockpicking hobby")["cards"] == []
 
 
 def test_a_project_is_a_wall(stack: Running) -> None:
     stack.redis.xadd(
-        "turns", {"user_id": "pia", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"}
+        "turns", {"user_id": "walled", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"}
     )
     stack.wait()
-    assert stack.recall("pia", "what did we decide about the queue?")["cards"] == []
+    assert stack.recall("walled", "what did we decide about the queue?")["cards"] == []
     for project in ("harbor", ["other", "harbor"], "*"):
         assert (
             "Kafka"
-            in stack.recall("pia", "what did we decide about the queue?", project_id=project)["cards"][0][
+            in stack.recall("walled", "what did we decide about the queue?", project_id=project)["cards"][0][
                 "content"
             ]
         )
