@@ -82,7 +82,8 @@ def test_one_user_never_sees_anothers_cards(stack: Running) -> None:
 
 def test_a_project_is_a_wall(stack: Running) -> None:
     stack.redis.xadd(
-        "turns", {"user_id": "walled", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"}
+        "turns",
+        {"user_id": "walled", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"},
     )
     stack.wait()
     assert stack.recall("walled", "what did we decide about the queue?")["cards"] == []
