@@ -95,20 +95,25 @@ def _cues(key: str, text: str) -> Iterator[_Cue]:
         yield _Cue(distinct, key, sum(len(part) + (30 if part in _GENERIC else 100) for part in distinct))
 
 
-def _index() -> tuple[dict[str, Concept], dict[str, str], dict[str, list[_Cue]], dict[str, list[_Cue]]]:
+_Cues = dict[str, list[_Cue]]
+
+
+def _index() -> tuple[dict[str, Concept], dict[str, str], _Cues, _Cues, list[_Cue]]:
     rows = json.loads(
         resources.files("events.language").joinpath("concepts.json").read_text(encoding="utf-8")
     )
     registry: dict[str, Concept] = {}
     aliases: dict[str, str] = {}
-    by_word: dict[str, list[_Cue]] = {}
-    by_character: dict[str, list[_Cue]] = {}
+    by_word: _Cues = {}
+    by_character: _Cues = {}
+    news: list[_Cue] = []
     for row in rows:
         key = row["key"]
         cardinality: Cardinality = "single_value" if row["one"] else "multi_value"
         registry[key] = Concept(key, cardinality, row["category"], tuple(row["aliases"]))
         for alias in row["aliases"]:
             aliases[_mechanical(alias)] = key
+        news += [cue for text in row.get("news", ()) for cue in _cues(key, text)]
         for text in row["ask"]:
             for cue in _cues(key, text.replace("'", "")):
                 if cue.parts[0].isascii():
@@ -117,10 +122,10 @@ def _index() -> tuple[dict[str, Concept], dict[str, str], dict[str, list[_Cue]],
                 else:
                     by_character.setdefault(cue.parts[0][:2], []).append(cue)
     aliases.update((_mechanical(key), key) for key in registry)
-    return registry, aliases, by_word, by_character
+    return registry, aliases, by_word, by_character, news
 
 
-_REGISTRY, _ALIASES, _BY_WORD, _BY_CHARACTER = _index()
+_REGISTRY, _ALIASES, _BY_WORD, _BY_CHARACTER, _NEWS = _index()
 _FAVOURITE = re.compile(r"\bfavou?rite (?:kind of |type of |sort of )?([a-z]+)")
 
 
@@ -231,6 +236,21 @@ def concepts_asked(question: str) -> tuple[str, ...]:
 
 
 _SINGLE_CHARACTERS = frozenset(start for start in _BY_CHARACTER if len(start) == 1)
+
+
+def concepts_changed(text: str) -> frozenset[str]:
+    """Returns the concept keys of which ``text`` has a word of news ("quit", "moved", 離職), even without the concept.
+
+    Only the first 2,000 characters count.
+    """
+    folded = unicodedata.normalize("NFKC", text[:2000]).casefold()
+    words = set(_WORDS.findall(folded))
+    simplified = folded if folded.isascii() else to_simplified(folded)
+    return frozenset(
+        cue.key
+        for cue in _NEWS
+        if (words.issuperset(cue.parts) if cue.parts[0].isascii() else cue.parts[0] in simplified)
+    )
 
 
 def drift(keys: Iterable[str]) -> list[tuple[str, str]]:

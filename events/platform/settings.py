@@ -261,6 +261,7 @@ class Settings:
     time_deadline_ms: int = _setting(150, "deadline of the time channel")
     overlay_deadline_ms: int = _setting(300, "deadline of the overlay")
     graph_deadline_ms: int = _setting(200, "deadline of the graph channel")
+    ranking_file: str = _setting("", "file with the coefficients of the ranking; empty: the shipped one")
     last_resort_ms: int = _setting(
         1000, "longest further wait for the late channels when no channel answered in time"
     )
