@@ -19,10 +19,6 @@ COMMON = 500
 """A word is common when this many of a user's cards hold it. Without this bound the search time would grow with the
 number of cards. A rarer word is searched in full."""
 
-
-LONG = 8
-"""A question with more terms than this is long. Many of its terms occur anywhere, and its meaning tells more."""
-
 _ASSISTANT_SHARE = 0.5
 
 
@@ -39,13 +35,13 @@ def assistant_share(question: Question) -> float:
 class Hit:
     """A card that one channel found.
 
-    ``score`` is in the channel's own unit and only orders the hits of that channel. ``share`` (0 to 1) is the part of
-    the channel's vote that the card gets.
+    ``score`` is in the channel's own unit and only orders the hits of that channel. A card that was not found for
+    itself was said just before the card ``beside``, or just after it.
     """
 
     card_id: UUID
     score: float
-    share: float = 1.0
+    beside: UUID | None = None
 
 
 class ChannelDownError(RuntimeError):
@@ -86,10 +82,6 @@ class Channel(Protocol):
 
     @property
     def name(self) -> str: ...
-
-    def weight(self, question: Question, scope: Scope) -> float:
-        """Returns the weight of this channel's vote on ``question`` in ``scope``. An ordinary vote is 1."""
-        ...
 
     def warm(self) -> None:
         """Loads everything that the first search would wait for. Raises nothing."""

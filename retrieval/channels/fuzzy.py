@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from events.language.ngrams import gram_keys, probe_keys
 from projectors.cards.card_rows import pair_keys
 from projectors.generations.copy_format import as_array
-from retrieval.channels.channel import COMMON, LONG, Hit, assistant_share, search_statement
+from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -23,10 +23,6 @@ class FuzzyChannel:
     """Scores a card by its word similarity or by its share of the question's character pairs, whichever is greater."""
 
     name = "fuzzy"
-
-    def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote, because a similar word proves less than an exact word. A tenth on a long English question."""
-        return 0.1 if len(question.weights) > LONG and question.language == "english" else 0.5
 
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -12,39 +13,27 @@ from retrieval.channels.channel import Hit, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 
-SEEDS = 5
-SEEN = 10  # the best hits of each channel, which the graph does not return again
-_LIMIT = 30
-_RELATION = 1.0
-_ENTITY = 0.5
+SEEDS = 20
+_LIMIT = 60
+_ENTITY = 0.5  # strengths beside the 1 of a stated relation
 _CONCEPT = 0.5
-_BESIDE = 0.5
-_IMPLIED_SHARE = (
-    0.2  # with a greater share, neighbours push out the cards that led to them (docs/benchmarks.md)
-)
 
 
 class GraphChannel:
     """Finds related cards, states of the same entity or concept, and the turns just before and after.
 
-    The channel does not read the question. It only widens the results of the other channels, so it skips their best
-    hits. A card with a stated relation to a seed gets the whole vote. A card that is only near a seed gets a small
-    part of the vote.
+    The channel does not read the question. It looks around the best hits of the other channels, its seeds. A link
+    counts its own strength times the strength of its seed. A turn that stands two turns from its seed counts half.
     """
 
     name = "graph"
 
-    def __init__(self, seeds: Sequence[UUID] = (), seen: Sequence[UUID] = ()) -> None:
-        self._seeds = list(seeds)
-        self._seen = list(seen)
+    def __init__(self, seeds: Mapping[UUID, float] | None = None) -> None:
+        self._seeds = dict(seeds or {})
 
-    def around(self, seeds: Sequence[UUID], seen: Sequence[UUID]) -> GraphChannel:
-        """Returns this channel with ``seeds`` (the best first) to start from and ``seen`` to skip."""
-        return GraphChannel(seeds[:SEEDS], seen)
-
-    def weight(self, question: Question, scope: Scope) -> float:
-        """Half a vote."""
-        return 0.5
+    def around(self, seeds: Mapping[UUID, float]) -> GraphChannel:
+        """Returns this channel with the cards to start from and their strengths (0 to 1), the best first."""
+        return GraphChannel(dict(islice(seeds.items(), SEEDS)))
 
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
@@ -61,17 +50,12 @@ class GraphChannel:
             search_statement("graph"),
             {
                 **scope.parameters(),
-                "seeds": self._seeds,
-                "seen": self._seen,
+                "seeds": list(self._seeds),
+                "strengths": list(self._seeds.values()),
                 "owner": OWNER,
-                "relation": _RELATION,
                 "entity": _ENTITY,
                 "concept": _CONCEPT,
-                "beside": _BESIDE,
                 "limit": _LIMIT,
             },
         )
-        return [
-            Hit(card_id, score, 1.0 if related else _IMPLIED_SHARE)
-            for card_id, score, related in await cursor.fetchall()
-        ]
+        return [Hit(*row) for row in await cursor.fetchall()]

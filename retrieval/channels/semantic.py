@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
-from math import exp
 from typing import Any
 from uuid import UUID
 
@@ -20,25 +19,21 @@ from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from projectors.embedding.checked import checked
 from projectors.embedding.embedder import (
-    SMALL_MODEL,
     Embedder,
     EmbedderUnavailableError,
     Vectors,
     reads_chinese,
 )
 from projectors.embedding.embedders import Embedders, Open, Space, is_of_model
-from retrieval.channels.channel import LONG, ChannelDownError, Hit, assistant_share, search_statement
+from retrieval.channels.channel import ChannelDownError, Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _PACKAGE = "retrieval.channels"
 NO_SPACES: Mapping[str, Space] = {}
-_LIMIT = 20
-_MESSAGE_LIMIT = 40  # of a long message that tells several things: more conversations may be meant
-_LOOKED_UP = 60  # the nearest cards that are looked up: in a chat, half of them are an assistant's
-_LONG_WEIGHT = 1.5
-_SMALL_WEIGHT = 0.5  # ranks of the small model are worth about half those of exact terms (docs/benchmarks.md)
-_FOREIGN_WEIGHT = 0.1
+_LIMIT = 100
+_ENOUGH = 20  # with fewer cards than this, the search looks further
+_LOOKED_UP = 160  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
 _WALKED_FROM = 16_000
@@ -48,7 +43,6 @@ _WALKED_TO = (
 )
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
-_NO_SPAN = 1e-6  # lists of cards that are equally near
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +86,6 @@ class SemanticChannel:
         self._named = False
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
-
-    def weight(self, question: Question, scope: Scope) -> float:
-        """One vote, half a vote of the small model, 1.5 votes on a long question, 0.1 without a model that reads it."""
-        slots = [each.slot for each in self._lists(question, scope) if self._reads(each.slot, question)]
-        if not slots:
-            return _FOREIGN_WEIGHT
-        if _is_long(question):
-            return _LONG_WEIGHT
-        return _SMALL_WEIGHT if all(self._is_small(slot) for slot in slots) else 1.0
 
     def warm(self) -> None:
         """Loads the models of the installation now, so that the first question does not wait for them."""
@@ -159,9 +144,9 @@ class SemanticChannel:
         for each in sorted(lists, key=lambda each: not each.earlier):
             if not asked[each.slot].missing:
                 found[each] = await self._near(
-                    connection, replace(scope, modes=each.modes), asked[each.slot], question, each
+                    connection, replace(scope, modes=each.modes), asked[each.slot], question
                 )
-        hits = _by_rank([found[each] for each in lists if each in found], _limit(question))
+        hits = _by_rank([found[each] for each in lists if each in found], _LIMIT)
         missing = [
             asked[each.slot].missing
             for each in lists
@@ -188,11 +173,9 @@ class SemanticChannel:
         scope: Scope,
         asked: _Asked,
         question: Question,
-        searched: _List,
     ) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
-        limit = _limit(question)
         table = f"vectors.card_vectors_{dimension}"
         values: dict[str, Any] = {
             **scope.parameters(),
@@ -200,16 +183,14 @@ class SemanticChannel:
             "model": asked.embedder.fingerprint,
             "assistant": assistant_share(question),
             "looked_up": _LOOKED_UP,
-            "limit": limit,
+            "limit": _LIMIT,
         }
 
         async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
             cursor = await connection.execute(
                 search_statement(name, vectors=table, **parts), {**values, "looked_at": looked_at}
             )
-            rows = await cursor.fetchall()
-            equal = _is_long(question) or self._is_small(searched.slot)
-            return [Hit(*row) for row in rows] if equal else shared_by_nearness(rows)
+            return [Hit(*row) for row in await cursor.fetchall()]
 
         if not scope.size.many:
             return await hits("semantic")
@@ -217,11 +198,11 @@ class SemanticChannel:
             found = await hits("semantic_near", _WALKED_TO, dimension=dimension)
         else:
             found = await hits("semantic_own", dimension=dimension)
-        if len(found) < limit and (named := self._named_only(scope)):
+        if len(found) < _ENOUGH and (named := self._named_only(scope)):
             # The mode is rare among the nearest cards, so all cards of the mode are compared.
             values["named"] = named
             return await hits("semantic_mode")
-        if len(found) < limit and scope.size.cards * scope.size.share <= _WALKED_FROM:
+        if len(found) < _ENOUGH and scope.size.cards * scope.size.share <= _WALKED_FROM:
             # The scope excludes most of the nearest cards, so look further.
             found = await hits("semantic_own", _LOOKED_FURTHER, dimension=dimension)
         return found
@@ -235,7 +216,7 @@ class SemanticChannel:
     def _lists(
         self, question: Question, scope: Scope, spaces: Mapping[str, Space] = NO_SPACES
     ) -> Sequence[_List]:
-        """Returns the lists that a question is answered from: those with a model that reads its language, or all.
+        """Returns the lists that a question is answered from: those with a model that reads its language.
 
         One mode, or each of several modes, has a list for every model that may have embedded its cards. Without modes
         there is a list for every model, after the lists of the session's mode.
@@ -247,7 +228,7 @@ class SemanticChannel:
             lists = [
                 each for mode in dict.fromkeys(scope.modes) for each in self._of_mode(mode, scope, spaces)
             ]
-        return [each for each in lists if self._reads(each.slot, question)] or lists
+        return [each for each in lists if self._reads(each.slot, question)]
 
     def _of_mode(self, mode: str, scope: Scope, spaces: Mapping[str, Space]) -> list[_List]:
         own = self._embedders.slot(mode)
@@ -285,10 +266,6 @@ class SemanticChannel:
         embedder = self._embedders.is_open(slot)
         return embedder is None or reads_chinese(embedder.name)
 
-    def _is_small(self, slot: str) -> bool:
-        embedder = self._embedders.is_open(slot)
-        return embedder is not None and embedder.name == SMALL_MODEL
-
     def _asked(self, slot: str, text: str, spaces: Mapping[str, Space] = NO_SPACES) -> _Asked:
         try:
             space = spaces.get(slot)
@@ -313,33 +290,6 @@ class SemanticChannel:
             self._named = False
             raise
         return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
-
-
-def _is_long(question: Question) -> bool:
-    """True for a long question, whose meaning matches many cards about equally well.
-
-    Nearly every Chinese question has more terms than :data:`LONG`, so its length says nothing.
-    """
-    return len(question.weights) > LONG and not has_cjk(question.text)
-
-
-def _limit(question: Question) -> int:
-    """Returns how many cards vote."""
-    return _MESSAGE_LIMIT if question.message and _is_long(question) else _LIMIT
-
-
-def shared_by_nearness(rows: Sequence[tuple[UUID, float]]) -> list[Hit]:
-    """Returns one list's cards and scores, best first, as hits with shares from 1 for the nearest to 1/e for the 20th.
-
-    Ranks alone give the twentieth card three quarters of the first one's vote, however far away it is. The scores of
-    models have different scales, so a card's distance from the first counts against the last one's. In a shorter list
-    the last card has a larger share, because a few cards say little about the scale.
-    """
-    if not rows:
-        return []
-    best, span = rows[0][1], max(rows[0][1] - rows[-1][1], _NO_SPAN)
-    pace = (len(rows) - 1) / (_LIMIT - 1) / span
-    return [Hit(card_id, score, exp((score - best) * pace)) for card_id, score in rows]
 
 
 def _by_rank(found: Iterable[Sequence[Hit]], limit: int) -> list[Hit]:

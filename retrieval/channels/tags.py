@@ -19,10 +19,7 @@ from retrieval.query.spelling import suggest_terms
 _K1 = BM25_K1
 _B = BM25_B
 _BEFORE = 0.4  # the weight of a word from the turns before, in a reply to them
-# All hits are ranked, and the best 20 vote. More votes drown the other channels (R@5 .61 against .68).
-_LIMIT = 20
-
-
+_LIMIT = 60
 _RANKED = 2_000  # the hits of a common word that are ranked, when no other word finds a card
 CONCEPT_WEIGHT = 0.5  # of the concept that a question asks for, beside 1 for a word
 _MEANT = 0.7  # the weight of a correction of a misspelt word
@@ -32,10 +29,6 @@ class TagsChannel:
     """Finds exact terms. It needs no embedder and no extension, and it does not find synonyms."""
 
     name = "tags"
-
-    def weight(self, question: Question, scope: Scope) -> float:
-        """Always an ordinary vote."""
-        return 1.0
 
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""

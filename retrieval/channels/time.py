@@ -20,10 +20,6 @@ class TimeChannel:
 
     name = "time"
 
-    def weight(self, question: Question, scope: Scope) -> float:
-        """Always an ordinary vote."""
-        return 1.0
-
     def warm(self) -> None:
         """Does nothing: there is nothing to load."""
 

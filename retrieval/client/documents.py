@@ -132,6 +132,7 @@ class Card(TypedDict):
     channels: NotRequired[dict[str, ChannelPlace]]
     pending: NotRequired[bool]
     beside: NotRequired[list[Beside]]
+    perhaps_no_longer: NotRequired[Beside]
 
 
 class Side(TypedDict):

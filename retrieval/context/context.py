@@ -37,6 +37,8 @@ _PROBLEMS = "problems"
 _PROBLEM_SHARE = 0.25
 """The share of the budget, beside the blocks before, that open problems may take."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_NEWER = 120
+"""The characters of the later words that stand beside a card which perhaps no longer holds."""
 _LEADING = 5
 """The first cards, whose turn words count as part of the card. Words of later turns take what room is left."""
 # Characters that XML 1.0 does not allow, escaped or not.
@@ -312,6 +314,8 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         attributes["old"] = told_day(card.last_verified, zone_of(card.time_zone))
         if attributes.get("said") == attributes["old"]:
             del attributes["said"]
+    if found.perhaps_no_longer is not None:
+        attributes["newer"] = "perhaps no longer: " + _in_short(found.perhaps_no_longer.content)
     attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
     words = turn_words(found) if found.beside else ""
     return _Element(
@@ -321,6 +325,11 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         content=_text(card.content),
         turn=f"<turn>{_text(words)}</turn>" if words else "",
     )
+
+
+def _in_short(words: str) -> str:
+    one_line = " ".join(words.split())
+    return one_line if len(one_line) <= _NEWER else one_line[:_NEWER].rstrip() + "…"
 
 
 def _speaker(found: CardAnswer) -> str | None:

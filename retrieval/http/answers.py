@@ -98,7 +98,7 @@ class AnyCard(BaseModel):
 
 
 class Beside(BaseModel):
-    """Another card of the same turn."""
+    """Another card, in short: of the same turn, or of a later one."""
 
     card_id: UUID
     kind: Kind
@@ -112,6 +112,9 @@ class RecalledCard(AnyCard):
     channels: dict[str, Place]
     pending: bool
     beside: list[Beside] = Field(description="other cards of the same turn")
+    perhaps_no_longer: Beside | None = Field(
+        None, description="the later words that may have ended what the card says"
+    )
 
 
 class Card(AnyCard):

@@ -84,6 +84,7 @@ def _answering(card: CardAnswer) -> dict[str, Any]:
             "pending": card.pending,
             "beside": card.beside,
         }
+        | ({} if card.perhaps_no_longer is None else {"perhaps_no_longer": card.perhaps_no_longer})
     )
 
 

@@ -24,6 +24,7 @@ from retrieval.recall.channel_executor import ChannelExecutor
 from retrieval.recall.channel_health import ChannelHealth
 from retrieval.recall.fault_injection import faults_of
 from retrieval.recall.overlay import Overlay
+from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
 from retrieval.recall.user_sizes import UserSizes
 from retrieval.replicas.read_servers import ReadServer, ReadServers
@@ -77,12 +78,14 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         CardResolver(pool, fold_of(settings)),
         Overlay(settings),
         ModeReader(pool, modes_of(settings)),
+        load(settings.ranking_file),
     )
 
 
 def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServers:
     """Returns the primary and its replicas, not connected yet. They share the embedders and the channel health."""
     channels, health, fold = open_channels(settings, saturated), open_health(settings), fold_of(settings)
+    model = load(settings.ranking_file)
 
     def server(name: str, url: str | None) -> ReadServer:
         pool = open_pool(settings, "read", url)
@@ -94,6 +97,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             CardResolver(pool, fold),
             Overlay(settings, url),
             ModeReader(pool, modes_of(settings)),
+            model,
         )
         return ReadServer(name, pool, recall, CardReader(pool, fold))
 

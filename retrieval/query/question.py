@@ -42,6 +42,22 @@ _LIST = re.compile(
     r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
     r"|哪些|列出|列举|有几|多少个|都有|所有"
 )
+_LAST = re.compile(
+    r"\b(?:the )?(?:last|latest|most recent) time\b"
+    r"|\b(?:did|have|has|was|were) (?:i|we|he|she|they|it|my \w+|[a-z]+) last\b"
+    r"|\bmost recently\b|\blast \w+ed\b|上次|上一次|上回|最后一次|最近一次"
+)
+_SEVERAL = re.compile(
+    r"\bhow many\b|\bwh(?:at|ich)(?: \w+){0,2} (?:\w+[^s\W]s|people|children|kids|men|women)\b"
+    r"(?! (?:is|was|does|has)\b)"
+    r"|\bwhat are\b|\bwho (?:are|all)\b|\b(?:list|name) (?:all|my|the|every)\b"
+    r"|哪些|哪几|有几|几[个位种样只条]|多少[个人种]|列出|列举|都有|所有"
+)
+_HELPED = re.compile(
+    r"\b(?:help|helps|helped|work|works|worked|relieved?|eased?|improved?)\b"
+    r"|有帮助|有用|有效|见效|帮到|帮上忙|改善"
+)
+_NOT = re.compile(r"\b(?:not|never|\w+n't|failed|without)\b|[没不无]")
 _SENTENCE_END = re.compile(r"((?<![.!?])[.!?]++(?=\s|\Z)|[。！？\n]+)")
 _MESSAGE = 2  # sentences that tell something
 _QUOTED = re.compile(r"[\"“「『《]([^\"”」』》]{1,60})[\"”」』》]")
@@ -70,6 +86,8 @@ class Question:
     question asks for what the assistant said. ``of_before`` is True when it asks how things were before.
     ``message`` is True when it is a message that tells several things, whether or not it also asks.
     ``overview`` is True when it asks for all that is known about the asker. Such a question is about the present.
+    ``last`` is True when it asks for the latest of several times. ``several`` is True when its answer is a list or a
+    number of things. ``outcome`` says which attempts a question about what helped asks for.
     """
 
     text: str
@@ -85,6 +103,9 @@ class Question:
     of_before: bool = False
     message: bool = False
     overview: bool = False
+    last: bool = False
+    several: bool = False
+    outcome: Literal["worked", "failed"] | None = None
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -126,6 +147,7 @@ def understand(text: str, now: datetime) -> Question:
         for term, weight in part.items():
             weights[term] = max(weight, weights.get(term, 0.0))
     overview = asks_for_overview(text)
+    folded = to_simplified(text[:_TIMES_READ].casefold().replace("’", "'"))
     if overview:
         windows = ()  # "so far", "today"
     return Question(
@@ -142,6 +164,9 @@ def understand(text: str, now: datetime) -> Question:
         of_before=_BEFORE.search(to_simplified(text.casefold())) is not None,
         message=_sentences_told(points) >= _MESSAGE,
         overview=overview,
+        last=_LAST.search(folded) is not None,
+        several=_SEVERAL.search(folded) is not None,
+        outcome=None if _HELPED.search(folded) is None else "failed" if _NOT.search(folded) else "worked",
     )
 
 

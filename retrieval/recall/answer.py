@@ -23,7 +23,7 @@ class ChannelPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """Another card of the turn of a card that answers."""
+    """Another card beside a card that answers."""
 
     card_id: UUID
     kind: Kind
@@ -36,7 +36,7 @@ class CardAnswer:
 
     ``aging`` and ``outdated`` say that the card is old at the time of the question. ``time_passed`` says that the time
     of a planned event has passed by then, and nobody said that it happened. ``beside`` are other cards of the same
-    turn.
+    turn. ``perhaps_no_longer`` holds the later words that may have ended what the card says.
     """
 
     card: Card
@@ -47,6 +47,7 @@ class CardAnswer:
     outdated: bool
     time_passed: bool = False
     beside: Sequence[Beside] = ()
+    perhaps_no_longer: Beside | None = None
 
     @property
     def card_id(self) -> UUID:

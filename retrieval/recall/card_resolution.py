@@ -23,18 +23,13 @@ from retrieval.channels.channel import search_statement
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
-from retrieval.recall.ranking.labels import LINES_READ, Line, adds_a_word, labelled, possible_labels
+from retrieval.recall.ranking.evidence import Evidence
 from retrieval.recall.ranking.overview import registered
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
-_BEFORE_THE_LATEST = (
-    0.9  # the share of the score that an earlier card of a chain gets, for a question about history
-)
-
-_LINE_SHARE = 0.7  # of a label's votes, for the line that it labels
-_LABEL_SHARE = 0.3  # of its votes, for the label itself
-
+_TURNS = 30  # the best episodes, of which it is asked if their facts still hold
+_TERMS = 200  # the own terms of a card that are compared with those of others
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
 
 _LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
@@ -62,16 +57,20 @@ _EDGE = class_row(RelationEdge)
 
 @dataclass(frozen=True, slots=True)
 class CardResolution:
-    """The cards that may answer, with their scores, and the conflicts that any of them is part of.
+    """The cards that may answer, with their evidence, and the conflicts that any of them is part of.
 
-    ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
+    A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
+    ``over`` names, for a turn whose only fact another card superseded, that card. ``found`` are all cards that were
+    looked up. ``left_out`` says why a card does not answer.
     """
 
     cards: dict[UUID, Card]
-    scores: dict[UUID, float]
+    evidence: dict[UUID, Evidence]
     conflicts: tuple[Contradiction, ...] = ()
     left_out: Mapping[UUID, str] = field(default_factory=dict)
     found: Mapping[UUID, Card] = field(default_factory=dict)
+    terms: Mapping[UUID, frozenset[int]] = field(default_factory=dict)
+    over: Mapping[UUID, UUID] = field(default_factory=dict)
 
     def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
         """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
@@ -119,7 +118,7 @@ class CardResolver:
         }
 
     async def resolve(
-        self, question: Question, scope: Scope, best: Sequence[UUID], scores: Mapping[UUID, float]
+        self, question: Question, scope: Scope, best: Sequence[UUID], evidence: Mapping[UUID, Evidence]
     ) -> CardResolution:
         """Returns the cards that may answer, out of ``best``.
 
@@ -129,46 +128,56 @@ class CardResolver:
         """
         if not best:
             return CardResolution({}, {})
+        of_now = scope.known_at is None and question.intent != "history"
         async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
-            # The three queries need only the ids, so they are sent in one round trip.
+            # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
                 asked_disputes = await _disputes(connection, scope, question.now, best)
                 asked_edges = await _edges(connection, scope, best)
+                asked_terms = await connection.execute(
+                    statement(_PACKAGE, "own_terms"),
+                    {"user_id": scope.user_id, "cards": list(best), "most": _TERMS},
+                )
+                asked_states = await connection.execute(
+                    statement(_PACKAGE, "turn_states"),
+                    {"user_id": scope.user_id, "cards": list(best[:_TURNS]) if of_now else []},
+                )
                 looked_up = by_id(await asked_cards.fetchall())
                 disputes = await asked_disputes.fetchall()
                 edges = await asked_edges.fetchall()
-            found, marks = dict(looked_up), {card: scores[card] for card in looked_up}
+                of_turns = await asked_states.fetchall()
+                terms = {card: frozenset(keys) for card, keys in await asked_terms.fetchall()}
+            found, marks = dict(looked_up), {card: evidence[card] for card in looked_up}
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
                 edges = await (await _edges(connection, scope, list(found))).fetchall()
-            if chained := [card for card, row in found.items() if _needs_chain(question, scope, row)]:
+            chained = [card for card, row in found.items() if _needs_chain(question, scope, row)]
+            if chained := [*chained, *(state for _, state in of_turns)]:
                 edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
-            lines = await _lines(connection, scope, possible_labels(found.values(), question))
-            named |= set(lines.values())
             others: dict[UUID, Card] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
-        _give_to_lines(question, scope, lines, found, marks, others)
-        return replace(_judged(question, scope, found, marks, others, edges, disputes), found=looked_up)
+        judged = _judged(question, scope, found, marks, others, edges, disputes, of_turns)
+        return replace(judged, found=looked_up, terms=terms)
 
     async def _as_known(
         self,
         connection: AsyncConnection[Any],
         scope: Scope,
         cards: dict[UUID, Card],
-        scores: dict[UUID, float],
-    ) -> tuple[dict[UUID, Card], dict[UUID, float], list[Dispute]]:
-        """The cards and conflicts as they were known then. A card gets the best score of its identity."""
+        evidence: Mapping[UUID, Evidence],
+    ) -> tuple[dict[UUID, Card], dict[UUID, Evidence], list[Dispute]]:
+        """The cards and conflicts as they were known then. A card gets the evidence of its identity."""
         assert scope.known_at is not None
         then = await past(
             connection, self._fold, user_id=scope.user_id, known_at=scope.known_at, cards=list(cards)
         )
-        best: dict[str, float] = {}
+        best: dict[str, Evidence] = {}
         for card, identity in then.identities.items():
-            best[identity] = max(best.get(identity, 0.0), scores.get(card, 0.0))
+            best[identity] = best.get(identity, Evidence()).joined(evidence.get(card, Evidence()))
         found = {card_id: card for card_id, card in cards.items() if card_id not in then.hidden}
         # The other events of a chain answer through its relations, and not because they are folded together.
         found.update(
@@ -177,7 +186,10 @@ class CardResolver:
             if card.kind != "event" or card.card_id in cards
         )
         admitted = {card_id: card for card_id, card in found.items() if scope.admits(card)}
-        marks = {card: scores.get(card) or best.get(then.identities.get(card, ""), 0.0) for card in admitted}
+        marks = {
+            card: evidence.get(card) or best.get(then.identities.get(card, ""), Evidence())
+            for card in admitted
+        }
         disputes = [
             Dispute(
                 arbitration_id=row.arbitration_id,
@@ -206,10 +218,11 @@ def _judged(
     question: Question,
     scope: Scope,
     found: dict[UUID, Card],
-    scores: dict[UUID, float],
+    evidence: dict[UUID, Evidence],
     others: Mapping[UUID, Card],
     edges: Sequence[RelationEdge],
     disputes: Sequence[Dispute],
+    of_turns: Sequence[tuple[UUID, UUID]],
 ) -> CardResolution:
     known = {**others, **found}
     edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
@@ -219,10 +232,10 @@ def _judged(
     out |= {card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)}
     out |= {card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)}
 
-    def raise_to(card: UUID, score: float) -> None:
+    def raise_to(card: UUID, told: Evidence) -> None:
         if card in known and card not in out and _inside(scope, known[card]):
             found.setdefault(card, known[card])
-            scores[card] = max(scores.get(card, 0.0), score)
+            evidence[card] = evidence.get(card, Evidence()).joined(told)
 
     def begun(card: UUID) -> datetime | None:
         at = known[card].begun
@@ -235,24 +248,36 @@ def _judged(
     for dispute in disputes:
         # A hit on the new side answers with the old side, which holds, and the conflict is shown.
         if dispute.new_card in found:
-            raise_to(dispute.old_card, scores[dispute.new_card])
-    for card, score in list(scores.items()):
+            raise_to(dispute.old_card, evidence[dispute.new_card])
+    for card, told in list(evidence.items()):
         if question.intent == "history":
             for relative in _chained(card, edges):
-                raise_to(relative, score * _BEFORE_THE_LATEST)
+                raise_to(relative, told)
         elif scope.replaced(known[card]):
             last = latest_in_chain(card, edges, said)[-1]
-            raise_to(last, score)
+            raise_to(last, told)
             out[card] = f"{last} took its place" if last != card else "a later event took its place"
         elif known[card].kind != "event":
             last = latest_in_chain(card, edges, begun)[-1]
             if last != card:
-                raise_to(last, score)
+                raise_to(last, told)
                 if question.intent == "present":
                     out[card] = f"{last} took its place"
+    ended: dict[UUID, set[UUID]] = {}
+    for episode, state in of_turns:
+        ended.setdefault(episode, set()).add(
+            latest_in_chain(state, edges, begun)[-1] if state in known else state
+        )
+    over = {
+        episode: latest.pop()
+        for episode, latest in ended.items()
+        if episode in evidence and len(latest) == 1 and (episode, *latest) not in of_turns
+    }
+    for episode, successor in over.items():
+        raise_to(successor, evidence[episode])
     for group in set(same(edges).values()):
         members = [card for card in group if card in found and card not in out]
-        members.sort(key=lambda card: (-scores[card], card))
+        members.sort(key=lambda card: (-evidence[card].votes, card))
         out.update(dict.fromkeys(members[1:], f"it is the same as {members[0]}"))
     conflicts = [_dispute(dispute, known) for dispute in disputes] + [
         _contradiction(edge, known)
@@ -260,24 +285,7 @@ def _judged(
         if edge.predicate == "contradicts" and not out.keys() & {edge.from_card, edge.to_card}
     ]
     cards = {card: row for card, row in found.items() if card not in out}
-    return CardResolution(cards, {card: scores[card] for card in cards}, tuple(conflicts), out)
-
-
-def _give_to_lines(
-    question: Question,
-    scope: Scope,
-    lines: Mapping[UUID, UUID],
-    found: dict[UUID, Card],
-    scores: dict[UUID, float],
-    others: Mapping[UUID, Card],
-) -> None:
-    """Gives the votes of each label to its line, if the label holds a word of the question that the line lacks."""
-    for label, line in lines.items():
-        row = found.get(line) or others.get(line)
-        if row is not None and scope.admits(row) and adds_a_word(found[label], row, question):
-            found[line] = row
-            scores[line] = scores.get(line, 0.0) + _LINE_SHARE * scores[label]
-        scores[label] *= _LABEL_SHARE
+    return CardResolution(cards, {card: evidence[card] for card in cards}, tuple(conflicts), out, over=over)
 
 
 def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:
@@ -334,21 +342,6 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
 async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
     values = {"user_id": scope.user_id, "cards": list(ids)}
     return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
-
-
-async def _lines(connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID]) -> dict[UUID, UUID]:
-    """Returns the line of each card that is a label, by the id of the label."""
-    if not cards:
-        return {}
-    values = {"user_id": scope.user_id, "cards": list(cards), "near": LINES_READ}
-    rows = await (await connection.execute(statement(_PACKAGE, "labelled_lines"), values)).fetchall()
-    beside: dict[UUID, list[Line]] = {}
-    told: dict[UUID, tuple[str, str]] = {}
-    for card, content, above, line, words, opening in rows:
-        beside.setdefault(card, []).append(Line(line, words, above))
-        told[card] = content, opening
-    found = {card: labelled(*told[card], lines) for card, lines in beside.items()}
-    return {label: line for label, line in found.items() if line is not None}
 
 
 async def _edges(

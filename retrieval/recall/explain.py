@@ -1,4 +1,4 @@
-"""The explanation of an answer: the parsed question, the votes of every channel, and the place of every card."""
+"""The explanation of an answer: the parsed question, the hits of every channel, and the place of every card."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
-from retrieval.recall.ranking.fusion import vote
+from retrieval.recall.ranking.evidence import Evidence
 from retrieval.recall.ranking.placed import Placed
 
 
-def explanation(
-    question: Question, scope: Scope, results: Mapping[str, ChannelResult], weights: Mapping[str, float]
-) -> dict[str, Any]:
+def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelResult]) -> dict[str, Any]:
     """Returns the parsed question, its scope, and the candidates of every channel in the order of the channel."""
     return {
         "question": {
@@ -34,14 +32,8 @@ def explanation(
         "channels": {
             name: {
                 "status": result.report.status,
-                "weight": weights[name],
                 "candidates": [
-                    {
-                        "rank": rank,
-                        "card_id": hit.card_id,
-                        "score": round(hit.score, 4),
-                        "vote": round(vote(hit, rank, weights[name]), 6),
-                    }
+                    {"rank": rank, "card_id": hit.card_id, "score": round(hit.score, 4)}
                     for rank, hit in enumerate(result.hits, 1)
                 ],
             }
@@ -54,40 +46,31 @@ def placings(
     placed: Sequence[Placed],
     left_out: Mapping[UUID, str],
     cards: Mapping[UUID, Card],
-    votes: Mapping[UUID, float],
+    evidence: Mapping[UUID, Evidence],
     k: int,
 ) -> list[dict[str, Any]]:
-    """Returns every card that had a vote, best first, with its votes, its factors and the reason it was left out."""
+    """Returns every found card, best first: what each feature adds to its score, or why it is left out."""
     answering = {each.card_id for each in placed}
     ranked = [
         {
             "place": place,
             "card_id": each.card_id,
             "content": cards[each.card_id].content,
-            "votes": round(each.votes, 6),
-            "factors": {reason: round(factor, 4) for reason, factor in each.factors.items()},
-            "score": round(each.score, 6),
+            "contributions": {name: round(amount, 4) for name, amount in each.contributions.items()},
+            "score": round(each.score, 4),
             "left_out": None if place <= k else f"only the best {k} were asked for",
         }
         for place, each in enumerate(placed, 1)
-    ]
-    unplaced = [
-        (
-            card_id,
-            left_out.get(card_id, "too few votes to be looked at"),
-        )
-        for card_id in sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
-        if card_id not in answering
     ]
     return ranked + [
         {
             "place": None,
             "card_id": card_id,
             "content": cards[card_id].content if card_id in cards else None,
-            "votes": round(votes[card_id], 6),
-            "factors": {},
+            "contributions": {},
             "score": None,
-            "left_out": reason,
+            "left_out": left_out.get(card_id, "too low in every channel to be looked at"),
         }
-        for card_id, reason in unplaced
+        for card_id in sorted(evidence, key=lambda card_id: (-evidence[card_id].votes, card_id))
+        if card_id not in answering
     ]

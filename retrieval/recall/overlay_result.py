@@ -11,10 +11,10 @@ from projectors.cards.card import Card, StoredCard
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.cards.related_rows import StoredRelation
 from retrieval.cards.alerts import Contradiction
+from retrieval.channels.channel import assistant_share
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
-from retrieval.recall.channel_executor import BY_CONTENT
-from retrieval.recall.ranking.fusion import RRF_K
+from retrieval.recall.ranking.evidence import Evidence, of_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,39 +64,33 @@ class OverlayResult:
         """Returns the conflicts that a chosen card is part of."""
         return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
-    def scores(
-        self, question: Question, weights: Mapping[str, float], resolved: Mapping[UUID, float]
-    ) -> dict[UUID, float]:
-        """Returns the resolved scores and the :meth:`votes` of the other cards.
+    def evidence(self, question: Question, resolved: Mapping[UUID, Evidence]) -> dict[UUID, Evidence]:
+        """Returns the resolved evidence and that of the other cards. A card without evidence is absent.
 
-        An event gets at least the score of the event that it replaces.
-        """
-        scores = self.votes(question, weights) | dict(resolved)
-        for older, newer in self.replacements:
-            if older in resolved and newer in self.cards:
-                scores[newer] = max(scores.get(newer, 0.0), scores[older])
-        return scores
-
-    def votes(self, question: Question, weights: Mapping[str, float]) -> dict[UUID, float]:
-        """Returns the votes of the cards on the scale of fusion. The channels did not see these cards.
-
-        Each channel of :data:`BY_CONTENT` gives a first place, times the share of the question's terms that the card
-        holds. The time channel gives a first place to the cards in the time window. A card without a vote is absent.
+        No channel has seen these cards: the share of the question's terms that a card holds stands for each channel
+        that reads contents. An event has the evidence of the event that it replaces, too.
         """
         asked = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
         total = sum(asked.values())
-        by_content = sum(weights.get(name, 0.0) for name in BY_CONTENT)
-        votes = {}
+        found = dict(resolved)
         for card_id, card in self.cards.items():
-            own = set(card.term_keys[: card.own_terms])
-            keys = term_keys(card.user_id, asked)
-            held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
-            vote = by_content * held / total if total else 0.0
-            if _within(question, card):
-                vote += weights.get("time", 0.0)
-            if vote:
-                votes[card_id] = vote / (RRF_K + 1)
-        return votes
+            if card_id not in found:
+                own = set(card.term_keys[: card.own_terms])
+                keys = term_keys(card.user_id, asked)
+                held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
+                share = assistant_share(question) if card.provenance == "assistant_stated" else 1.0
+                told = of_share(share * held / total if total else 0.0, inside=_within(question, card))
+                if told.votes:
+                    found[card_id] = told
+        for older, newer in self.replacements:
+            if older in resolved and newer in self.cards:
+                found[newer] = found.get(newer, Evidence()).joined(resolved[older])
+        return found
+
+    @property
+    def terms(self) -> dict[UUID, frozenset[int]]:
+        """The keys of the own terms of each card."""
+        return {card_id: frozenset(card.term_keys[: card.own_terms]) for card_id, card in self.cards.items()}
 
 
 def replacements(

@@ -21,20 +21,23 @@ from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
-from retrieval.channels.graph import SEEN, GraphChannel
+from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.modes.reader import ModeReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
-from retrieval.recall.card_resolution import CardResolver, before_folding
+from retrieval.recall.beside import beside, bounded, without_words
+from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.overlay import Overlay
-from retrieval.recall.ranking.fusion import RRF_K, fuse, leaders
+from retrieval.recall.overlay_result import OverlayResult
+from retrieval.recall.ranking.asked import Asked
+from retrieval.recall.ranking.evidence import RRF_K, Evidence, evidence_of, strongest
+from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.overview import of_each_layer, overview
-from retrieval.recall.ranking.places import ranked
-from retrieval.recall.ranking.turns import beside, without_words
+from retrieval.recall.ranking.places import Ranking, featured, ranked
 from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
@@ -44,7 +47,8 @@ _BY_RANK = (
     "several modes were searched: every mode has a list of its own, and the lists are joined by rank, because the "
     "similarities of different modes cannot be compared"
 )
-_CANDIDATES = 4  # cards that are looked up for each card of the answer
+_LOOKED_UP = 100  # the best-found cards that are looked up, or more when more are asked for
+_EACH = 4  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 
 
@@ -88,6 +92,38 @@ class Ask:
     told_modes: frozenset[str] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What was found for a question, before the ranking: the cards that may answer, with their evidence."""
+
+    question: Question
+    scope: Scope
+    results: Mapping[str, ChannelResult]
+    resolution: CardResolution
+    overlaid: OverlayResult
+    cards: Mapping[UUID, Card]
+    evidence: Mapping[UUID, Evidence]
+    warnings: tuple[str, ...]
+
+
+def asked_for(found: Found, ask: Ask) -> Asked:
+    """Returns what the features of the cards have in common."""
+    return Asked(
+        question=found.question,
+        user_id=ask.user_id,
+        terms={**found.resolution.terms, **found.overlaid.terms},
+        over=found.resolution.over,
+        disputed=frozenset(
+            card
+            for conflict in (*found.resolution.conflicts, *found.overlaid.conflicts)
+            for card in conflict.card_ids
+        ),
+        context_layer=ask.context_layer,
+        modes=found.scope.known_modes,
+        first_mode=found.scope.first_mode,
+    )
+
+
 class Recall:
     """Answers questions from the live card tables and from the unprojected tail.
 
@@ -105,6 +141,7 @@ class Recall:
         resolver: CardResolver,
         overlay: Overlay,
         modes: ModeReader,
+        model: Linear,
     ) -> None:
         self._sizes = sizes
         self._executor = executor
@@ -113,6 +150,7 @@ class Recall:
         self._resolver = resolver
         self._overlay = overlay
         self._modes = modes
+        self._model = model
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
@@ -140,11 +178,10 @@ class Recall:
         """Returns the health of every channel in this process, by name."""
         return self._executor.health()
 
-    async def answer(self, ask: Ask) -> RecallAnswer:
-        """Returns the best ``ask.k`` cards.
+    async def find(self, ask: Ask) -> tuple[Found, dict[UUID, Evidence]]:
+        """Returns the cards that may answer, before the ranking, and the evidence of every card that was found.
 
-        Raises :class:`RecallUnavailableError` when Postgres is away, and errors of psycopg when the data of this
-        question are at fault.
+        Raises as :meth:`answer` does.
         """
         now, unzoned = await self._local_time(ask)
         question = understand(ask.query, now)
@@ -164,30 +201,37 @@ class Recall:
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
         )
         scope = replace(scope, size=size)
-        weights = {channel.name: channel.weight(question, scope) for channel in self._everyone}
-        results = await self._vote(question, before_folding(scope), weights)
-        votes = fuse({name: result.hits for name, result in results.items()}, weights)
+        results = await self._search(question, before_folding(scope))
+        evidence = evidence_of({name: result.hits for name, result in results.items()})
         if question.overview:
-            votes = await self._most_important(scope, ask.k)
-        best = _best(votes)[: len(votes) if question.overview else max(40, _CANDIDATES * ask.k)]
-        resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, votes))
+            evidence = await self._most_important(scope, ask.k)
+        best = list(strongest(evidence))[
+            : len(evidence) if question.overview else max(_LOOKED_UP, _EACH * ask.k)
+        ]
+        resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, evidence))
         overlaid = await laying
-        cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
-        answering = {name: weights[name] for name, result in results.items() if result.report.status == "ok"}
-        scores = overlaid.scores(question, answering, resolution.scores)
-        ranking = (
-            overview(cards, question, context_layer=ask.context_layer)
-            if question.overview
-            else ranked(
-                scores,
-                cards,
-                question,
-                context_layer=ask.context_layer,
-                modes=scope.known_modes,
-                first_mode=scope.first_mode,
-                leading=leaders({name: result.hits for name, result in results.items()}),
-            )
+        found = Found(
+            question=question,
+            scope=scope,
+            results=results,
+            resolution=resolution,
+            overlaid=overlaid,
+            cards=_as_named_now(overlaid.merge(resolution.cards, scope), scope),
+            evidence=overlaid.evidence(question, resolution.evidence),
+            warnings=(*unzoned, *moded),
         )
+        return found, evidence
+
+    async def answer(self, ask: Ask) -> RecallAnswer:
+        """Returns the best ``ask.k`` cards.
+
+        Raises :class:`RecallUnavailableError` when Postgres is away, and errors of psycopg when the data of this
+        question are at fault.
+        """
+        found, evidence = await self.find(ask)
+        question, scope, cards, results = found.question, found.scope, found.cards, found.results
+        resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
+        ranking = self._ranked(found, ask)
         places = {
             name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
             for name, result in results.items()
@@ -199,15 +243,15 @@ class Recall:
         episodes = await _with_retry(lambda: self._resolver.episodes(scope, wordless))
         explain = None
         if ask.explain:
-            explain = explanation(question, scope, results, weights) | {
+            explain = explanation(question, scope, results) | {
                 "cards": placings(
                     ranking.placed,
                     {**resolution.left_out, **_said_better(ranking.same), **_standing_beside(ranking.beside)},
                     {**resolution.found, **cards},
-                    votes | scores,
+                    {**evidence, **found.evidence},
                     ask.k,
                 ),
-                "withheld": await self._withheld(question, scope, votes),
+                "withheld": await self._withheld(question, scope, evidence),
             }
         return RecallAnswer(
             current_time=now,
@@ -218,6 +262,7 @@ class Recall:
                     places,
                     now,
                     pending=card.card_id in overlaid.pending,
+                    newer=_words_of(cards.get(ranking.newer.get(card.card_id, card.card_id)), card),
                     beside=beside(
                         card,
                         [
@@ -242,16 +287,21 @@ class Recall:
                     if result.report.status != "ok" or result.report.detail
                 ),
                 *overlaid.warnings,
-                *unzoned,
-                *moded,
+                *found.warnings,
             ),
             explain=explain,
         )
 
-    async def _most_important(self, scope: Scope, k: int) -> dict[UUID, float]:
-        """Returns the cards of an overview with votes in their order. The words of the question find none of them."""
+    def _ranked(self, found: Found, ask: Ask) -> Ranking:
+        if found.question.overview:
+            return overview(found.cards, found.question, context_layer=ask.context_layer)
+        features, newer = featured(found.evidence, found.cards, asked_for(found, ask))
+        return ranked(features, newer, found.evidence, found.cards, found.question, self._model)
+
+    async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
+        """Returns the cards of an overview in their order. The words of the question find none of them."""
         found = await _with_retry(lambda: self._resolver.overview(before_folding(scope), of_each_layer(k)))
-        return {card_id: 1 / (RRF_K + place) for place, card_id in enumerate(found, 1)}
+        return {card_id: Evidence(votes=1 / (RRF_K + place)) for place, card_id in enumerate(found, 1)}
 
     async def _local_time(self, ask: Ask) -> tuple[datetime, tuple[str, ...]]:
         """Returns the instant of the question on the asker's clock, and warnings.
@@ -306,28 +356,23 @@ class Recall:
             warnings += (_BY_RANK,)
         return replace(scope, modes=meant), warnings
 
-    @property
-    def _everyone(self) -> list[Channel]:
-        return [*self._channels, *([] if self._graph is None else [self._graph])]
-
-    async def _vote(
-        self, question: Question, scope: Scope, weights: Mapping[str, float]
-    ) -> dict[str, ChannelResult]:
+    async def _search(self, question: Question, scope: Scope) -> dict[str, ChannelResult]:
         results = await self._executor.ask(self._channels, question, scope, insist=True)
         if self._graph is not None:
-            seeds = _best(fuse({name: result.hits for name, result in results.items()}, weights))
-            seen = [hit.card_id for result in results.values() for hit in result.hits[:SEEN]]
-            results |= await self._executor.ask([self._graph.around(seeds, seen)], question, scope)
+            seeds = strongest(evidence_of({name: result.hits for name, result in results.items()}))
+            results |= await self._executor.ask([self._graph.around(seeds)], question, scope)
         return results
 
     async def _withheld(
-        self, question: Question, scope: Scope, votes: Mapping[UUID, float]
+        self, question: Question, scope: Scope, evidence: Mapping[UUID, Evidence]
     ) -> list[dict[str, Any]]:
         """The cards that share words with the question and are outside its scope, each with the reason."""
         results = await self._executor.ask(
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
         )
-        ids = [hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in votes]
+        ids = [
+            hit.card_id for result in results.values() for hit in result.hits if hit.card_id not in evidence
+        ]
         cards = await _with_retry(lambda: self._resolver.cards(scope, ids))
         return [
             {"card_id": card_id, "content": cards[card_id].content, "reason": reason}
@@ -371,10 +416,6 @@ def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     return {card_id: card for card_id, card in named.items() if (card.mode or GENERAL_MODE) in scope.modes}
 
 
-def _best(votes: Mapping[UUID, float]) -> list[UUID]:
-    return sorted(votes, key=lambda card_id: (-votes[card_id], card_id))
-
-
 def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:
     return {left_out: f"it says the same as {kept}" for left_out, kept in same.items()}
 
@@ -396,6 +437,13 @@ def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[
     return [replace(card, turn_ids=turns[card.card_id]) for card in chosen]
 
 
+def _words_of(newer: Card | None, card: Card) -> Beside | None:
+    """Returns the words of the card that may have ended ``card``, or None when it is no other card."""
+    if newer is None or newer.card_id == card.card_id:
+        return None
+    return Beside(card_id=newer.card_id, kind=newer.kind, content=bounded(newer))
+
+
 def _answer(
     card: Card,
     score: float,
@@ -404,6 +452,7 @@ def _answer(
     *,
     pending: bool,
     beside: tuple[Beside, ...],
+    newer: Beside | None,
 ) -> CardAnswer:
     card = as_it_stood(card, now)
     return CardAnswer(
@@ -412,6 +461,7 @@ def _answer(
         channels={name: hits[card.card_id] for name, hits in places.items() if card.card_id in hits},
         pending=pending,
         beside=beside,
+        perhaps_no_longer=newer,
         aging=aging(card, now),
         outdated=outdated(card, now),
         time_passed=time_passed(card, now),

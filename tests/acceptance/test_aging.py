@@ -6,7 +6,7 @@ from tests.aging.chains import MECHANISMS, Depth, chains
 from tests.aging.growth import grow
 from tests.support.stack import Running
 
-LEAST = 0.875
+LEAST = 1.0
 
 
 def test_short_chains_keep_their_facts(stack: Running) -> None:

@@ -39,15 +39,13 @@ def _question(explain: dict[str, Any]) -> Table:
 
 
 def _channels(answer: dict[str, Any]) -> Table:
-    table = Table(
-        "channel", "status", "ms", "vote", "hits", "its best", title="The channels", title_justify="left"
-    )
+    table = Table("channel", "status", "ms", "hits", "its best", title="The channels", title_justify="left")
     words = {card["card_id"]: card["content"] for card in answer["explain"]["cards"]}
     for name, channel in answer["explain"]["channels"].items():
         best = [words.get(each["card_id"]) for each in channel["candidates"][:1]]
         report = answer["channels"][name]
         table.add_row(
-            name, report["status"], f"{report['ms']:.1f}", f"{channel['weight']:g}", str(report["hits"]),
+            name, report["status"], f"{report['ms']:.1f}", str(report["hits"]),
             _short(report.get("detail") or (best[0] if best else "")),
         )  # fmt: skip
     return table
@@ -56,20 +54,24 @@ def _channels(answer: dict[str, Any]) -> Table:
 def _cards(answer: dict[str, Any]) -> Table:
     explain = answer["explain"]
     names = list(explain["channels"])
-    table = Table("#", "card", *names, "votes", "times", "score", "", title="The cards", title_justify="left")
+    table = Table(
+        "#", "card", *names, "adds to the score", "score", "", title="The cards", title_justify="left"
+    )
     ranks = {
         name: {each["card_id"]: each["rank"] for each in channel["candidates"]}
         for name, channel in explain["channels"].items()
     }
     for card in explain["cards"][:_PLACES]:
-        factors = "\n".join(f"{reason} {factor:.2f}" for reason, factor in card["factors"].items())
+        adds = "\n".join(
+            f"{amount:+.2f} {name}"
+            for name, amount in sorted(card["contributions"].items(), key=lambda each: -abs(each[1]))
+        )
         table.add_row(
             str(card["place"] or "-"),
             _short(card["content"]),
             *(str(ranks[name].get(card["card_id"], "")) for name in names),
-            f"{card['votes']:.4f}",
-            factors,
-            "" if card["score"] is None else f"{card['score']:.4f}",
+            adds,
+            "" if card["score"] is None else f"{card['score']:.2f}",
             escape(card["left_out"] or "answers"),
         )
     if len(explain["cards"]) > _PLACES:

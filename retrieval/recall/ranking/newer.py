@@ -1,205 +1,220 @@
-"""What was said later stands above what was said earlier about the same thing, when a question asks what holds now."""
+"""What newer words do to older cards: a later turn on the same topic may end what an earlier card says.
+
+Everything is decided from the cards of one recall, without a model. The words of topics are compared as the stored keys
+of their terms, so no text is analysed again.
+"""
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import lru_cache
+from math import log
 from uuid import UUID
 
-from events.language.chinese_script import to_simplified
-from events.language.terms import analyse
+from events.language.changes import READ, mends, tells_of_a_change, values
+from events.language.concepts import concepts_asked, concepts_changed
+from events.language.terms import analyse, term_keys
 from projectors.cards.card import Card
-from retrieval.query.question import Question
-from retrieval.recall.ranking.changes import (
-    amounts,
-    has_number,
-    is_brief,
-    moments,
-    names_a_place,
-    tells_of_a_change,
-    withdraws,
-)
-from retrieval.recall.ranking.placed import Placed
+from retrieval.query.scope import OWNER
+from retrieval.recall.ranking.asked import Asked, asks
 
-NEWER = "newer on the same"
-_AMONG = 10  # the first places, among which what was said later goes first
-_NEAR = 5  # among these a weaker sign is enough, because the earlier card stays in sight
-_SAME_SHARE = 0.5  # of an earlier card's words of the question: a later card with so many is about the same
-_LEAST_SHARED = 2
-_ONE_WORD_SHARE = 0.6  # the same for one shared word, when the question names no kind of answer
-_SAME_VALUE_SHARE = 0.8  # the same of a later card that tells of no change, and another value
-_STATE_SHARE = 0.35  # the same of a state that tells the kind of answer that the question asks for
-_SAME_TERMS = 0.4  # of all words of an earlier card, without numbers
-_READ = 600  # the characters of a card that are compared
-_WHEN = re.compile(
-    r"\bwhen\b|\bwhat (?:time|day|date|month|year)\b|\bwhich (?:day|date|month|week)\b|\bhow late\b|\bhow early\b"
-    r"|什么时候|何时|几时|几点|几号|几月|哪一?天|哪一?日|哪个?月|星期几|礼拜几|周几|什么时间|哪一?年"
-)
-_HOW_MUCH = re.compile(
-    r"\bhow (?:much|many|old|long|far|tall|big|often)\b"
-    r"|多少(?!号)|(?<![期拜周])几(?!乎|点|号|月|时)|多大|多高|多重|多久|多长"
-)
-_CODE = re.compile(r"\b(?:number|code|password|pin)\b|密码|号码|账号|代码")
-_NAME = re.compile(r"\b(?:re|code)?named?\b|\bcalled\b|叫(?![我他她车醒])|名字|怎么称呼|改名")
-_WHO = re.compile(r"\bwho(?:m|se)?\b|谁|哪位")
-_WHERE = re.compile(
-    r"\bwhere\b|\bwhich (?:room|floor|level|terminal|gate|hotel|place|city|town|venue)\b"
-    r"|哪里|哪儿|哪边|在哪|停哪|去哪|到哪|何处|什么地方"
-)
-
-
-def newer_first(placed: Sequence[Placed], cards: Mapping[UUID, Card], question: Question) -> list[Placed]:
-    """Returns the places with what was said later above what was said earlier about the same thing.
-
-    Only questions about now are concerned, and only the first places. A later card takes the place of an earlier one
-    when it tells of a change and holds half of the question's words that the earlier one holds. It also does when it
-    tells another value of the same thing and holds four fifths of those words: another amount, or another time when
-    the question asks for a time. Among the first :data:`_NEAR` places less is enough, and a state passes an episode.
-    A brief card there that does not tell what the question asks for (a time, an amount, a place, a name) passes
-    nothing.
-    """
-    if not about_now(question):
-        return list(placed)
-    first, rest = list(placed[:_AMONG]), list(placed[_AMONG:])
-    asked = Asked.of(question)
-    told = {each.card_id: told_of(cards[each.card_id], question) for each in first}
-    passed: set[UUID] = set()
-    for place in range(1, len(first)):
-        newer = told[first[place].card_id]
-        for above in range(place if newer is not None else 0):
-            older = first[above].card_id
-            # One later card passes an earlier one. More of them would push the earlier one out of sight.
-            if (
-                older not in passed
-                and newer is not None
-                and newer.succeeds(told[older], question, asked, near=place < _NEAR)
-            ):
-                passed.add(older)
-                moved = first.pop(place)
-                first.insert(above, moved.just_above(first[above], NEWER))
-                break
-    return first + rest
-
-
-def about_now(question: Question) -> bool:
-    """True when a question asks what holds, in whatever tense: neither in a stretch of time nor how it was before."""
-    if question.span is not None and not question.span.vague:
-        return False
-    return question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
+COMPARED = 30
+"""The best candidates, whose topics are compared."""
+_SAME_TOPIC = 0.5  # of the weight of an older card's topic: a newer card with so much is about the same
+_ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_SOON = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The kind of answer that a question asks for. All are False when its words do not tell."""
+class Newer:
+    """What newer cards say about the older ones, by card. Numbers are from 0 to 1.
 
-    time: bool
-    amount: bool
-    place: bool
-    name: bool
-    person: bool
+    ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
+    ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
+    may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
+    ``mends`` names, for a brief correction, the turn that it mends.
+    """
 
-    @property
-    def kind(self) -> bool:
-        """True when the question tells which kind of answer it asks for."""
-        return self.time or self.amount or self.place or self.name or self.person
+    revised: dict[UUID, float] = field(default_factory=dict)
+    revises: dict[UUID, float] = field(default_factory=dict)
+    by: dict[UUID, UUID] = field(default_factory=dict)
+    surely: set[UUID] = field(default_factory=set)
+    mends: dict[UUID, UUID] = field(default_factory=dict)
+
+    def ends(self, older: UUID, newer: UUID, share: float, *, surely: bool) -> None:
+        self.revised[older] = max(share, self.revised.get(older, 0.0))
+        self.revises[newer] = max(share, self.revises.get(newer, 0.0))
+        if share >= _SAME_TOPIC and (surely or older not in self.surely):
+            self.by[older] = newer
+            if surely:
+                self.surely.add(older)
+
+    def holds_again(self, card: UUID) -> None:
+        self.by.pop(card, None)
+        self.revised.pop(card, None)
+        self.surely.discard(card)
+
+
+def newer_on_the_same(cards: Sequence[Card], asked: Asked) -> Newer:
+    """Compares the cards of one recall.
+
+    The topic of a card are its words that the question has, or all its words when the question has none of them. The
+    topic of a state is its value, too, and its slot, when the question asks for it. Only what one speaker said counts,
+    and only a text that tells something ends anything. Cards of one turn are never compared, and share what ends them.
+    A turn that repeats a value without a word of change refreshes it.
+    """
+    own = sorted(
+        (_Said.of(each, asked.terms.get(each.card_id, frozenset())) for each in cards if _told_by_user(each)),
+        key=lambda said: (said.card.said_at, said.card.card_id),
+    )
+    spread = Counter(term for said in own for term in said.terms)
+    weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
+    found = Newer()
+    for place, older in enumerate(own):
+        later = [newer for newer in own[place + 1 :] if newer.tells and newer.is_later_than(older)]
+        if later and older.card.card_id not in asked.disputed:
+            _ended(older, later, weights, asked, found)
+    for place, newer in enumerate(own):
+        if newer.tells and mends(newer.card.content):
+            _mended(newer, own[:place], found)
+    for ended, by in asked.over.items():
+        found.ends(ended, by, 1.0, surely=True)
+    _share_among_turns(own, found)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A card of the user's words, as it is compared. ``tells``: it is a turn that tells something."""
+
+    card: Card
+    terms: frozenset[int]
+    tells: bool
 
     @classmethod
-    def of(cls, question: Question) -> Asked:
-        text = to_simplified(question.text[:_READ].casefold())
-        return cls(
-            time=_WHEN.search(text) is not None,
-            amount=_HOW_MUCH.search(text) is not None and _CODE.search(text) is None,
-            place=_WHERE.search(text) is not None,
-            name=_NAME.search(text) is not None,
-            person=_WHO.search(text) is not None,
-        )
+    def of(cls, card: Card, terms: frozenset[int]) -> _Said:
+        return cls(card, terms, bool(card.episode) and asks(card.content) < 1)
 
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a card of the user's own words says: when, the words it shares with the question, and what is new in it.
-
-    ``terms`` are all its words without numbers. ``amounts`` are those that the question does not name, and ``moments``
-    the times as they are written. ``place`` and ``named``: it has a word that leads a place or a name. ``state``: it is
-    a state in force.
-    """
-
-    said_at: datetime
-    terms: frozenset[str]
-    words: frozenset[str]
-    change: bool
-    amounts: Mapping[str, frozenset[str]]
-    moments: frozenset[str]
-    place: bool
-    named: bool
-    state: bool
-    brief: bool
-
-    def succeeds(self, other: Told | None, question: Question, asked: Asked, *, near: bool) -> bool:
-        if other is None or self.said_at <= other.said_at:
-            return False
-        both = self.words & other.words
-        near = near and self.brief
-        if near and not self.answers(asked):
-            return False
-        if len(both) < (1 if near else _LEAST_SHARED):
-            return False
-        held = sum(question.weights[word] for word in other.words)
-        share = sum(question.weights[word] for word in both) / held
-        least = _SAME_SHARE if asked.kind or len(both) >= _LEAST_SHARED else _ONE_WORD_SHARE
-        if self.change:
-            return share >= least
-        if near and self.state and not other.state:
-            return share >= (_STATE_SHARE if asked.kind else _SAME_VALUE_SHARE)
+    def is_later_than(self, other: _Said) -> bool:
+        one, two = self.card, other.card
         return (
-            share >= (least if near else _SAME_VALUE_SHARE)
-            and self._is_about_the_same(other)
-            and self._tells_another_value(other, asked)
-        )
-
-    def answers(self, asked: Asked) -> bool:
-        """True when the card tells a value of the kind that the question asks for, or any kind is asked for."""
-        return (
-            (not asked.time or bool(self.moments))
-            and (not asked.amount or bool(self.amounts))
-            and (not asked.place or self.place)
-            and (not asked.name or self.named)
-            and (not asked.person or self.state or self.change)
-        )
-
-    def _is_about_the_same(self, other: Told) -> bool:
-        """True when two fifths of the words of ``other`` are here, too: two things may have values of one property."""
-        return len(self.terms & other.terms) >= _SAME_TERMS * len(other.terms)
-
-    def _tells_another_value(self, other: Told, asked: Asked) -> bool:
-        if asked.time and self.moments and other.moments and self.moments.isdisjoint(other.moments):
-            return True
-        return any(
-            values.isdisjoint(other.amounts.get(kind, values)) for kind, values in self.amounts.items()
+            one.said_at > two.said_at
+            and one.project_id == two.project_id
+            and one.speaker == two.speaker
+            and set(one.turn_ids).isdisjoint(two.turn_ids)
         )
 
 
-def told_of(card: Card, question: Question) -> Told | None:
-    """Returns what the user said with ``card``, or None for a card that tells nothing that holds or is not theirs."""
-    text = card.content[:_READ]
-    if card.provenance == "assistant_stated" or card.kind in ("knowledge", "reference") or withdraws(text):
+def _ended(
+    older: _Said,
+    later: Sequence[_Said],
+    weights: Mapping[int, float],
+    asked: Asked,
+    found: Newer,
+) -> None:
+    """Notes what each of the ``later`` turns, in their order, does to an older card."""
+    card = older.card
+    value = _value_keys(card, asked.user_id)
+    slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
+    topic = older.terms & asked.keys or older.terms
+    of_topic, of_all, of_value = (_Topic(each, weights) for each in (topic, older.terms, value or topic))
+    for newer in later:
+        changes = _changes(newer.card.content)
+        if value is not None:
+            share = of_value.share(newer.terms)
+            if slot is not None:
+                news = slot in _news(newer.card.content)
+                changes = changes or news
+                share = 1.0 if news or slot in _concepts(newer.card.content) else share
+            if changes and share >= _SAME_TOPIC:
+                found.ends(card.card_id, newer.card.card_id, share, surely=True)
+            elif share >= 1:
+                found.holds_again(card.card_id)
+        share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
+        if share and (changes or (value is None and _tells_another(newer.card.content, card.content))):
+            found.ends(card.card_id, newer.card.card_id, share, surely=False)
+
+
+def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
+    """Notes the last turn before a brief correction that it can mean. It needs no word of that turn."""
+    for said in reversed(before):
+        if (
+            said.card.episode
+            and correction.is_later_than(said)
+            and correction.card.session_id == said.card.session_id
+            and correction.card.said_at - said.card.said_at <= _SOON
+        ):
+            found.mends[correction.card.card_id] = said.card.card_id
+            found.ends(said.card.card_id, correction.card.card_id, 1.0, surely=True)
+            return
+
+
+def _share_among_turns(own: Sequence[_Said], found: Newer) -> None:
+    """Gives the cards of a turn what surely ends one of them."""
+    ended = {
+        turn: said.card.card_id
+        for said in own
+        if said.card.card_id in found.surely
+        for turn in said.card.turn_ids
+    }
+    for said in own:
+        for turn in said.card.turn_ids:
+            if turn in ended and said.card.card_id not in found.surely:
+                found.ends(said.card.card_id, found.by[ended[turn]], 1.0, surely=True)
+
+
+class _Topic:
+    """The words of a topic, of which another text may have a share of the weight."""
+
+    def __init__(self, terms: frozenset[int], weights: Mapping[int, float]) -> None:
+        self._weights = {term: weights.get(term, 0.0) for term in terms}
+        self._whole = sum(self._weights.values())
+
+    def share(self, said: frozenset[int]) -> float:
+        shared = self._weights.keys() & said
+        return sum(self._weights[term] for term in shared) / self._whole if shared and self._whole else 0.0
+
+
+def _told_by_user(card: Card) -> bool:
+    return card.provenance != "assistant_stated" and card.kind in ("state", "event")
+
+
+def _value_keys(card: Card, user_id: str) -> frozenset[int] | None:
+    """Returns the keys of the words of a state's value, or None for another card."""
+    if card.kind != "state" or card.value is None:
         return None
-    asked = amounts(question.text[:_READ])
-    told = {kind: values - asked.get(kind, frozenset()) for kind, values in amounts(text).items()}
-    terms = frozenset(term for term in analyse(text) if not has_number(term))
-    return Told(
-        card.said_at,
-        terms,
-        terms & question.weights.keys(),
-        tells_of_a_change(text),
-        {kind: values for kind, values in told.items() if values},
-        moments(text),
-        names_a_place(text),
-        _NAME.search(to_simplified(text.casefold())) is not None,
-        card.kind == "state"
-        and not card.ended
-        and (card.superseded_at is None or card.superseded_at > question.now),
-        is_brief(text),
-    )
+    return frozenset(term_keys(user_id, _words(card.value)))
+
+
+# Most recalls of a user see the same cards as the recall before.
+@lru_cache(maxsize=4096)
+def _words(value: str) -> tuple[str, ...]:
+    return tuple(analyse(value[:READ]))
+
+
+@lru_cache(maxsize=4096)
+def _changes(text: str) -> bool:
+    return tells_of_a_change(text)
+
+
+def _tells_another(text: str, other: str) -> bool:
+    one, two = _values(text), _values(other)
+    return bool(one - two and two - one)
+
+
+@lru_cache(maxsize=4096)
+def _values(text: str) -> frozenset[str]:
+    return values(text)
+
+
+@lru_cache(maxsize=4096)
+def _news(text: str) -> frozenset[str]:
+    return concepts_changed(text[:READ])
+
+
+@lru_cache(maxsize=4096)
+def _concepts(text: str) -> tuple[str, ...]:
+    return concepts_asked(text[:READ])

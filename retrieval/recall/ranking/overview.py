@@ -12,9 +12,10 @@ from events.language.concepts import all_concepts
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.fusion import RRF_K
+from retrieval.recall.ranking.evidence import RRF_K
+from retrieval.recall.ranking.features import COMMON_CONCEPTS
 from retrieval.recall.ranking.placed import Placed
-from retrieval.recall.ranking.places import COMMON_CONCEPTS, Ranking
+from retrieval.recall.ranking.places import Ranking
 
 _KINDS = ("state", "reference", "knowledge", "event")
 """What is true now comes first. Concepts and events only fill the places that are left."""
@@ -61,7 +62,10 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
         other = card.context_layer != context_layer
         placed.append((_KINDS.index(card.kind), turns[layer], other, len(placed), card.card_id))
     return Ranking(
-        [Placed(card_id, 1 / (RRF_K + place), {}) for place, (*_, card_id) in enumerate(sorted(placed), 1)],
+        [
+            Placed.of(card_id, {"overview": 1 / (RRF_K + place)})
+            for place, (*_, card_id) in enumerate(sorted(placed), 1)
+        ],
         {},
         same,
     )

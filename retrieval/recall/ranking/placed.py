@@ -1,33 +1,31 @@
-"""A card in the ranking, with its votes and the factors that multiply them."""
+"""A card in the ranking, with what each feature adds to its score."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import prod
 from uuid import UUID
-
-_JUST_ABOVE = 1.001
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A card with its votes and the factors that multiply them, by reason."""
+    """A card with the contributions to its score, by name. The score is their sum."""
 
     card_id: UUID
-    votes: float
-    factors: Mapping[str, float]
+    contributions: Mapping[str, float]
+    score: float
 
-    @property
-    def score(self) -> float:
-        return self.votes * prod(self.factors.values())
+    @classmethod
+    def of(cls, card_id: UUID, contributions: Mapping[str, float]) -> Placed:
+        return cls(card_id, contributions, sum(contributions.values()))
 
-    def times(self, reason: str, factor: float) -> Placed:
-        return replace(self, factors={**self.factors, reason: factor})
-
-    def just_above(self, other: Placed, reason: str) -> Placed:
-        """Returns the card with a score just above that of ``other``. A card without votes keeps its score."""
-        return self.times(reason, other.score / self.score * _JUST_ABOVE if self.score > 0 else 1.0)
+    def plus(self, reason: str, amount: float) -> Placed:
+        """Returns the card with ``amount`` added to its score for ``reason``."""
+        return replace(
+            self,
+            contributions={**self.contributions, reason: self.contributions.get(reason, 0.0) + amount},
+            score=self.score + amount,
+        )
 
     def order(self) -> tuple[float, UUID]:
         """The sort key: best first, ties by id."""

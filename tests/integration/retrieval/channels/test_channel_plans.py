@@ -66,7 +66,7 @@ def check_that_no_channel_reads_a_whole_table(database: str, connection: Connect
         await connection.execute(
             "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
         )
-        for each in [*channels, GraphChannel(seeds)]:
+        for each in [*channels, GraphChannel(dict.fromkeys(seeds, 1.0))]:
             looking: Any = _Plans(connection)
             await each.search(looking, question, replace(scope, size=size))
             found[each.name] = looking.lines

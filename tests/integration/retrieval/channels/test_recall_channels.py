@@ -53,22 +53,11 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     assert set(explain["channels"]) == {"semantic", "tags", "fuzzy", "time", "graph"}
     first, second = explain["cards"][:2]
     assert (first["content"], first["left_out"]) == ("I live in Kaohsiung", None)
-    assert first["factors"]["fact asked for"] == 3
+    assert first["contributions"]["fact asked for"] > 1
     assert second["left_out"] == "only the best 1 were asked for"
     for card in (first, second):
-        # Votes can be added up again from the candidates, and the score from the factors.
-        votes = [
-            each["vote"]
-            for channel_ in explain["channels"].values()
-            for each in channel_["candidates"]
-            if each["card_id"] == card["card_id"]
-        ]
-        assert sum(votes) == pytest.approx(card["votes"], abs=1e-5)
-        score = card["votes"]
-        for factor in card["factors"].values():
-            score *= factor
-        assert score == pytest.approx(card["score"], abs=1e-5)
-    assert answer["cards"][0]["score"] == first["score"]
+        assert sum(card["contributions"].values()) == pytest.approx(card["score"], abs=1e-3)
+    assert answer["cards"][0]["score"] == pytest.approx(first["score"], abs=1e-3)
     [withheld] = explain["withheld"]
     assert withheld["content"] == "I live in Taipei"
     assert withheld["reason"].startswith("it is no longer true since 2026-05-07")

@@ -55,24 +55,11 @@ def test_signs_find_what_comparing_all_numbers_finds(turned: str, size: Size) ->
     for text in ("we went to the market", "I moved to Osaka", "我们一起去了"):
         exact = {hit.card_id: hit.score for hit in hits_of(turned, each, text, "user-00001")}
         near = {hit.card_id: hit.score for hit in hits_of(turned, each, text, "user-00001", size=size)}
-        assert len(near) == 20
+        assert len(near) == 100
         assert all(near[card] == pytest.approx(exact[card]) for card in near.keys() & exact.keys())
-        shares.append(len(near.keys() & exact.keys()) / len(exact))
+        nearest = list(exact)[:20]
+        shares.append(sum(card in near for card in nearest) / len(nearest))
     assert sum(shares) / len(shares) >= 0.8, shares
-
-
-@pytest.mark.parametrize(
-    "size", [Size(0), MANY, MOST], ids=["all numbers", "signs of one user", "signs of all"]
-)
-def test_a_long_message_gets_twice_as_many_cards(turned: str, size: Size) -> None:
-    each = semantic.SemanticChannel(Embedders(Turned))
-    message = (
-        "We went to the market on the old square. I moved a desk to Osaka afterwards, and my neighbour repaired it. "
-        "Which errand is left?"
-    )
-    found = hits_of(turned, each, message, "user-00001", size=size)
-    assert len({hit.card_id for hit in found}) == len(found) == 40
-    assert len(hits_of(turned, each, "Which errand is left?", "user-00001", size=size)) == 20
 
 
 def test_what_may_answer_is_found_behind_very_much_that_may_not(

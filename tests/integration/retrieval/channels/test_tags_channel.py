@@ -76,13 +76,13 @@ def test_common_words_meet_in_the_cards_that_answer(
     log.append(connection, [apart(noted(text)) for text in [*texts, "coffee at the harbour"]])
     fold_live(database)
     found = partial(contents_found, database, connection)
-    assert len(found("harbour coffee")) == 20
+    assert len(found("harbour coffee")) == 25
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 10)
     assert found("harbour coffee") == ["coffee at the harbour"]
     # Where two words never meet in a card, each finds cards by itself.
     monkeypatch.setattr("retrieval.channels.tags.COMMON", 11)
     connection.execute("DELETE FROM cards.cards WHERE content = 'coffee at the harbour'")
-    assert len(found("harbour coffee")) == 20
+    assert len(found("harbour coffee")) == 24
 
 
 def test_a_misspelt_word_finds_the_words_at_one_edit(database: str, connection: Connection) -> None:

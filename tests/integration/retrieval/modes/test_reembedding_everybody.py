@@ -124,10 +124,10 @@ def test_a_worker_embeds_the_cards_of_every_user_again(
         with working(after):
             while (progress := read.get(place).json())["state"] != "done":
                 assert progress["hindrance"] is None
-                assert by_meaning(read, mode="general") == 20
+                assert by_meaning(read, mode="general") >= 20
         assert (progress["cards"], progress["share"]) == (CARDS + 3, 1.0)
         assert models(connection) == {"hash-1024": CARDS + 3, "hash-768": 2}
-        assert by_meaning(read, mode="general") == 20
+        assert by_meaning(read, mode="general") >= 20
         assert by_meaning(read, mode="code") == 2
         done = write.post(place, json={})
         assert (done.status_code, done.json()["state"]) == (200, "unneeded")

@@ -133,7 +133,7 @@ def test_the_cost_is_said_and_the_old_vectors_answer_until_one_swap(memory: Memo
     assert memory.progress()["state"] == "waiting"
     query = {"query": "harbour class number 7", "mode": "code"}
     before = memory.by_meaning(**query)
-    assert len(before) == 20
+    assert len(before) >= 20
     seen = []
     while True:
         # Each worker is a new one, as if the one before was killed after its first step.
@@ -144,7 +144,7 @@ def test_the_cost_is_said_and_the_old_vectors_answer_until_one_swap(memory: Memo
         held = memory.models()
         swapped = progress["state"] == "done"
         assert held == ({"hash": 1, "hash-768": CARDS} if swapped else {"hash": CARDS + 1})
-        assert len(memory.by_meaning(**query)) == 20
+        assert len(memory.by_meaning(**query)) >= 20
         if not worked:
             break
     assert {"running", "done"} <= set(seen)

@@ -41,7 +41,7 @@ OF_KIND: dict[Kind, dict[str, Any]] = {
 NOT_ALWAYS = {
     "ended", "episode", "topics", "importance", "sentiment", "title", "aliases", "definition", "status", "score",
     "channels", "pending", "beside", "event_status", "time_passed", "participants", "value_at", "value_until",
-    "value_grain",
+    "value_grain", "perhaps_no_longer",
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from retrieval.recall.ranking.places import decay
+from retrieval.recall.ranking.features import decay
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 

@@ -82,24 +82,24 @@ def test_a_pending_card_that_may_not_answer_does_not(hidden: StoredCard) -> None
     assert OverlayResult(cards={PENDING: hidden}, pending=frozenset({PENDING})).merge({}, SCOPE) == {}
 
 
-def test_a_vote_is_worth_the_share_of_the_question_it_answers() -> None:
-    weights = {"tags": 1.0, "fuzzy": 0.5, "time": 1.0}
+def test_the_evidence_of_a_pending_card_is_the_share_of_the_question_that_it_holds() -> None:
     cards = {
         OLD: event("the spare key is under the pot"),
         REAL: event("a spare tyre"),
         PENDING: event("soup for lunch"),
     }
-    votes = OverlayResult(cards=cards).votes(QUESTION, weights)
-    assert votes.keys() == {OLD, REAL}
-    assert votes[OLD] == pytest.approx(1.5 / 61)
-    assert votes[REAL] == pytest.approx(votes[OLD] / 2)
+    evidence = OverlayResult(cards=cards).evidence(QUESTION, {})
+    assert evidence.keys() == {OLD, REAL}
+    assert (evidence[OLD].words, evidence[OLD].meaning, evidence[REAL].words) == (1, 1, 0.5)
+    assert evidence[OLD].votes == pytest.approx(2 * evidence[REAL].votes)
+    of_assistant = OverlayResult(cards={OLD: event(provenance="assistant_stated")})
+    assert of_assistant.evidence(QUESTION, {})[OLD].words == 0.5
 
 
-def test_inside_the_stretch_asked_about_the_time_channel_votes_too() -> None:
+def test_a_pending_card_inside_the_stretch_asked_about_has_evidence() -> None:
     asked = understand("what happened yesterday?", NOW)
     inside, outside = event("soup", occurred_at=NOW - timedelta(days=1)), event("tea")
-    votes = OverlayResult(cards={OLD: inside, REAL: outside}).votes(asked, {"tags": 1.0, "time": 1.0})
-    assert votes == {OLD: pytest.approx(1 / 61)}
+    assert OverlayResult(cards={OLD: inside, REAL: outside}).evidence(asked, {}).keys() == {OLD}
 
 
 def test_the_first_reading_is_done_before_anybody_waits_for_it() -> None:

@@ -26,7 +26,7 @@ def beside(lead: Card, others: Sequence[Card]) -> tuple[Beside, ...]:
             distinct.setdefault(card.content, card)
     ordered = sorted(distinct.values(), key=lambda card: not card.episode)
     return tuple(
-        Beside(card_id=card.card_id, kind=card.kind, content=_bounded(card)) for card in ordered[:MOST_BESIDE]
+        Beside(card_id=card.card_id, kind=card.kind, content=bounded(card)) for card in ordered[:MOST_BESIDE]
     )
 
 
@@ -41,7 +41,8 @@ def without_words(
     ]
 
 
-def _bounded(card: Card) -> str:
+def bounded(card: Card) -> str:
+    """Returns the words of a card. Those of an episode are cut after :data:`MOST_WORDS` characters."""
     if not card.episode or len(card.content) <= MOST_WORDS:
         return card.content
     return card.content[:MOST_WORDS].rstrip() + "…"

@@ -1,0 +1,69 @@
+"""The linear model of the ranking: a coefficient for each feature, read from a file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+
+import orjson
+
+logger = logging.getLogger(__name__)
+
+VERSION = 1
+"""The version of the features. A file of another version does not fit them."""
+_MOST_BYTES = 64_000
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The coefficients by feature. ``name`` says where they come from."""
+
+    coefficients: Mapping[str, float]
+    name: str
+
+    def contributions(self, features: Mapping[str, float]) -> dict[str, float]:
+        """Returns what each feature adds to the score. The sum is the score."""
+        weights = self.coefficients
+        return {name: weights[name] * value for name, value in features.items() if weights.get(name)}
+
+
+def shipped() -> Linear:
+    """Returns the model that comes with Cardlog."""
+    return _read(files("retrieval.recall.ranking").joinpath("coefficients.json").read_bytes(), "shipped")
+
+
+def load(path: str) -> Linear:
+    """Returns the model of the file ``path``, or the shipped one when ``path`` is empty.
+
+    A file that is missing, broken or of another version is logged, and the shipped model is returned.
+    """
+    if not path:
+        return shipped()
+    try:
+        with Path(path).open("rb") as file:
+            return _read(file.read(_MOST_BYTES + 1), path)
+    except (OSError, ValueError) as error:
+        logger.warning("the ranking file %s is not used, and the shipped one is: %s", path, error)
+        return shipped()
+
+
+def _read(data: bytes, name: str) -> Linear:
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+    document = orjson.loads(data)
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ValueError(f"it is not of version {VERSION}")
+    coefficients: dict[str, float] = {}
+    for part in ("fitted", "chosen"):
+        given = document.get(part)
+        if not isinstance(given, dict):
+            raise ValueError(f"{part} is no object")  # noqa: TRY004 - the file is at fault
+        for feature, value in given.items():
+            if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+                raise ValueError(f"the coefficient of {feature!r} is no number")
+            coefficients[feature] = float(value)
+    return Linear(coefficients, name)

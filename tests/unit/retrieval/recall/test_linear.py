@@ -1,0 +1,53 @@
+"""The coefficients of the ranking: a file that cannot be used costs a warning and never the service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval.recall.ranking.linear import VERSION, load, shipped
+
+
+def document(**changed: Any) -> dict[str, Any]:
+    return {"version": VERSION, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json",
+        "[]",
+        json.dumps(document(version=VERSION + 1)),
+        json.dumps(document(version="1")),
+        json.dumps(document(fitted=[1, 2])),
+        json.dumps(document(fitted={"words": "much"})),
+        json.dumps(document(fitted={"words": True})),
+        json.dumps(document()).replace("2.0", "NaN"),
+        json.dumps(document()).replace("2.0", "1e999"),
+        json.dumps(document(chosen=None)),
+        " " * 65_000 + json.dumps(document()),
+    ],
+)
+def test_a_broken_file_is_named_and_the_shipped_one_is_used(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "ranking.json"
+    path.write_text(text)
+    assert load(str(path)).coefficients == shipped().coefficients
+    assert str(path) in caplog.text
+
+
+def test_a_missing_file_is_named_and_a_good_one_is_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "ranking.json"
+    assert load(str(path)).coefficients == shipped().coefficients
+    assert "No such file" in caplog.text
+    path.write_text(json.dumps(document()))
+    model = load(str(path))
+    assert model.coefficients == {"words": 2.0, "layer": 0.5}
+    assert model.contributions({"words": 0.5, "unknown": 3.0}) == {"words": 1.0}
