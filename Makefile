@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging model names helm lock clean
+.PHONY: help setup demo run up test quick fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -156,6 +156,11 @@ bench: setup ## run the benches (some need data; each script in tests/bench name
 aging: setup ## grow long histories and check the answers about them (about five minutes)
 	@$(PY) -m deploy.tools.model --optional
 	@$(PY) -m tests.aging
+
+ranking: setup ## fit the coefficients of the ranking on the evaluation sets in CARDLOG_EVAL_DATA (about ten minutes)
+	@$(PY) -m deploy.tools.model
+	@PYTHONPATH=. $(PY) tests/bench/retrieval/fit_ranking.py $(if $(KEEP),--keep $(KEEP)) \
+		--write retrieval/recall/ranking/coefficients.json
 
 model: setup ## build the offline embedding model (once)
 	@$(PY) -m deploy.tools.model

@@ -40,6 +40,7 @@ from tests.bench.retrieval.locomo import push
 from tests.bench.support.assistant_data import aging, beam, realmem
 from tests.bench.support.baselines import Baselines
 from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo, memdaily, record_of
+from tests.bench.support.revision_data import everyday, statebench
 from tests.bench.support.stack import eval_data
 from tests.support.stack import start, stop
 
@@ -52,6 +53,8 @@ SETS: dict[str, tuple[Callable[[Path], EvalSet], tuple[str, ...]]] = {
     "aging": (aging, ("aging",)),
     "lifebench": (lifebench, ("lifebench_zh",)),
     "memdaily": (memdaily, ("memdaily_zh",)),
+    "everyday": (everyday, ("everyday", "set.json")),
+    "statebench": (statebench, ("statebench",)),
 }
 # The answer of a set whose later turns are stored too is searched deeper, and the later turns are then left out.
 _DEEPER = 3
@@ -59,10 +62,11 @@ _DEEPER = 3
 
 @dataclass(frozen=True)
 class Place:
-    """One place of an answer: the turns behind it, and its words."""
+    """One place of an answer: the turns behind it, its words, and if it is marked as perhaps over."""
 
     turns: tuple[str, ...]
     text: str
+    marked: bool = False
 
 
 Answer = list[Place]
@@ -92,6 +96,13 @@ def scores(question: Asked, answer: Answer) -> dict[str, float]:
             (n for n, place in enumerate(answer) if _holds(place.text, question.unwanted)), len(answer)
         )
         found["value above the older one"] = float(gold is not None and gold <= old)
+        found["older value unmarked in the first 5"] = float(
+            any(
+                not place.marked and _holds(place.text, question.unwanted)
+                for place in answer[:5]
+                if not _holds(place.text, question.wanted)
+            )
+        )
     return found
 
 
@@ -123,7 +134,7 @@ async def ours(recall: Recall, asked: EvalSet) -> list[Answer]:
         )
         order = orders[question.user_id]
         places = [
-            Place(tuple(each.card.turn_ids), each.card.content)
+            Place(tuple(each.card.turn_ids), each.card.content, each.perhaps_no_longer is not None)
             for each in answer.cards
             if question.earlier is None
             or all(order.get(turn, 0) < question.earlier for turn in each.card.turn_ids)

@@ -32,6 +32,7 @@ from retrieval.modes.reader import ModeReader
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
+from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Ask, Recall
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.retrieval.locomo import push
@@ -133,6 +134,7 @@ async def ablation(settings: Settings, asked: EvalSet, *, by_category: bool, qui
             reading,
             overlay,
             ModeReader(pool, {}),
+            load(""),
         )
 
     try:

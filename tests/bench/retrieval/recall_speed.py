@@ -45,6 +45,7 @@ from retrieval.modes.reader import ModeReader
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
+from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Ask, Recall
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
@@ -147,6 +148,7 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
         CardResolver(pool, fold_of(settings)),
         Overlay(settings),
         ModeReader(pool, {}),
+        load(""),
     )
     recall.warm()
     found: dict[str, list[float]] = {}

@@ -1,0 +1,310 @@
+"""Fits the linear model of the ranking on the evaluation sets, and shows how it does on persons that it has not seen.
+
+    CARDLOG_EVAL_DATA=<folder> python tests/bench/retrieval/fit_ranking.py [--keep FOLDER] [--write FILE]
+
+Each card that answers a question is compared with all found cards that do not. The loss is the negative logarithm of
+its softmax among them (a conditional logit), with a small penalty on large coefficients (ridge). A wrong card far below
+the right one therefore costs nothing. A set counts as much as any other one, and a question as much as any other one of
+its set. The persons are dealt into five parts (of a set of one person, the questions). Each part is asked with the
+coefficients of the other four; `±` is the standard error over persons. The coefficients that are written are those of
+all persons.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import pickle
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from events.platform.settings import Settings, variable_of
+from projectors.cards.card import Card
+from projectors.embedding.embedder import DEFAULT_MODEL
+from retrieval.http.wiring import open_recall
+from retrieval.pool.connections import open_pool
+from retrieval.recall.ranking.asked import Asked as Common
+from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.linear import VERSION, Linear, shipped
+from retrieval.recall.ranking.newer import Newer
+from retrieval.recall.ranking.places import featured, ranked
+from retrieval.recall.recall import Ask, asked_for
+from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
+from tests.bench.support.recall_data import Asked, EvalSet, record_of
+from tests.bench.support.stack import eval_data
+from tests.support.stack import start, stop
+
+FOLDS = 5
+_ONE_PERSON = ("lifebench",)
+RIDGE = 5.0
+_CHOSEN = (
+    "fact asked for",
+    "said by the assistant",
+    "layer",
+    "mode of the session",
+    "reference",
+    "pasted",
+    "outcome asked for",
+    "last",
+    "superseded",
+    "spelling place",
+)
+"""Features that at most one evaluation set has, or that keep a promise. Their coefficients are chosen."""
+
+
+@dataclass
+class Sample:
+    """One question: the cards that were found for it, with their features."""
+
+    name: str
+    question: Asked
+    features: dict[UUID, dict[str, float]]
+    asked: Common
+    newer: Newer
+    evidence: Mapping[UUID, Evidence]
+    cards: Mapping[UUID, Card]
+
+    @property
+    def person(self) -> str:
+        return f"{self.name}/{self.question.user_id}"
+
+    @property
+    def fold(self) -> int:
+        return crc32((self.question.text if self.name in _ONE_PERSON else self.person).encode()) % FOLDS
+
+    def right(self, card: Card) -> bool:
+        if self.question.evidence:
+            return not self.question.evidence.isdisjoint(record_of(turn) for turn in card.turn_ids)
+        return any(word.casefold() in card.content.casefold() for word in self.question.wanted)
+
+
+async def samples_of(settings: Settings, chosen: Sequence[EvalSet]) -> list[Sample]:
+    pool = open_pool(settings, "bench")
+    await pool.open(wait=True)
+    recall = open_recall(settings, pool)
+    recall.warm()
+    found: list[Sample] = []
+    known: dict[UUID, Card] = {}
+    try:
+        for asked in chosen:
+            orders: dict[str, dict[str, int]] = defaultdict(dict)
+            for turn in asked.turns:
+                orders[turn["user_id"]][turn["turn_id"]] = len(orders[turn["user_id"]])
+            for question in asked.questions:
+                ask = Ask(
+                    user_id=question.user_id, query=question.text, now=question.at, as_of=question.at, k=20
+                )
+                seen, _ = await recall.find(ask)
+                order, limit = orders[question.user_id], question.earlier
+                cards = {
+                    card_id: known.setdefault(card_id, card)
+                    for card_id, card in seen.cards.items()
+                    if limit is None or all(order.get(turn, 0) < limit for turn in card.turn_ids)
+                }
+                seen = replace(seen, cards=cards)
+                common = asked_for(seen, ask)
+                features, newer = featured(seen.evidence, cards, common)
+                found.append(Sample(asked.name, question, features, common, newer, seen.evidence, cards))
+            print(f"{asked.name}: {len(asked.questions)} questions", file=sys.stderr, flush=True)
+    finally:
+        await recall.close()
+        await pool.close()
+    return found
+
+
+@dataclass
+class Choices:
+    """For each right card, its rivals: the features of each rival minus those of the right card.
+
+    ``starts`` are the first rows of the choices, and ``weights`` and ``folds`` belong to the choices.
+    """
+
+    differences: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    folds: NDArray[np.int64]
+
+
+def choices_of(samples: Sequence[Sample], names: Sequence[str]) -> Choices:
+    rows, starts, weights, folds, sets, total = [], [], [], [], [], 0
+    columns = {name: number for number, name in enumerate(names)}
+    for sample in samples:
+        ids = list(sample.features)
+        table = np.zeros((len(ids), len(names)))
+        for row, card_id in enumerate(ids):
+            for name, value in sample.features[card_id].items():
+                if name in columns:
+                    table[row, columns[name]] = value
+        right = np.array([sample.right(sample.cards[card_id]) for card_id in ids], bool)
+        if not right.any() or right.all():
+            continue
+        # Only the best-found card of each turn has to be high: the others share its place.
+        best: dict[tuple[str, ...], int] = {}
+        for row in np.flatnonzero(right).tolist():
+            best.setdefault(tuple(sorted(sample.cards[ids[row]].turn_ids)), row)
+        for row in best.values():
+            rows.append(table[~right] - table[row])
+            starts.append(total)
+            total += len(rows[-1])
+            weights.append(1 / len(best))
+            folds.append(sample.fold)
+            sets.append(sample.name)
+    given, of_set = np.array(weights), np.array(sets)
+    for name in set(sets):
+        given[of_set == name] *= 1000 / given[of_set == name].sum()
+    return Choices(np.concatenate(rows), np.array(starts), given, np.array(folds))
+
+
+def fit(choices: Choices, without: int | None = None) -> NDArray[np.float64]:
+    """Returns the coefficients with the least loss over the choices outside a fold, by Newton's method."""
+    weights = np.where(choices.folds == without, 0.0, choices.weights)
+    choice = np.repeat(np.arange(len(weights)), np.diff(np.append(choices.starts, len(choices.differences))))
+    differences = choices.differences
+    found = np.zeros(differences.shape[1])
+
+    def loss(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The loss, and the share of the softmax that each rival has."""
+        ahead = differences @ at
+        most = np.maximum(np.maximum.reduceat(ahead, choices.starts), 0.0)
+        each = np.exp(ahead - most[choice])
+        whole = np.add.reduceat(each, choices.starts) + np.exp(-most)
+        return float(weights @ (np.log(whole) + most) + RIDGE / 2 * at @ at), each / whole[choice]
+
+    now, shares = loss(found)
+    for _ in range(30):
+        weighted = shares * weights[choice]
+        gradient = differences.T @ weighted + RIDGE * found
+        means = np.add.reduceat(differences * shares[:, None], choices.starts)
+        hessian = (differences * weighted[:, None]).T @ differences - (means * weights[:, None]).T @ means
+        step = np.linalg.solve(hessian + RIDGE * np.eye(len(found)), gradient)
+        length, before = 1.0, now
+        while length > 1e-4:
+            now, shares = loss(found - length * step)
+            if now <= before:
+                break
+            length /= 2
+        found -= length * step
+        if before - now < 1e-7 * abs(before):
+            break
+    return found
+
+
+def measured(sample: Sample, model: Linear) -> dict[str, float]:
+    ranking = ranked(
+        sample.features, sample.newer, sample.evidence, sample.cards, sample.asked.question, model
+    )
+    turns = {card_id: list(sample.cards[card_id].turn_ids) for card_id in sample.cards}
+    for left_out, kept in ranking.same.items():
+        turns[kept] = [*turns[kept], *turns[left_out]]
+    return scores(
+        sample.question,
+        [
+            Place(tuple(turns[each.card_id]), sample.cards[each.card_id].content)
+            for each in ranking.placed[:20]
+        ],
+    )
+
+
+def show(title: str, found: Sequence[tuple[Sample, dict[str, float]]]) -> None:
+    print(f"{title:<46}{'n':>6}{'mean':>9}{'±':>7}")
+    rows: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for sample, told in found:
+        for measure, value in told.items():
+            rows[f"{sample.name}: {measure}"][sample.person].append(value)
+    for name, persons in sorted(rows.items()):
+        every = [value for values in persons.values() for value in values]
+        means = [float(np.mean(values)) for values in persons.values()]
+        error = np.std(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else float("nan")
+        print(f"  {name:<44}{len(every):>6}{np.mean(every):>9.3f}{error:>7.3f}", flush=True)
+
+
+def model_of(names: Sequence[str], values: NDArray[np.float64], chosen: Mapping[str, float]) -> Linear:
+    return Linear({**chosen, **dict(zip(names, values.tolist(), strict=True))}, "fitted")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--keep", type=Path, help="a folder that keeps cards and features for the next run")
+    parser.add_argument("--write", type=Path, help="the file of coefficients to write")
+    parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
+    parser.add_argument("--without-sets", nargs="*", default=[], help="sets to measure and not to fit on")
+    options = parser.parse_args()
+    chosen = []
+    for name in options.sets:
+        load, parts = SETS[name]
+        if path := eval_data(*parts):
+            chosen.append(load(path))
+    if not chosen:
+        return 0
+    with folder_of(options.keep) as folder:
+        kept_samples = folder / "samples.pickle"
+        if kept_samples.exists():
+            samples: list[Sample] = pickle.loads(kept_samples.read_bytes())
+        else:
+            samples = collected(folder, chosen)
+            kept_samples.write_bytes(pickle.dumps(samples))
+    samples = [sample for sample in samples if sample.name in options.sets]
+    given = {name for sample in samples for features in sample.features.values() for name in features}
+    names = sorted(given - set(_CHOSEN) - set(options.without))
+    model = shipped()
+    fixed = {name: model.coefficients.get(name, 0.0) for name in _CHOSEN}
+    choices = choices_of([each for each in samples if each.name not in options.without_sets], names)
+    held_out = []
+    for fold in range(FOLDS):
+        values = fit(choices, fold)
+        unseen = [each for each in samples if each.fold == fold]
+        held_out += [(each, measured(each, model_of(names, values, fixed))) for each in unseen]
+    show("persons left out", held_out)
+    values = fit(choices)
+    print("\ncoefficients")
+    for name, value in sorted(zip(names, values, strict=True), key=lambda each: -abs(each[1])):
+        print(f"  {name:<30}{value:>8.3f}")
+    if options.write:
+        document: dict[str, Any] = {
+            "version": VERSION,
+            "date": datetime.now(UTC).date().isoformat(),
+            "sets": sorted({sample.name for sample in samples}),
+            "fitted": {name: round(float(value), 3) for name, value in zip(names, values, strict=True)},
+            "chosen": fixed,
+        }
+        options.write.write_text(json.dumps(document, indent=2) + "\n")
+    return 0
+
+
+def collected(folder: Path, chosen: Sequence[EvalSet]) -> list[Sample]:
+    kept = Kept(folder)
+    patient: dict[str, Any] = {
+        f"{name}_deadline_ms": 20_000 for name in ("semantic", "tags", "fuzzy", "time", "graph")
+    }
+    running = start(folder / "data", **{variable_of("embed_model"): DEFAULT_MODEL})
+    try:
+        for asked in chosen:
+            kept.push(running, asked)
+        settings = replace(
+            Settings(),
+            **patient,
+            quarantine_over_ms=100_000,
+            database_url=running.admin_database_url,
+            redis_url=running.redis_url,
+        )
+        return asyncio.run(samples_of(settings, chosen))
+    finally:
+        stop(running)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
