@@ -25,6 +25,7 @@ import numpy as np
 from events.platform.settings import variable_of
 from projectors.embedding.embedder import DEFAULT_MODEL
 from tests.bench.retrieval.locomo import push
+from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.scoring import Bm25, counts
 from tests.bench.support.stack import measured_stack
 from tests.support.stack import Running
@@ -97,6 +98,7 @@ def measure(running: Running, people: Sequence[dict[str, Any]], *, missed: bool)
                     print(f"{person['user']} {asked['kind']}: {asked['question']} {asked['answers']}")
                     for card in answer["cards"][:5]:
                         print(f"    {card['kind']:<10}{card['content'][:90]}")
+    print(PROVENANCE["people"].line("people"))
     columns = ("@5", "@10", "first", "above")
     print(
         f"{'':<14}{'n':>5}"

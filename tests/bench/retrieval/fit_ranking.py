@@ -41,6 +41,7 @@ from retrieval.recall.ranking.newer import Newer
 from retrieval.recall.ranking.places import featured, ranked
 from retrieval.recall.recall import Ask, asked_for
 from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
+from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.recall_data import Asked, EvalSet, record_of
 from tests.bench.support.stack import eval_data
 from tests.support.stack import start, stop
@@ -268,6 +269,8 @@ def main() -> int:
         values = fit(choices, fold)
         unseen = [each for each in samples if each.fold == fold]
         held_out += [(each, measured(each, model_of(names, values, fixed))) for each in unseen]
+    for name in dict.fromkeys(sample.name for sample in samples):
+        print(PROVENANCE[name].line(name))
     show("persons left out", held_out)
     values = fit(choices)
     print("\ncoefficients")

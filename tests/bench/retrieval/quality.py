@@ -4,8 +4,8 @@
 
 The columns are Cardlog (`ours`), BM25, BM25 of the user's turns alone, vectors (`dense`), and BM25 with vectors by
 reciprocal ranks (`RRF`). The rows are evidence recall at 5, 10 and 20; for changed facts, how often the newer one is
-above the older; for meetings, how often the first card and the first five hold a word that answers. Constants are
-chosen on the part `tuned`. The part `unseen` is the last third of a set (of LoCoMo the last two conversations).
+above the older; for meetings, how often the first card and the first five hold a word that answers. The ranking is
+fitted on these sets, so `ours` is a figure on training data; `fit_ranking.py` prints those of persons left out.
 
 With `--keep`, the folder keeps the turns, the cards and the floors, and the next run only asks the questions. A folder
 is made for one version of the extractor: use another folder after a change there.
@@ -39,6 +39,7 @@ from retrieval.recall.recall import Ask, Recall
 from tests.bench.retrieval.locomo import push
 from tests.bench.support.assistant_data import aging, beam, realmem
 from tests.bench.support.baselines import Baselines
+from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo, memdaily, record_of
 from tests.bench.support.revision_data import everyday, statebench
 from tests.bench.support.stack import eval_data
@@ -162,27 +163,19 @@ def floors(asked: EvalSet, vectors: Callable[[Sequence[str]], Vectors]) -> list[
     return found
 
 
-def is_unseen(asked: EvalSet, number: int) -> bool:
-    """True for a question that no constant was chosen on."""
-    if asked.name == "locomo":
-        users = list(dict.fromkeys(question.user_id for question in asked.questions))
-        return asked.questions[number].user_id in users[3:]
-    return number * 3 >= len(asked.questions) * 2
-
-
 def show(asked: EvalSet, answers: Sequence[dict[str, dict[str, float]]], *, categories: bool) -> None:
-    print(f"{asked.name:<36}{'n':>6}" + "".join(f"{name:>11}" for name in SYSTEMS))
-    groups: dict[str, list[int]] = {"all": [], "tuned": [], "unseen": []}
+    print(PROVENANCE[asked.name].line(asked.name))
+    print(f"{'':<36}{'n':>6}" + "".join(f"{name:>11}" for name in SYSTEMS))
+    groups: dict[str, list[int]] = {"all": []}
     for number, question in enumerate(asked.questions):
         groups["all"].append(number)
-        groups["unseen" if is_unseen(asked, number) else "tuned"].append(number)
         if categories:
             groups.setdefault(question.category, []).append(number)
     for group, numbers in groups.items():
         measures = dict.fromkeys(name for n in numbers for name in answers[n]["ours"])
         for measure in measures:
             rows = [answers[n] for n in numbers if measure in answers[n]["ours"]]
-            means = [np.mean([row[system][measure] for row in rows]) for system in SYSTEMS]
+            means = [np.mean([row[system].get(measure, np.nan) for row in rows]) for system in SYSTEMS]
             line = "".join(f"{mean:>11.3f}" for mean in means)
             print(f"  {group + ': ' + measure:<34}{len(rows):>6}{line}", flush=True)
 

@@ -26,6 +26,7 @@ import numpy as np
 from events.platform.settings import variable_of
 from projectors.embedding.embedder import DEFAULT_MODEL
 from tests.bench.retrieval.locomo import push
+from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.scoring import Bm25, counts
 from tests.bench.support.stack import measured_stack
 from tests.support.stack import Running
@@ -82,6 +83,7 @@ def place_of(words: str, texts: Sequence[str], without: str = "") -> int:
 
 
 def measure(running: Running, pairs: dict[str, dict[str, list[dict[str, str]]]], *, missed: bool) -> None:
+    print(PROVENANCE["revisions"].line("revisions"))
     print(f"{'':<30}{'n':>5}{'above':>8}{'first':>8}{'BM25 above':>12}{'BM25 first':>12}")
     with httpx.Client(timeout=60, headers=running.headers) as client:
         for part, languages in pairs.items():
