@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from retrieval.recall.ranking import linear
 from retrieval.recall.ranking.linear import VERSION, load, shipped
+
+
+@pytest.fixture(autouse=True)
+def heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The set-up of logging by a worker, in a test before, disables every logger that exists by then."""
+    monkeypatch.setattr(logging.getLogger(linear.__name__), "disabled", False)
 
 
 def document(**changed: Any) -> dict[str, Any]:
