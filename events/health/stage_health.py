@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
-HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
+from events.resources.status import HealthStatus
 
 _WELL = frozenset(("running", "waiting", "building"))
 

@@ -1,13 +1,18 @@
-"""The health of every stage as an HTTP answer."""
+"""The health of the stages, of the recall channels and of the embedder."""
 
 from __future__ import annotations
 
-from pydantic import AwareDatetime, BaseModel, Field
+from typing import Literal
 
-from events.health.stage_health import HealthStatus
+from pydantic import AwareDatetime, Field
+
+from events.resources.recall import Channels
+from events.resources.resource import Resource
+
+HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
 
 
-class BlockedEmbedderReport(BaseModel):
+class BlockedEmbedder(Resource):
     """An embedder that gives no vectors, and the number of cards that wait for it."""
 
     mode: str
@@ -15,7 +20,7 @@ class BlockedEmbedderReport(BaseModel):
     cards: int
 
 
-class StageReport(BaseModel):
+class StageHealth(Resource):
     """The health of one stage. null is unknown."""
 
     behind: int | None = Field(description="turns in the queue or events in the log that wait for the stage")
@@ -32,10 +37,10 @@ class StageReport(BaseModel):
     stalled_s: float | None = Field(description="how long the stage has had work and done none")
     pending: int | None = Field(description="cards without a vector whose events were processed")
     pending_s: float | None
-    blocked: list[BlockedEmbedderReport]
+    blocked: list[BlockedEmbedder]
 
 
-class StagesReport(BaseModel):
+class Stages(Resource):
     """The health of every stage at one moment. null is unknown, never zero."""
 
     well: bool = Field(
@@ -44,7 +49,7 @@ class StagesReport(BaseModel):
     whole: bool = Field(
         description="false when the service's database role sees one tenant at a time: no ages, no parked events"
     )
-    stages: dict[str, StageReport]
+    stages: dict[str, StageHealth]
     events: int | None = Field(description="events in the log")
     parked: int | None
     dead: int | None
@@ -53,3 +58,21 @@ class StagesReport(BaseModel):
     lost: int | None = Field(
         description="turns that somebody deleted from the queue before they were recorded"
     )
+
+
+class EmbedderReport(Resource):
+    """``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
+    ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute."""
+
+    model: str | None
+    fingerprint: str | None
+    wanted: str
+    substitute: str | None
+
+
+class Status(Stages):
+    """The health of every stage, of the recall channels of this service, and of the embedder."""
+
+    channels: Channels
+    embedder: EmbedderReport | None
+    servers: dict[str, str] = Field(description="addresses of the servers, without passwords")
