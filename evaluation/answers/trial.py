@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from evaluation.answers.conversations import Conversation, Question
 from evaluation.answers.judging import Way, answers_differ, holds, swapped, way_of
 from evaluation.answers.memory import Answered, Memory, open_memory

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.uuids import Uuid
+from events.http.instants import Instant, refuse_future
 from events.http.tokens import Keyring, Sealer
+from events.http.uuids import Uuid
 from events.resources.cards import Accepted
 from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate

@@ -12,8 +12,8 @@ from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Writer, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
+from events.http.uuids import Uuid
 from events.resources.erasures import Erasure
 from events.store.log import Connection
 from events.types.tenancy import tenant_of

@@ -15,9 +15,9 @@ from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.http.tokens import Keyring
+from events.http.uuids import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import NOTHING, Modes, project_of
 from events.modes.shown import shown_mode

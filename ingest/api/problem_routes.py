@@ -15,9 +15,9 @@ from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.uuids import Uuid
+from events.http.instants import Instant, refuse_future
 from events.http.tokens import Keyring
+from events.http.uuids import Uuid
 from events.resources.problems import WrittenProblem
 from events.store.log import Connection
 from ingest.api.command_routes import Name, storable

@@ -15,7 +15,7 @@ from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
+from events.http.uuids import Uuid
 from events.resources.references import Reference, RefusedProposal, RetractedCard
 from events.store.log import Connection
 from ingest.api.command_routes import Name, Words

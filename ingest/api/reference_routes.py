@@ -17,7 +17,7 @@ from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.http.tokens import Keyring
 from events.references.declarations import is_member, kind_of
 from events.references.kinds.kind import Kind

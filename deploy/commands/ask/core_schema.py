@@ -23,7 +23,7 @@ from events.resources.core import Candidate
 from ingest.core import evolution
 from ingest.core.appending import Origin
 from retrieval.core.reader import DocumentReader
-from retrieval.http.schema.candidates_api import candidates_for, shown
+from retrieval.http.schema_routes import candidates_for, shown
 
 __all__ = ["app"]
 

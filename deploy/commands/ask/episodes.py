@@ -18,7 +18,7 @@ from events.resources.resource import plain
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
-from retrieval.http.episodes_api import asked, shown
+from retrieval.http.episode_routes import asked, shown
 from retrieval.pool.connections import open_pool
 
 

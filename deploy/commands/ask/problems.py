@@ -13,8 +13,8 @@ from cyclopts import App, Parameter
 
 from deploy.instance import find
 from deploy.options import Flat, Given, OfUser, between
-from events.http.formats.instants import refuse_future
-from events.http.problem import invalid
+from events.http.errors import invalid
+from events.http.instants import refuse_future
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.problems.problem import Problem, fold, in_order
@@ -23,7 +23,7 @@ from events.resources import problems as resources
 from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
-from events.types.contract.instants import instant_of
+from events.types.instants import instant_of
 from events.types.turn_contract import TurnInvalidError, text_of
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import Command, Outcome

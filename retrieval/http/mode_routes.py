@@ -1,0 +1,159 @@
+"""Modes and projects over HTTP, to read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import psycopg
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.principal import Principal, Reach
+from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
+from events.http.answering import routes_of
+from events.http.database import problem_of
+from events.http.errors import invalid, missing
+from events.modes.registry import project_of
+from events.modes.shown import shown_mode
+from events.platform.failures import retry_on_lost_connection
+from events.platform.modes import GENERAL_MODE
+from events.resources import modes as resources
+from retrieval.modes.reader import ModeReader
+
+
+class ModesParams(BaseModel):
+    """Whose modes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose modes")
+    project_id: Annotated[
+        str | None, Field(description="the modes that this project may use; else every declaration")
+    ] = None
+
+
+class ReembeddingParams(BaseModel):
+    """Whose re-embedding."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[
+        str | None,
+        Field(
+            min_length=1, description="whose mode; left out: a mode of everybody, which needs the scope admin"
+        ),
+    ] = None
+    project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
+
+
+def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
+    """Returns the routes. They answer 503 while Postgres is away."""
+    router = routes_of("modes")
+
+    @router.get("/v1/modes", summary="The modes of a user", operation_id="list_modes")
+    async def listed(params: Annotated[ModesParams, Query()], caller: Reader) -> resources.Modes:
+        owner = owner_of(caller, params.user_id)
+        if params.project_id is not None and not Reach(projects=caller.projects).admits(
+            params.project_id, None
+        ):
+            raise missing("project", "project_id")
+        try:
+            modes = await retry_on_lost_connection(lambda: reader.of(owner))
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Modes unavailable") from error
+
+        def reached(name: str | None) -> str | None:
+            return name if name is not None and Reach(modes=caller.modes).admits("", name) else None
+
+        projects = [
+            each.project_id
+            for each in modes.registry.projects
+            if params.project_id in (None, each.project_id)
+            and Reach(projects=caller.projects).admits(each.project_id, None)
+        ]
+        found = modes.in_force(params.project_id)
+        if params.project_id is None:
+            found = sorted(
+                [
+                    *found,
+                    *(
+                        each
+                        for each in modes.registry.modes
+                        if each.project_id is not None and not each.deleted
+                    ),
+                ],
+                key=lambda mode: (mode.name, mode.project_id or ""),
+            )
+        shown = [
+            shown_mode(
+                resources.ListedMode,
+                each,
+                modes,
+                default_model,
+                of="project" if each.project_id else "user" if each.declared_at else "everybody",
+            )
+            for each in found
+            if caller.reach.admits(each.project_id or "", each.name)
+            or (each.project_id is None and Reach(modes=caller.modes).admits("", each.name))
+        ]
+        return resources.Modes(
+            modes=shown,
+            default_mode=reached(modes.registry.default_mode),
+            projects=[
+                resources.Project.made_from(each, default_mode=reached(each.default_mode))
+                for each in (project_of(modes.registry, project) for project in projects)
+            ],
+            former_names={
+                each.old: each.name
+                for each in modes.registry.former_names
+                if each.project_id in (None, params.project_id)
+                and Reach(modes=caller.modes).admits("", each.name)
+            },
+        )
+
+    @router.get(
+        "/v1/modes/{name}/reembed",
+        summary="The progress of a re-embedding",
+        operation_id="reembedding_progress",
+    )
+    async def progress(
+        name: Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")],
+        params: Annotated[ReembeddingParams, Query()],
+        caller: ReaderOrAdministrator,
+    ) -> resources.ReembeddingProgress:
+        if params.user_id is None:
+            return await of_everybody(name, params, caller)
+        require(caller, "read")
+        owner = owner_of(caller, params.user_id, thing="mode", field="name")
+        if not caller.reach.admits(params.project_id or "", name) and not (
+            params.project_id is None and Reach(modes=caller.modes).admits("", name)
+        ):
+            raise missing("mode", "name")
+        try:
+            modes = await retry_on_lost_connection(lambda: reader.of(owner))
+            found = await reader.reembedding(owner, modes, params.project_id, name)
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Modes unavailable") from error
+        if (
+            found.state == "none"
+            and found.mode != GENERAL_MODE
+            and modes.mode(params.project_id or "", found.mode) is None
+        ):
+            raise missing("mode", "name")
+        return found
+
+    async def of_everybody(
+        name: str, params: ReembeddingParams, caller: Principal
+    ) -> resources.ReembeddingProgress:
+        require_everybody(caller)
+        if params.project_id is not None:
+            raise invalid("user_id", "is required with a project_id")
+        try:
+            found = await retry_on_lost_connection(lambda: reader.reembedding_of_everybody(name))
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Modes unavailable") from error
+        if found.state == "none" and not reader.is_of_everybody(name):
+            raise missing("mode", "name")
+        return found
+
+    return router

@@ -1,0 +1,98 @@
+"""Active problems over HTTP, to read: the list, and one problem with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+
+import psycopg
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
+from events.http.database import problem_of
+from events.http.errors import missing
+from events.http.uuids import Uuid
+from events.platform.failures import retry_on_lost_connection
+from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
+from events.types.envelope import Event
+from retrieval.problems.reader import ProblemReader
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class ProblemParams(BaseModel):
+    """Which problems."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Annotated[Literal["active", "closed", "*"], Field(description="* for all")] = "active"
+    project_id: Annotated[str | None, Field(description="only of this project")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+def problems_router(reader: ProblemReader) -> APIRouter:
+    """Returns the routes. A problem of another user or out of reach gives the same 404 as none."""
+    router = routes_of("problems")
+
+    @router.get(
+        "/v1/memory/{user_id}/problems",
+        summary="The problems of a user",
+        operation_id="list_problems",
+    )
+    async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> ProblemsPage:
+        found = [
+            each
+            for each in await _read(reader.present, owner_of(caller, user_id))
+            if query.status in ("*", each.status)
+            and query.project_id in (None, each.project_id)
+            and caller.reach.admits(each.project_id, each.mode)
+        ]
+        return ProblemsPage(problems=[Problem.made_from(each) for each in found[: query.limit]])
+
+    @router.get(
+        "/v1/memory/{user_id}/problems/{problem_id}",
+        summary="One problem with its history",
+        operation_id="problem",
+    )
+    async def one(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
+        owner = owner_of(caller, user_id, thing="problem", field="problem_id")
+        found = await _read(reader.history, owner, problem_id)
+        if found is None or not caller.reach.admits(found[0].project_id, found[0].mode):
+            raise missing("problem", "problem_id")
+        return ProblemHistory.made_from(found[0], history=[_entry(each) for each in found[1]])
+
+    return router
+
+
+def _entry(event: Event) -> ProblemEntry:
+    payload: Any = event.payload
+    span = payload.origin.source_span
+    names = (
+        "description",
+        "priority",
+        "approach",
+        "outcome",
+        "successful",
+        "problem",
+        "resolution",
+        "reason",
+    )
+    details = {name: getattr(payload, name, None) for name in names}
+    return ProblemEntry(
+        type=event.type,
+        at=event.occurred_at,
+        actor=event.actor,
+        turn_ids=list(payload.origin.turn_ids),
+        quote=None if span is None else span.text,
+        details={name: value for name, value in details.items() if value is not None},
+    )
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except (psycopg.Error, TimeoutError) as error:
+        raise problem_of(error, "Problems unavailable") from error
