@@ -14,7 +14,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from deploy.tools import api_reference
+from scripts import api_reference
 
 TARGET = Path(__file__).parents[1] / "retrieval" / "client" / "types.py"
 _HEAD = '''"""The answers of the services, made of their OpenAPI documents by ``scripts/client_types.py``. Do not edit.
