@@ -82,12 +82,16 @@ def fields_of(resource: Any) -> dict[str, Any]:
     """Returns the fields of a resource as its JSON names them. Raises TypeError for anything else."""
     if not isinstance(resource, Resource):
         raise TypeError(f"{type(resource).__name__} is not a resource")
-    given, fields = resource.__pydantic_fields_set__, resource.__dict__
-    special = _special(type(resource))
-    if not special and len(given) == len(fields):
+    given, fields, special = resource.__pydantic_fields_set__, resource.__dict__, _special(type(resource))
+    changed = {
+        name: other
+        for name, (other, left_out) in special.items()
+        if name in given and (other != name or left_out(fields[name]))
+    }
+    if not changed and len(given) == len(fields):
         return fields
     return {
-        special[name][0] if name in special else name: value
+        changed.get(name, name): value
         for name, value in fields.items()
         if name in given and not (name in special and special[name][1](value))
     }
