@@ -59,13 +59,14 @@ def _change(file: Path, lines: list[str]) -> None:
 def _run(folder: Path, script: str) -> str:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=540,
-        env=clean_environment() | {"PATH": path, "PYTHONPATH": str(folder)},
+        ["bash", "-euo", "pipefail", "-c", script], cwd=folder, capture_output=True, text=True, check=False,
+        timeout=540, env=clean_environment() | {"PATH": path, "PYTHONPATH": str(folder)},
     )  # fmt: skip
     assert done.returncode == 0, f"{script}\n{done.stdout[-5000:]}\n{done.stderr[-3000:]}"
     return done.stdout + done.stderr
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("heading", "shown"),
     [
