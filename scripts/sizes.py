@@ -42,15 +42,7 @@ def _lines(paths: object) -> int:
 
 
 def _branchy(tree: Path) -> int:
-    command = [
-        "ruff",
-        "check",
-        "--isolated",
-        "--select",
-        "C901",
-        "--config",
-        "lint.mccabe.max-complexity = 15",
-    ]
+    command = ["ruff", "check", "--isolated", "--select", "C901", "--config", "lint.mccabe.max-complexity = 15"]
     folders = [package for package in _PACKAGES if (tree / package).is_dir()]
     found = subprocess.run(
         [*command, "--ignore-noqa", "--output-format", "concise", *folders],
