@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
 
 from scripts import supply_chain
-from scripts.supply_chain import locked, read_report, refused_licences
+from scripts.supply_chain import locked, normal, read_report, refused_licences
 from tests.support.deployed import ROOT
 
 ALLOWED = ("MIT", "Apache-2.0", "ISC License", "ISCL", "MPL-2.0")
@@ -66,6 +67,14 @@ def test_the_lock_file_gives_every_package_in_its_normal_name() -> None:
     assert locked(text) == {"typing-extensions", "a-b"}
     smaller = locked((ROOT / "requirements.lock").read_text())
     assert smaller <= locked(supply_chain.LOCK.read_text())
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-kafka.lock", "requirements-dev.lock"])
+def test_every_package_that_cardlog_asks_for_is_locked(name: str) -> None:
+    """Run ``make lock`` where this fails: an image has only the locked packages."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = {normal(re.split(r"[^\w.-]", each, maxsplit=1)[0]) for each in project["dependencies"]}
+    assert asked - locked((ROOT / name).read_text("utf-8")) == set()
 
 
 def test_a_stated_licence_belongs_to_a_locked_package_and_is_allowed() -> None:
