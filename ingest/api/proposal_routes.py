@@ -54,7 +54,11 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
             )
         if isinstance(outcome, proposals.Retraction):
             return RetractedCard(
-                proposal_id=proposal_id, status="accepted", card_id=outcome.card_id, events=outcome.events
+                proposal_id=proposal_id,
+                status="accepted",
+                card_id=outcome.card_id,
+                content=outcome.content,
+                events=outcome.events,
             )
         return Reference.made_from(outcome.reference)
 

@@ -98,13 +98,16 @@ def create_app(
     documents: Callable[[], Documents] = NoDocuments,
     planner: Planner = no_plan,
     installation_planner: InstallationPlanner = no_installation_plan,
+    *,
+    chores: bool = True,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
     ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
     length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
     documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of one user's mode,
-    and ``installation_planner`` that of a mode of everybody.
+    and ``installation_planner`` that of a mode of everybody. With ``chores`` the service also erases, reviews the tiers
+    of references and lets documents grow, from time to time.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -160,12 +163,13 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        chores = (
-            keep_erasing(seeing_all, eraser),
-            keep_reviewing(seeing_all, settings),
-            keep_evolving(seeing_all, settings, cached_documents),
-        )
-        tasks = [asyncio.create_task(each) for each in chores]
+        tasks: list[asyncio.Task[None]] = []
+        if chores:
+            tasks = [
+                asyncio.create_task(keep_erasing(seeing_all, eraser)),
+                asyncio.create_task(keep_reviewing(seeing_all, settings)),
+                asyncio.create_task(keep_evolving(seeing_all, settings, cached_documents)),
+            ]
         async with running(app):
             yield
         for task in tasks:

@@ -69,7 +69,7 @@ def request_of(
     A command has an idempotency key, so a repeat of it changes nothing and gets the first answer.
     """
     parts = {name: quote(str(named[name]), safe="") for name in _NAMES.findall(operation.path)}
-    fields = {name: value for name, value in named.items() if name not in parts} | dict(more)
+    fields = dict(more) | {name: value for name, value in named.items() if name not in parts}
     once = {operation.once: fields.pop(operation.once, None) or uuid.uuid4().hex} if operation.once else {}
     if not operation.nulls:
         fields = {name: value for name, value in fields.items() if value is not None}

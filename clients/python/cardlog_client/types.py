@@ -937,6 +937,7 @@ class RetractedCard(TypedDict):
     proposal_id: str
     status: Literal["accepted"]
     card_id: str
+    content: str
     events: int
 
 
