@@ -15,7 +15,7 @@ from math import log
 from uuid import UUID
 
 from events.language.changes import READ, mends, tells_of_a_change, values
-from events.language.concepts import concepts_asked, concepts_changed
+from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.terms import analyse, term_keys
 from projectors.cards.card import Card
 from retrieval.query.scope import OWNER
@@ -33,13 +33,17 @@ class Newer:
     """What newer cards say about the older ones, by card. Numbers are from 0 to 1.
 
     ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
-    ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
-    may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
+    ``revises`` tells the same of the newer card. ``replaced`` and ``replaces`` tell it of a change to another value,
+    and ``again`` how much of the topic any newer card has. ``by`` names, for a card that perhaps no longer holds, the
+    card that may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
     ``mends`` names, for a brief correction, the turn that it mends.
     """
 
     revised: dict[UUID, float] = field(default_factory=dict)
     revises: dict[UUID, float] = field(default_factory=dict)
+    replaced: dict[UUID, float] = field(default_factory=dict)
+    replaces: dict[UUID, float] = field(default_factory=dict)
+    again: dict[UUID, float] = field(default_factory=dict)
     by: dict[UUID, UUID] = field(default_factory=dict)
     surely: set[UUID] = field(default_factory=set)
     mends: dict[UUID, UUID] = field(default_factory=dict)
@@ -52,13 +56,17 @@ class Newer:
             if surely:
                 self.surely.add(older)
 
+    def replace(self, older: UUID, newer: UUID, share: float) -> None:
+        self.replaced[older] = max(share, self.replaced.get(older, 0.0))
+        self.replaces[newer] = max(share, self.replaces.get(newer, 0.0))
+
     def holds_again(self, card: UUID) -> None:
         self.by.pop(card, None)
         self.revised.pop(card, None)
         self.surely.discard(card)
 
 
-def newer_on_the_same(cards: Sequence[Card], asked: Asked) -> Newer:
+def newer_on_the_same(cards: Sequence[Card], asked: Asked, near: Mapping[UUID, float]) -> Newer:
     """Compares the cards of one recall.
 
     The topic of a card are its words that the question has, or all its words when the question has none of them. The
@@ -76,7 +84,7 @@ def newer_on_the_same(cards: Sequence[Card], asked: Asked) -> Newer:
     for place, older in enumerate(own):
         later = [newer for newer in own[place + 1 :] if newer.tells and newer.is_later_than(older)]
         if later and older.card.card_id not in asked.disputed:
-            _ended(older, later, weights, asked, found)
+            _ended(older, later, weights, asked, found, near)
     for place, newer in enumerate(own):
         if newer.tells and mends(newer.card.content):
             _mended(newer, own[:place], found)
@@ -114,6 +122,7 @@ def _ended(
     weights: Mapping[int, float],
     asked: Asked,
     found: Newer,
+    near: Mapping[UUID, float],
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
@@ -121,20 +130,30 @@ def _ended(
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
     topic = older.terms & asked.keys or older.terms
     of_topic, of_all, of_value = (_Topic(each, weights) for each in (topic, older.terms, value or topic))
+    of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
     for newer in later:
         changes = _changes(newer.card.content)
         if value is not None:
             share = of_value.share(newer.terms)
             if slot is not None:
-                news = slot in _news(newer.card.content)
+                # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
+                news = near.get(newer.card.card_id, 0.0) >= 0 and slot in _news(newer.card.content)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(newer.card.content) else share
-            if changes and share >= _SAME_TOPIC:
-                found.ends(card.card_id, newer.card.card_id, share, surely=True)
+            named = max(share, of_slot.share(newer.terms))
+            if changes and named >= _SAME_TOPIC:
+                found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
                 found.holds_again(card.card_id)
         share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
-        if share and (changes or (value is None and _tells_another(newer.card.content, card.content))):
+        if changes and value is None and _tells_another(newer.card.content, card.content):
+            both = max(0.0, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
+            found.replace(card.card_id, newer.card.card_id, max(share, both))
+        if not share:
+            continue
+        found.again[card.card_id] = max(share, found.again.get(card.card_id, 0.0))
+        another = value is None and _tells_another(newer.card.content, card.content)
+        if changes or another:
             found.ends(card.card_id, newer.card.card_id, share, surely=False)
 
 
@@ -187,6 +206,14 @@ def _value_keys(card: Card, user_id: str) -> frozenset[int] | None:
     if card.kind != "state" or card.value is None:
         return None
     return frozenset(term_keys(user_id, _words(card.value)))
+
+
+def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
+    """Returns the keys of the words that name a fact with one value, if the registry does not know it."""
+    key = card.concept_key
+    if key is None or card.kind != "state" or card.cardinality != "single_value" or concept(key) is not None:
+        return frozenset()
+    return frozenset(term_keys(user_id, _words(key.replace("_", " "))))
 
 
 # Most recalls of a user see the same cards as the recall before.
