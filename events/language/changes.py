@@ -30,6 +30,20 @@ def values(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def another_value(text: str, before: str) -> bool:
+    """True when both texts name values of one kind, a time of day, a day or a number, and each has one of its own."""
+    own, others = values(text), values(before)
+    return not {_kind(each) for each in own - others}.isdisjoint(_kind(each) for each in others - own)
+
+
+def _kind(value: str) -> str:
+    if ":" in value or value.endswith(("am", "pm")) or value in ("noon", "midnight"):
+        return "clock"
+    if value.count("-") + value.count("/") == 2 or value.endswith(("st", "nd", "rd", "th", "day")):
+        return "day"
+    return "number"
+
+
 def mends(text: str) -> bool:
     """True for a brief text that begins as a correction of what was said just before. A question is none."""
     width = len(text) if text.isascii() else sum(1 if each.isascii() else 3 for each in text[:READ])

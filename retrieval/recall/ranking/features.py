@@ -57,9 +57,6 @@ def features_of(
     if asked.about_now:
         values["revised"] = newer.revised.get(card.card_id, 0.0)
         values["revises"] = newer.revises.get(card.card_id, 0.0)
-        values["replaced"] = newer.replaced.get(card.card_id, 0.0)
-        values["replaces"] = newer.replaces.get(card.card_id, 0.0)
-        values["said again later"] = newer.again.get(card.card_id, 0.0)
     if question.last:
         values["last"] = recent
     if question.message and not _names_the_past(question):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import log
 from uuid import UUID
 
-from events.language.changes import READ, mends, tells_of_a_change, values
+from events.language.changes import READ, another_value, mends, tells_of_a_change, values
 from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.terms import analyse, term_keys
 from projectors.cards.card import Card
@@ -33,20 +33,15 @@ class Newer:
     """What newer cards say about the older ones, by card. Numbers are from 0 to 1.
 
     ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
-    ``revises`` tells the same of the newer card. ``replaced`` and ``replaces`` tell it of a change to another value,
-    and ``again`` how much of the topic any newer card has. ``by`` names, for a card that perhaps no longer holds, the
-    card that may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
+    ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
+    may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
     ``mends`` names, for a brief correction, the turn that it mends.
     """
 
     revised: dict[UUID, float] = field(default_factory=dict)
     revises: dict[UUID, float] = field(default_factory=dict)
-    replaced: dict[UUID, float] = field(default_factory=dict)
-    replaces: dict[UUID, float] = field(default_factory=dict)
-    again: dict[UUID, float] = field(default_factory=dict)
     by: dict[UUID, UUID] = field(default_factory=dict)
     surely: set[UUID] = field(default_factory=set)
-    mends: dict[UUID, UUID] = field(default_factory=dict)
 
     def ends(self, older: UUID, newer: UUID, share: float, *, surely: bool) -> None:
         self.revised[older] = max(share, self.revised.get(older, 0.0))
@@ -55,10 +50,6 @@ class Newer:
             self.by[older] = newer
             if surely:
                 self.surely.add(older)
-
-    def replace(self, older: UUID, newer: UUID, share: float) -> None:
-        self.replaced[older] = max(share, self.replaced.get(older, 0.0))
-        self.replaces[newer] = max(share, self.replaces.get(newer, 0.0))
 
     def holds_again(self, card: UUID) -> None:
         self.by.pop(card, None)
@@ -129,7 +120,12 @@ def _ended(
     value = _value_keys(card, asked.user_id)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
     topic = older.terms & asked.keys or older.terms
-    of_topic, of_all, of_value = (_Topic(each, weights) for each in (topic, older.terms, value or topic))
+    of_all, of_value = (_Topic(each, weights) for each in (older.terms, value or topic))
+    # A word of a topic that is often spoken of is no weaker sign of it.
+    of_topic = _Topic(topic, dict.fromkeys(topic, 1.0))
+    message = asked.question.message
+    # A value that the question names tells which thing is meant.
+    meant = _values(card.content) & _values(asked.question.text)
     of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
     for newer in later:
         changes = _changes(newer.card.content)
@@ -146,15 +142,13 @@ def _ended(
             elif share >= 1:
                 found.holds_again(card.card_id)
         share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
-        if changes and value is None and _tells_another(newer.card.content, card.content):
-            both = max(0.0, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
-            found.replace(card.card_id, newer.card.card_id, max(share, both))
-        if not share:
-            continue
-        found.again[card.card_id] = max(share, found.again.get(card.card_id, 0.0))
-        another = value is None and _tells_another(newer.card.content, card.content)
-        if changes or another:
-            found.ends(card.card_id, newer.card.card_id, share, surely=False)
+        another = value is None and _another_value(newer.card.content, card.content)
+        replaced = changes and another and not message and meant <= _values(newer.card.content)
+        if replaced:
+            # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
+            share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
+        if share and (changes or another):
+            found.ends(card.card_id, newer.card.card_id, share, surely=replaced)
 
 
 def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
@@ -166,7 +160,6 @@ def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
             and correction.card.session_id == said.card.session_id
             and correction.card.said_at - said.card.said_at <= _SOON
         ):
-            found.mends[correction.card.card_id] = said.card.card_id
             found.ends(said.card.card_id, correction.card.card_id, 1.0, surely=True)
             return
 
@@ -227,9 +220,9 @@ def _changes(text: str) -> bool:
     return tells_of_a_change(text)
 
 
-def _tells_another(text: str, other: str) -> bool:
-    one, two = _values(text), _values(other)
-    return bool(one - two and two - one)
+@lru_cache(maxsize=8192)
+def _another_value(text: str, before: str) -> bool:
+    return another_value(text, before)
 
 
 @lru_cache(maxsize=4096)
