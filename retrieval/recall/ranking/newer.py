@@ -120,9 +120,9 @@ def _ended(
     value = _value_keys(card, asked.user_id)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
     topic = older.terms & asked.keys or older.terms
-    of_all, of_value = (_Topic(each, weights) for each in (older.terms, value or topic))
-    # A word of a topic that is often spoken of is no weaker sign of it.
-    of_topic = _Topic(topic, dict.fromkeys(topic, 1.0))
+    of_all = _Topic(older.terms, weights)
+    # A word of a topic or a value that is often spoken of is no weaker sign of it.
+    of_topic, of_value = (_Topic(each, dict.fromkeys(each, 1.0)) for each in (topic, value or topic))
     message = asked.question.message
     # A value that the question names tells which thing is meant.
     meant = _values(card.content) & _values(asked.question.text)
@@ -141,9 +141,11 @@ def _ended(
                 found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
                 found.holds_again(card.card_id)
+        if not meant <= _values(newer.card.content):
+            continue
         share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
         another = value is None and _another_value(newer.card.content, card.content)
-        replaced = changes and another and not message and meant <= _values(newer.card.content)
+        replaced = changes and another and not message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
