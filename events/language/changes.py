@@ -6,6 +6,7 @@ The words are in ``changes.txt``. Any text is allowed, and at most its first :da
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from importlib.resources import files
 
@@ -30,9 +31,10 @@ def values(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def another_value(text: str, before: str) -> bool:
-    """True when both texts name values of one kind, a time of day, a day or a number, and each has one of its own."""
-    own, others = values(text), values(before)
+def differ(own: Set[str], others: Set[str]) -> bool:
+    """True when each of two sets of values has one that the other lacks, both times of day, days or numbers."""
+    if not own or not others or own == others:
+        return False
     return not {_kind(each) for each in own - others}.isdisjoint(_kind(each) for each in others - own)
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import log
 from uuid import UUID
 
-from events.language.changes import READ, another_value, mends, tells_of_a_change, values
+from events.language.changes import READ, differ, mends, tells_of_a_change, values
 from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.terms import analyse, term_keys
 from projectors.cards.card import Card
@@ -34,8 +34,8 @@ class Newer:
 
     ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
     ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
-    may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
-    ``mends`` names, for a brief correction, the turn that it mends.
+    may have ended it. Of those in ``surely``, the newer card names the value or the slot of a fact, changes a value to
+    another one of its kind, or mends the very words.
     """
 
     revised: dict[UUID, float] = field(default_factory=dict)
@@ -125,7 +125,8 @@ def _ended(
     of_topic, of_value = (_Topic(each, dict.fromkeys(each, 1.0)) for each in (topic, value or topic))
     message = asked.question.message
     # A value that the question names tells which thing is meant.
-    meant = _values(card.content) & _values(asked.question.text)
+    others = frozenset() if value is not None else _values(card.content)
+    meant = others & _values(asked.question.text)
     of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
     for newer in later:
         changes = _changes(newer.card.content)
@@ -141,10 +142,11 @@ def _ended(
                 found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
                 found.holds_again(card.card_id)
-        if not meant <= _values(newer.card.content):
+        own = _values(newer.card.content) if others else others
+        if not meant <= own:
             continue
         share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
-        another = value is None and _another_value(newer.card.content, card.content)
+        another = differ(own, others)
         replaced = changes and another and not message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
@@ -220,11 +222,6 @@ def _words(value: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _changes(text: str) -> bool:
     return tells_of_a_change(text)
-
-
-@lru_cache(maxsize=8192)
-def _another_value(text: str, before: str) -> bool:
-    return another_value(text, before)
 
 
 @lru_cache(maxsize=4096)
