@@ -6,22 +6,22 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
-from uuid import UUID
 
 import psycopg
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
 from events.core.patches import PatchMalformedError, checked
-from events.core.replay import Conflict
 from events.http.access import Writer, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
 from events.http.tokens import Keyring, Sealer
 from events.http.uuids import Uuid
+from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
+from events.resources.resource import plain
 from events.store.log import AppendConflictError, Connection
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
@@ -33,6 +33,7 @@ from ingest.core.appending import Origin, Outcome, conflict_problem
 from ingest.core.documents import Documents
 
 _T = TypeVar("_T")
+_C = TypeVar("_C", bound=MemoryChanged)
 MAX_EVENTS = 1000
 _SHOWN_CONFLICTS = 100
 
@@ -103,35 +104,6 @@ class RefuseIn(Authored):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class ChangedOut(BaseModel):
-    """The version of the document after a command. ``event_id`` is null when the document was like this already."""
-
-    version: int
-    event_id: UUID | None
-    changed: bool
-    duplicate: bool
-    token: str = Field(description="give the token to wait_for of a recall")
-
-
-class ConflictOut(BaseModel):
-    """A change that stood on one that is left out."""
-
-    event_id: UUID
-    version: int
-    op: int
-    path: str
-    reason: str
-
-
-class RolledBackOut(ChangedOut):
-    """What a rollback did, or would do. With conflicts it does nothing."""
-
-    dry_run: bool
-    event_ids: list[UUID]
-    patch: list[dict[str, Any]]
-    conflicts: list[ConflictOut]
-
-
 class _DuplicateNameError(ValueError):
     def __init__(self, name: str, path: str | None) -> None:
         super().__init__(name)
@@ -168,18 +140,21 @@ def memory_router(
     pool: ConnectionPool[Connection], keyring: Keyring, documents: Callable[[], Documents]
 ) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/events",
-        response_model=ChangedOut,
         summary="Patch the core document",
         operation_id="patch_memory",
         dependencies=[Depends(refuse_duplicate_names)],
     )
     def patch(
-        user_id: str, body: PatchIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        user_id: str,
+        body: PatchIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> MemoryChanged:
         owner = document_owner(caller, user_id)
         ops = _ops(body.patch)
         origin = origin_of(
@@ -198,17 +173,20 @@ def memory_router(
             queue_id = None if outcome.event_id is None else str(outcome.event_id)
             more = {"queue_id": queue_id} if queue_id else {"queue_full": True}
             raise conflict_problem(outcome.queued, outcome.version, **more)
-        return answer(owner, outcome, sealer)
+        return answer(MemoryChanged, response, owner, outcome, sealer)
 
     @router.post(
         "/v1/memory/{user_id}/rollback",
-        response_model=RolledBackOut,
         summary="Leave events out of the core document",
         operation_id="roll_back_memory",
     )
     def rollback(
-        user_id: str, body: RollbackIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        user_id: str,
+        body: RollbackIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> MemoryRolledBack:
         owner = document_owner(caller, user_id)
         if (body.event_ids is None) == (body.to_version is None):
             raise invalid("event_ids", "and to_version exclude each other; send one of them")
@@ -219,16 +197,19 @@ def memory_router(
                 c, documents(), owner, body.event_ids, body.to_version, origin, dry_run=body.dry_run
             ),
         )
-        conflicts = [_conflict(each) for each in done.conflicts[:_SHOWN_CONFLICTS]]
+        conflicts = [
+            RollbackConflict.made_from(each.error, event_id=each.change.event_id, version=each.change.version)
+            for each in done.conflicts[:_SHOWN_CONFLICTS]
+        ]
         if conflicts and not body.dry_run:
             first = conflicts[0]
             raise ProblemError(
                 409,
                 "Rollback conflicts",
                 f"event_ids: {len(done.conflicts)} changes stand on what would be left out, the first is version "
-                f"{first['version']} at {first['path'][:200]!r}; leave them out too",
+                f"{first.version} at {first.path[:200]!r}; leave them out too",
                 field="event_ids",
-                conflicts=conflicts,
+                conflicts=plain(conflicts),
             )
         more = {
             "dry_run": body.dry_run,
@@ -236,53 +217,58 @@ def memory_router(
             "patch": [dict(op) for op in done.ops],
             "conflicts": conflicts,
         }
-        return answer(owner, done.outcome, sealer, **more)
+        return answer(MemoryRolledBack, response, owner, done.outcome, sealer, **more)
 
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
-        response_model=ChangedOut,
         summary="Apply changes of the core document again that were left out",
         operation_id="cherry_pick_memory",
     )
     def cherry_pick(
-        user_id: str, body: CherryPickIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        user_id: str,
+        body: CherryPickIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> MemoryChanged:
         owner = document_owner(caller, user_id)
         origin = origin_of(body, user_id, body.actor, idempotency_key)
         outcome, sealer = run(
             owner, lambda c: time_travel.cherry_pick(c, documents(), owner, body.event_ids, origin)
         )
-        return answer(owner, outcome, sealer)
+        return answer(MemoryChanged, response, owner, outcome, sealer)
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
-        response_model=ChangedOut,
         summary="Apply a waiting patch",
         operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def approve(user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer) -> JSONResponse:
+    def approve(
+        user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
         owner = document_owner(caller, user_id, "waiting patch", "queue_id")
         ops = None if body.patch is None else _ops(body.patch)
         origin = Origin(by="user", actor=body.by, at=datetime.now(UTC))
         outcome, sealer = run(
             owner, lambda c: review.approve(c, documents(), owner, queue_id, ops, body.reason, origin)
         )
-        return answer(owner, outcome, sealer)
+        return answer(MemoryChanged, response, owner, outcome, sealer)
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/refuse",
-        response_model=ChangedOut,
         summary="Refuse a waiting patch",
         operation_id="refuse_patch",
     )
-    def refuse(user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer) -> JSONResponse:
+    def refuse(
+        user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
         owner = document_owner(caller, user_id, "waiting patch", "queue_id")
         origin = Origin(by="user", actor=body.by, at=datetime.now(UTC))
         outcome, sealer = run(
             owner, lambda c: review.refuse(c, documents(), owner, queue_id, body.reason, origin)
         )
-        return answer(owner, outcome, sealer)
+        return answer(MemoryChanged, response, owner, outcome, sealer)
 
     def run(owner: str, command: Callable[[Connection], _T]) -> tuple[_T, Sealer]:
         return run_command(pool, keyring, owner, command)
@@ -305,16 +291,17 @@ def run_command(
         raise problem_of(error, "Log unavailable") from error
 
 
-def answer(owner: str, outcome: Outcome, sealer: Sealer, **more: Any) -> JSONResponse:
-    """Returns the answer to a command on a document."""
-    document = {
-        "version": outcome.version,
-        "event_id": outcome.event_id,
-        "changed": outcome.event_id is not None and not outcome.duplicate,
-        "duplicate": outcome.duplicate,
-        "token": sealer.seal({owner: outcome.position}),
-    }
-    return JSONResponse(document | more, headers={"etag": f'"{outcome.version}"'})
+def answer(
+    shape: type[_C], response: Response, owner: str, outcome: Outcome, sealer: Sealer, **more: Any
+) -> _C:
+    """Returns the answer to a command on a document, with the fields ``more`` of its shape. Sets its ETag."""
+    response.headers["etag"] = f'"{outcome.version}"'
+    return shape.made_from(
+        outcome,
+        changed=outcome.event_id is not None and not outcome.duplicate,
+        token=sealer.seal({owner: outcome.position}),
+        **more,
+    )
 
 
 def document_owner(caller: Principal, user_id: str, thing: str = "document", field: str = "user_id") -> str:
@@ -352,13 +339,3 @@ def origin_of(body: Authored, user_id: str, by: Author, idempotency_key: str | N
         rationale=body.rationale,
         **more,
     )
-
-
-def _conflict(conflict: Conflict) -> dict[str, Any]:
-    return {
-        "event_id": conflict.change.event_id,
-        "version": conflict.change.version,
-        "op": conflict.error.op,
-        "path": conflict.error.path,
-        "reason": conflict.error.reason,
-    }

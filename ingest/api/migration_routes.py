@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
-from uuid import UUID
+from typing import Annotated, Literal, TypeVar
 
 import psycopg
 from fastapi import APIRouter
@@ -15,11 +14,12 @@ from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Writer
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
 from events.http.instants import Instant
-from events.http.service import JSONResponse
 from events.http.tokens import Awaited, Keyring, Sealer
+from events.resources.migration import MemoryMigration
 from events.store.log import Connection
 from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
@@ -102,57 +102,6 @@ class MigrateIn(BaseModel):
     ] = 10.0
 
 
-class AppliedOut(BaseModel):
-    """A change of the document that rests on migrated sentences."""
-
-    version: int
-    event_id: UUID
-    patch: list[dict[str, Any]]
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-
-
-class QueuedOut(BaseModel):
-    """A patch that waits for an approval."""
-
-    queue_id: UUID
-    kind: str
-    path: str
-    patch: list[dict[str, Any]]
-    reason: str
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-
-
-class KeptOut(BaseModel):
-    """A sentence that is an episode, with the places of the document that it touches."""
-
-    turn_id: str
-    text: str
-    relatedPaths: list[str]
-
-
-class MigratedOut(BaseModel):
-    """What became of the sentences up to now. The same request later tells what became of the rest."""
-
-    migration_id: str
-    format: str
-    dry_run: bool
-    sentences: int = Field(description="different sentences of the text")
-    taken: int = Field(description="sentences that this request took; the others were there already")
-    pending: int = Field(description="sentences that wait for their extraction")
-    failed: list[str] = Field(description="turn ids of sentences that the extractor gave up")
-    erased: list[str] = Field(description="turn ids of sentences that were erased; they are not taken again")
-    applied: list[AppliedOut]
-    queued: list[QueuedOut]
-    kept: list[KeptOut]
-    remarks: list[str]
-    version: int
-    token: str = Field(description="give the token to wait_for of a recall")
-
-
 def migration_router(
     pool: ConnectionPool[Connection],
     keyring: Keyring,
@@ -161,17 +110,16 @@ def migration_router(
     extractor: Callable[[], Extractor],
 ) -> APIRouter:
     """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/migrate",
-        response_model=MigratedOut,
         summary="Migrate the memory of another system",
         operation_id="migrate_memory",
     )
     async def migrate(
         user_id: str, body: MigrateIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+    ) -> MemoryMigration:
         owner = document_owner(caller, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
@@ -256,20 +204,18 @@ def answer(
     *,
     taken: int,
     body: MigrateIn,
-) -> JSONResponse:
+) -> MemoryMigration:
     """Returns the answer about a migration. The token waits for the last sentence that is not extracted yet."""
     awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
-    return JSONResponse(
-        {
-            "migration_id": migration.migration_id,
-            "format": form,
-            "dry_run": body.dry_run,
-            "sentences": len(migration.turns),
-            "taken": taken,
-            "remarks": remarks,
-            "token": sealer.seal({migration.terms.owner: awaited}),
-            **report.document(),
-        }
+    return MemoryMigration.made_from(
+        report.resource(),
+        migration_id=migration.migration_id,
+        format=form,
+        dry_run=body.dry_run,
+        sentences=len(migration.turns),
+        taken=taken,
+        remarks=remarks,
+        token=sealer.seal({migration.terms.owner: awaited}),
     )
 
 

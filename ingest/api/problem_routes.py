@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
-from uuid import UUID
 
 import psycopg
 from fastapi import APIRouter
@@ -14,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.instants import Instant, refuse_future
-from events.http.service import JSONResponse
 from events.http.tokens import Keyring
 from events.http.uuids import Uuid
-from events.problems.rows import document_of
+from events.resources.problems import WrittenProblem
 from events.store.log import Connection
 from ingest.api.command_routes import Name, storable
 from ingest.api.commands import commanding, load_sealer
@@ -92,50 +91,19 @@ class PriorityIn(_Sent):
     reason: Long | None = None
 
 
-class AttemptOut(BaseModel):
-    """An attempt. ``successful`` is null while nobody knows."""
-
-    attempt_id: UUID
-    date: datetime
-    approach: str
-    outcome: str | None
-    successful: bool | None
-    turn_ids: list[str]
-
-
-class ProblemOut(BaseModel):
-    """A problem after a command."""
-
-    problem_id: UUID
-    project_id: str
-    mode: str | None
-    description: str
-    status: str
-    priority: int
-    attempts: list[AttemptOut]
-    opened_at: datetime
-    updated_at: datetime
-    closed_at: datetime | None
-    resolution: str | None
-    turn_ids: list[str]
-    version: int
-    token: str = Field(description="give the token to wait_for of a recall to find the problem there")
-
-
 def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["problems"])
+    router = routes_of("problems")
 
     @router.post(
         "/v1/memory/{user_id}/problems",
         status_code=201,
-        response_model=ProblemOut,
         summary="Open a problem",
         operation_id="open_problem",
     )
     def open_problem(
         user_id: str, body: ProblemIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner = owner_of(caller, user_id)
         return answer(
             caller,
@@ -146,12 +114,10 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             lambda connection, command: problem_commands.open_problem(
                 connection, owner, body.description, body.priority, body.project_id, body.mode, command
             ),
-            status=201,
         )
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
-        response_model=ProblemOut,
         summary="Record what was tried against a problem",
         operation_id="attempt_problem",
     )
@@ -161,7 +127,7 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         body: AttemptIn,
         caller: Writer,
         idempotency_key: IdempotencyKey = None,
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner, now = _mine(caller, user_id), datetime.now(UTC)
         refuse_future("date", body.date, now)
         tried = {"approach": body.approach, "outcome": body.outcome, "successful": body.successful}
@@ -178,13 +144,12 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/close",
-        response_model=ProblemOut,
         summary="Close a problem",
         operation_id="close_problem",
     )
     def close(
         user_id: str, problem_id: Uuid, body: CloseIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner = _mine(caller, user_id)
         return answer(
             caller,
@@ -199,13 +164,12 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/reopen",
-        response_model=ProblemOut,
         summary="Open a closed problem again",
         operation_id="reopen_problem",
     )
     def reopen(
         user_id: str, problem_id: Uuid, body: ReopenIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner = _mine(caller, user_id)
         return answer(
             caller,
@@ -220,7 +184,6 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/priority",
-        response_model=ProblemOut,
         summary="Give a problem another priority",
         operation_id="prioritize_problem",
     )
@@ -230,7 +193,7 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         body: PriorityIn,
         caller: Writer,
         idempotency_key: IdempotencyKey = None,
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner = _mine(caller, user_id)
         return answer(
             caller,
@@ -250,9 +213,7 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         body: _Sent,
         idempotency_key: str | None,
         run: Callable[[Connection, Command], Outcome],
-        *,
-        status: int = 200,
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         command = Command(
             actor=f"agent/{body.agent_id}" if body.agent_id else f"user/{user_id}",
             at=datetime.now(UTC),
@@ -268,7 +229,7 @@ def problem_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
         token = sealer.seal({owner: outcome.position})
-        return JSONResponse(document_of(outcome.problem) | {"token": token}, status_code=status)
+        return WrittenProblem.made_from(outcome.problem, token=token)
 
     return router
 

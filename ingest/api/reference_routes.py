@@ -9,21 +9,21 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 import psycopg
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Response
 from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.service import JSONResponse
 from events.http.tokens import Keyring
 from events.references.declarations import is_member, kind_of
-from events.references.document import ReferenceOut, reference_document
 from events.references.kinds.kind import Kind
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES
+from events.resources.references import WrittenReference
 from events.store.log import Connection
 from events.types.references import MAX_VERSION, ReferenceName, Tier
 from ingest.api.command_routes import Name, Words
@@ -116,35 +116,31 @@ class MoveIn(_Scoped):
     to_team_id: Name | None = None
 
 
-class WrittenReference(ReferenceOut):
-    """The reference after the command."""
-
-    token: str = Field(description="give the token to wait_for of a recall to find the reference there")
-
-
 def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["references"])
+    router = routes_of("references")
 
     @router.post(
         "/v1/references/{kind}",
         status_code=201,
-        response_model=WrittenReference,
         summary="Create a reference",
         operation_id="create_reference",
     )
     def create(
-        kind: str, body: ReferenceIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        kind: str,
+        body: ReferenceIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> WrittenReference:
         def command(connection: Connection, owner: str, found: Kind, origin: Origin) -> Outcome:
             name = _name(kind, body.key, body)
             return reference_commands.create(connection, owner, name, found, body.data, body.tier, origin)
 
-        return answer(caller, kind, body, command, idempotency_key, status=201)
+        return answer(caller, kind, body, command, idempotency_key, response)
 
     @router.patch(
         "/v1/references/{kind}/{key}",
-        response_model=WrittenReference,
         summary="Apply an op to a reference",
         operation_id="change_reference",
     )
@@ -153,9 +149,10 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
         key: str,
         body: OpIn,
         caller: Writer,
+        response: Response,
         idempotency_key: IdempotencyKey = None,
         if_match: IfMatch = None,
-    ) -> JSONResponse:
+    ) -> WrittenReference:
         op = {"op": body.op, **(body.model_extra or {})}
         expected = _expected(body.expected_version, if_match)
 
@@ -163,69 +160,85 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
             name = _name(kind, key, body)
             return reference_commands.apply(connection, owner, name, found, op, origin, expected)
 
-        return answer(caller, kind, body, command, idempotency_key, turn_ids=tuple(body.turn_ids))
+        return answer(caller, kind, body, command, idempotency_key, response, turn_ids=tuple(body.turn_ids))
 
     @router.post(
         "/v1/references/{kind}/{key}/archive",
-        response_model=WrittenReference,
         summary="Put a reference away",
         operation_id="archive_reference",
     )
     def archive(
-        kind: str, key: str, body: ArchiveIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        kind: str,
+        key: str,
+        body: ArchiveIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> WrittenReference:
         def command(connection: Connection, owner: str, _: Kind, origin: Origin) -> Outcome:
             name = _name(kind, key, body)
             return reference_commands.archive(connection, owner, name, body.reason, origin)
 
-        return answer(caller, kind, body, command, idempotency_key)
+        return answer(caller, kind, body, command, idempotency_key, response)
 
     @router.post(
         "/v1/references/{kind}/{key}/restore",
-        response_model=WrittenReference,
         summary="Bring back a version of a reference",
         operation_id="restore_reference",
     )
     def restore(
-        kind: str, key: str, body: RestoreIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        kind: str,
+        key: str,
+        body: RestoreIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> WrittenReference:
         def command(connection: Connection, owner: str, found: Kind, origin: Origin) -> Outcome:
             name = _name(kind, key, body)
             return reference_commands.restore(connection, owner, name, found, body.version, origin)
 
-        return answer(caller, kind, body, command, idempotency_key)
+        return answer(caller, kind, body, command, idempotency_key, response)
 
     @router.post(
         "/v1/references/{kind}/{key}/tier",
-        response_model=WrittenReference,
         summary="Move a reference to another tier",
         operation_id="change_reference_tier",
     )
     def tier(
-        kind: str, key: str, body: TierIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        kind: str,
+        key: str,
+        body: TierIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> WrittenReference:
         def command(connection: Connection, owner: str, _: Kind, origin: Origin) -> Outcome:
             name = _name(kind, key, body)
             return reference_commands.change_tier(connection, owner, name, body.tier, body.reason, origin)
 
-        return answer(caller, kind, body, command, idempotency_key)
+        return answer(caller, kind, body, command, idempotency_key, response)
 
     @router.post(
         "/v1/references/{kind}/{key}/move",
-        response_model=WrittenReference,
         summary="Give a reference another scope",
         operation_id="move_reference",
     )
     def move(
-        kind: str, key: str, body: MoveIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        kind: str,
+        key: str,
+        body: MoveIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> WrittenReference:
         def command(connection: Connection, owner: str, _: Kind, origin: Origin) -> Outcome:
             to = ReferenceName(kind=kind, key=key, project_id=body.to_project_id, team_id=body.to_team_id)
             new_owner = owned_by(connection, caller, body.user_id, body.to_team_id, body.to_project_id)
             name = _name(kind, key, body)
             return reference_commands.move(connection, owner, name, new_owner, to, origin)
 
-        return answer(caller, kind, body, command, idempotency_key)
+        return answer(caller, kind, body, command, idempotency_key, response)
 
     def answer(
         caller: Principal,
@@ -233,10 +246,10 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
         body: _Scoped,
         command: Callable[[Connection, str, Kind, Origin], Outcome],
         idempotency_key: str | None,
+        response: Response,
         *,
-        status: int = 200,
         turn_ids: tuple[str, ...] = (),
-    ) -> JSONResponse:
+    ) -> WrittenReference:
         actor = f"user/{body.user_id}"
         if body.agent_id:
             # A team's reference belongs to nobody alone, so the actor names the member as well.
@@ -249,10 +262,9 @@ def reference_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIR
             outcome = command(connection, owner, found, origin)
             sealer = keyring.sealer or load_sealer(connection, keyring)
         reference = outcome.reference
-        document = reference_document(reference) | {
-            "token": sealer.seal({caller.storage_id(body.user_id): reference.position})
-        }
-        return JSONResponse(document, status_code=status, headers={"etag": f'"{reference.version}"'})
+        response.headers["etag"] = f'"{reference.version}"'
+        token = sealer.seal({caller.storage_id(body.user_id): reference.position})
+        return WrittenReference.made_from(reference, token=token)
 
     def owned_by(
         connection: Connection, caller: Principal, user_id: str, team_id: str | None, project_id: str | None

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from psycopg_pool import ConnectionPool
 from pydantic import ConfigDict, Field
 
 from events.http.access import Writer
-from events.http.service import JSONResponse
+from events.http.answering import routes_of
 from events.http.tokens import Keyring
+from events.resources.core import MemoryPromoted, MemoryReverted
 from events.store.log import Connection
 from events.types.core import Author
 from ingest.api.command_routes import Name
 from ingest.api.core_routes import (
     Authored,
-    ChangedOut,
     answer,
     document_owner,
     origin_of,
@@ -75,37 +75,24 @@ class RevertIn(Authored):
     actor: Author = "user"
 
 
-class PromotedOut(ChangedOut):
-    """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
-
-    dry_run: bool
-    name: str
-    category_schema: dict[str, Any] = Field(alias="schema", description="the JSON Schema of the category")
-    moved: dict[str, str] = Field(description="the new pointer of each old one")
-    patch: list[dict[str, Any]]
-
-
-class RevertedOut(ChangedOut):
-    """What a reversion did."""
-
-    patch: list[dict[str, Any]]
-
-
 def schema_router(
     pool: ConnectionPool[Connection], keyring: Keyring, documents: Callable[[], Documents]
 ) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/schema/promote",
-        response_model=PromotedOut,
         summary="Make a category of a topic that recurs in the core document",
         operation_id="promote_category",
     )
     def promote(
-        user_id: str, body: PromoteIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        user_id: str,
+        body: PromoteIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> MemoryPromoted:
         owner = document_owner(caller, user_id)
         origin = origin_of(body, user_id, body.actor, idempotency_key)
         done, sealer = run_command(
@@ -127,21 +114,24 @@ def schema_router(
         more = {
             "dry_run": body.dry_run,
             "name": done.name,
-            "schema": done.schema,
+            "category_schema": done.schema,
             "moved": done.moved,
             "patch": [dict(op) for op in done.ops],
         }
-        return answer(owner, done.outcome, sealer, **more)
+        return answer(MemoryPromoted, response, owner, done.outcome, sealer, **more)
 
     @router.post(
         "/v1/memory/{user_id}/schema/revert",
-        response_model=RevertedOut,
         summary="Take a promoted category of the core document back",
         operation_id="revert_category",
     )
     def revert(
-        user_id: str, body: RevertIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
+        user_id: str,
+        body: RevertIn,
+        caller: Writer,
+        response: Response,
+        idempotency_key: IdempotencyKey = None,
+    ) -> MemoryReverted:
         owner = document_owner(caller, user_id)
         origin = origin_of(body, user_id, body.actor, idempotency_key)
         (outcome, ops), sealer = run_command(
@@ -150,6 +140,6 @@ def schema_router(
             owner,
             lambda c: evolution.revert(c, documents(), owner, body.category, origin),
         )
-        return answer(owner, outcome, sealer, patch=[dict(op) for op in ops])
+        return answer(MemoryReverted, response, owner, outcome, sealer, patch=[dict(op) for op in ops])
 
     return router

@@ -30,6 +30,7 @@ from events.modes.mode_log import lock, registry_of
 from events.modes.reembedding import Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
+from events.resources import modes as resources
 from events.store import log
 from events.store.log import Connection
 from events.types.codec import Payload
@@ -242,22 +243,17 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
         )
 
 
-def reembedding_document(found: Reembedding, project_id: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Returns a re-embedding as JSON, the same over HTTP and in the command."""
+def reembedding_answer(found: Reembedding, project_id: str | None, *, dry_run: bool) -> resources.Reembedding:
+    """Returns a re-embedding as a resource, the same over HTTP and in the command."""
     accepted = "unneeded" if found.event_id is None else "accepted"
-    return {
-        "mode": found.name,
-        "project_id": project_id,
-        "state": "planned" if dry_run else accepted,
-        "reembedding_id": found.event_id,
-        "embedder": found.plan.embedder,
-        "cards": found.plan.cards,
-        "other": found.plan.other,
-        "waiting": found.plan.waiting,
-        "texts_per_s": found.plan.texts_per_s,
-        "seconds": found.plan.seconds,
-        "model_calls": 0,
-    }
+    return resources.Reembedding.made_from(
+        found.plan,
+        mode=found.name,
+        project_id=project_id,
+        state="planned" if dry_run else accepted,
+        reembedding_id=found.event_id,
+        model_calls=0,
+    )
 
 
 def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:

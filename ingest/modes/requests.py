@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -13,6 +12,7 @@ from events.http.errors import ProblemError, invalid, missing
 from events.modes.reembedding import InstallationPlan, InstallationPlanner
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
+from events.resources.modes import Reembedding
 from events.store.log import Connection
 from events.types.envelope import uuid7
 
@@ -25,22 +25,18 @@ class RequestedReembedding:
     plan: InstallationPlan
     reembedding_id: UUID | None
 
-    def document(self, *, dry_run: bool) -> dict[str, Any]:
+    def answer(self, *, dry_run: bool) -> Reembedding:
         """Returns the answer of the API."""
         state = "accepted" if self.reembedding_id is not None else "planned" if dry_run else "unneeded"
-        return {
-            "mode": self.name,
-            "project_id": None,
-            "state": state,
-            "reembedding_id": self.reembedding_id,
-            "embedder": self.plan.slots[self.name]["then"],
-            "cards": self.plan.cards,
-            "other": self.plan.other,
-            "waiting": self.plan.waiting,
-            "texts_per_s": self.plan.texts_per_s,
-            "seconds": self.plan.seconds,
-            "model_calls": 0,
-        }
+        return Reembedding.made_from(
+            self.plan,
+            mode=self.name,
+            project_id=None,
+            state=state,
+            reembedding_id=self.reembedding_id,
+            embedder=self.plan.slots[self.name]["then"],
+            model_calls=0,
+        )
 
 
 def reembed_everybody(

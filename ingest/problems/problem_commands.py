@@ -21,7 +21,8 @@ from events.http.errors import ProblemError, invalid, missing
 from events.problems.naming import same
 from events.problems.problem import Problem, Problems, fold
 from events.problems.problem_log import entries, first_event, lock
-from events.problems.rows import document_of
+from events.resources import problems as resources
+from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
 from events.types.cards import CardOrigin, EventNoted, Sentiment
@@ -111,7 +112,7 @@ def open_problem(
                 "Exists",
                 "description: this problem is open; add an attempt to it, or describe another problem",
                 field="description",
-                current=document_of(each),
+                current=plain(resources.Problem.made_from(each)),
             )
     if len(problems.by_id) >= MAX_PROBLEMS:
         raise invalid("description", f"there are {MAX_PROBLEMS} problems, which is the most a user can have")
