@@ -7,7 +7,6 @@ events stay in the log: `cardlog reextract` reads the turns again, and an erasur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,10 +21,11 @@ from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
 from events.types.cards import StateAsserted
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.turns import TurnRecorded
+from ingest.decider import Command
 
 KIND = "card"
 """The kind of a proposal that is about a card and not about a reference. No reference kind has this name."""
@@ -53,20 +53,18 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
         quote = recorded.text[request.begin : request.end].strip()
         for card in cards:
             wanted.setdefault(card["card_id"], (card, quote, _SURE if len(cards) == 1 else _PERHAPS))
+    command = Command(actor="extractor", at=recorded.said_at)
     proposed = [
-        NewEvent(
-            event_id=uuid7(),
-            user_id=turn.user_id,
-            stream=STREAM,
-            payload=ReferenceProposed(
+        command.event(
+            turn.user_id,
+            STREAM,
+            ReferenceProposed(
                 name=ReferenceName(kind=KIND, key=card["concept_key"], project_id=recorded.project_id),
                 op={"op": "retract", "card_id": str(card_id), "content": card["content"]},
                 confidence=confidence,
                 quote=quote,
                 turn_ids=(recorded.turn_id,),
             ),
-            occurred_at=recorded.said_at,
-            actor="extractor",
             dedupe_key=f"retraction/{recorded.turn_id}/{card_id}",
             causation_id=turn.event_id,
         )
@@ -78,7 +76,7 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
 
 
 def retract(
-    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], *, by: str, at: datetime
+    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], command: Command
 ) -> int:
     """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
 
@@ -100,24 +98,12 @@ def retract(
     places = {each.event_id: each.position for each in stated if _states(each, card)}
     places |= {row["card_id"]: row["position"] for row in episodes}
     ordered = sorted(places.items(), key=lambda place: place[1])
-    log.append(
-        connection,
-        [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=owner,
-                stream=STREAM,
-                payload=CardsWithdrawn(
-                    event_ids=tuple(event_id for event_id, _ in ordered),
-                    positions=tuple(position for _, position in ordered),
-                    reason="the user asked to forget it",
-                ),
-                occurred_at=at,
-                actor=f"user/{by}",
-                dedupe_key=f"retracted/{proposal_id}",
-            )
-        ],
+    withdrawn = CardsWithdrawn(
+        event_ids=tuple(event_id for event_id, _ in ordered),
+        positions=tuple(position for _, position in ordered),
+        reason="the user asked to forget it",
     )
+    log.append(connection, [command.event(owner, STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
     return len(ordered)
 
 

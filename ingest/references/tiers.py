@@ -15,8 +15,9 @@ from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
 from events.types.references import ReferenceName, Tier
+from ingest.decider import Command
 from ingest.references import reference_commands
-from ingest.references.reference_commands import Origin
+from ingest.references.reference_commands import ReferenceStream
 
 logger = logging.getLogger(__name__)
 
@@ -68,11 +69,10 @@ def review(connection: Connection, settings: Settings, now: datetime) -> list[Ti
                     if pinned
                     else f"untouched since {each['touched_at']:%Y-%m-%d}"
                 )
-                origin = Origin(actor="tiers", at=now)
+                command = Command(actor="tiers", at=now)
                 try:
-                    outcome = reference_commands.change_tier(
-                        connection, each["user_id"], name, tier, reason, origin
-                    )
+                    stream = ReferenceStream(connection, each["user_id"], name, command)
+                    outcome = reference_commands.change_tier(stream, tier, reason)
                 except ProblemError:
                     continue  # it moved away or was archived meanwhile
                 if outcome.changed:

@@ -25,6 +25,7 @@ from events.store.log import Connection
 from events.types.contract.instants import InstantInvalidError, instant_of
 from events.types.contract.migrated import APPLY_FROM
 from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.decider import Command
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.migration.beginning import begin, check
@@ -148,7 +149,8 @@ def _rehearsed(
 
 
 def _noted(connection: Connection, migration: Migration, options: OfUser, now: datetime) -> None:
-    _in(connection, lambda c: begin(c, migration, f"operator for user/{options.user}", now, None))
+    command = Command(actor=f"operator for user/{options.user}", at=now)
+    _in(connection, lambda c: begin(c, migration, command))
     log.announce(connection)
 
 

@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.http.access import Writer
-from events.http.database import problem_of
 from events.http.formats.instants import Instant
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
-from events.http.tokens import Awaited, Keyring, Sealer
-from events.store.log import Connection
+from events.http.tokens import Awaited
 from events.types.contract.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.command_routes import Name, Words
-from ingest.api.commands import commanding, load_sealer
 from ingest.api.memory.memory_routes import document_owner
-from ingest.api.reference_routes import IdempotencyKey
+from ingest.api.sender import Sent
+from ingest.api.transactions import Transactions
 from ingest.api.turns.turn_fields import MAX_TURNS
 from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents
@@ -40,7 +36,6 @@ from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Message, Migration, Terms, messages_of, migration_of
 from ingest.migration.user_name import told_name
 
-_T = TypeVar("_T")
 MAX_TEXT_BYTES = 128 * 1024
 _LOOK_EVERY_S = 0.1
 
@@ -154,8 +149,7 @@ class MigratedOut(BaseModel):
 
 
 def migration_router(
-    pool: ConnectionPool[Connection],
-    keyring: Keyring,
+    transactions: Transactions,
     documents: Callable[[], Documents],
     publisher: TurnPublisher,
     extractor: Callable[[], Extractor],
@@ -169,10 +163,8 @@ def migration_router(
         summary="Migrate the memory of another system",
         operation_id="migrate_memory",
     )
-    async def migrate(
-        user_id: str, body: MigrateIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
+    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> JSONResponse:
+        owner = document_owner(sender, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
         terms = Terms(
@@ -185,22 +177,35 @@ def migration_router(
             notes=body.messages is None,
             user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
         )
-        sealer, key = await asyncio.to_thread(run, owner, keys)
+        key = await asyncio.to_thread(queue_key)
         migration = migration_of(messages, terms, key)
         await asyncio.to_thread(check, migration, now)
         follower = Follower(owner, migration)
-        known = await asyncio.to_thread(run, owner, follower.known)
+        known = await asyncio.to_thread(transactions.run, owner, follower.known)
         if body.dry_run:
             report = await asyncio.to_thread(rehearsed, migration, now)
         else:
-            actor = f"user/{user_id}"
-            await asyncio.to_thread(run, owner, lambda c: begin(c, migration, actor, now, idempotency_key))
+            command = replace(sender.command(f"user/{user_id}"), at=now)
+            await asyncio.to_thread(transactions.run, owner, lambda c: begin(c, migration, command))
             await push(
-                migration.part(each for each in migration.turns if each not in known), caller.tenant, key
+                migration.part(each for each in migration.turns if each not in known),
+                sender.caller.tenant,
+                key,
             )
             report = await followed(follower, body.wait_s)
-        return answer(
-            migration, form, report, remarks, sealer, taken=len(migration.turns.keys() - known), body=body
+        # The token waits for the last sentence that is not extracted yet.
+        awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
+        return JSONResponse(
+            {
+                "migration_id": migration.migration_id,
+                "format": form,
+                "dry_run": body.dry_run,
+                "sentences": len(migration.turns),
+                "taken": len(migration.turns.keys() - known),
+                "remarks": remarks,
+                "token": transactions.token(owner, awaited),
+                **report.document(),
+            }
         )
 
     async def push(migration: Migration, tenant: str, key: QueueKey) -> None:
@@ -218,9 +223,10 @@ def migration_router(
 
     async def followed(follower: Follower, wait_s: float) -> Report:
         until = time.monotonic() + wait_s
-        while await asyncio.to_thread(run, follower.owner, follower.pending) and time.monotonic() < until:
+        run, owner = transactions.run, follower.owner
+        while await asyncio.to_thread(run, owner, follower.pending) and time.monotonic() < until:
             await asyncio.sleep(_LOOK_EVERY_S)
-        return await asyncio.to_thread(run, follower.owner, lambda c: follower.report(c, documents()))
+        return await asyncio.to_thread(run, owner, lambda c: follower.report(c, documents()))
 
     def rehearsed(migration: Migration, now: datetime) -> Report:
         if len(migration.turns) > rehearsal.MOST:
@@ -228,49 +234,20 @@ def migration_router(
                 "dry_run", f"takes at most {rehearsal.MOST} sentences, not {len(migration.turns)}; send fewer"
             )
         try:
-            return run(migration.terms.owner, lambda c: rehearse(c, documents(), extractor(), migration, now))
+            return transactions.run(
+                migration.terms.owner, lambda c: rehearse(c, documents(), extractor(), migration, now)
+            )
         except ExtractorUnavailableError as error:
             raise ProblemError(503, "Extractor unavailable", f"{error}; try again later") from error
 
-    def keys(connection: Connection) -> tuple[Sealer, QueueKey]:
-        sealer = keyring.sealer or load_sealer(connection, keyring)
-        assert keyring.queue_key is not None, "the keyring learns both keys at once"
-        return sealer, keyring.queue_key
-
-    def run(owner: str, command: Callable[[Connection], _T]) -> _T:
-        try:
-            with pool.connection(timeout=2.0) as connection, commanding(connection, owner):
-                return command(connection)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
+    def queue_key() -> QueueKey:
+        with transactions.connection() as connection:
+            transactions.sealer(connection)
+        key = transactions.keyring.queue_key
+        assert key is not None, "the keyring learns both keys at once"
+        return key
 
     return router
-
-
-def answer(
-    migration: Migration,
-    form: str,
-    report: Report,
-    remarks: list[str],
-    sealer: Sealer,
-    *,
-    taken: int,
-    body: MigrateIn,
-) -> JSONResponse:
-    """Returns the answer about a migration. The token waits for the last sentence that is not extracted yet."""
-    awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
-    return JSONResponse(
-        {
-            "migration_id": migration.migration_id,
-            "format": form,
-            "dry_run": body.dry_run,
-            "sentences": len(migration.turns),
-            "taken": taken,
-            "remarks": remarks,
-            "token": sealer.seal({migration.terms.owner: awaited}),
-            **report.document(),
-        }
-    )
 
 
 def _messages(body: MigrateIn) -> tuple[str, list[Message], list[str]]:
