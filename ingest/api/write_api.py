@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 from fastapi import Depends, FastAPI, Request
@@ -28,8 +28,7 @@ from events.http.authentication import authentication_of
 from events.http.problem import ProblemError
 from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
-from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
-from events.modes.registry import Modes
+from events.modes.reembedding import InstallationPlanner, Planner
 from events.platform.database import RECONNECT_S, Connection, connect
 from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
@@ -84,30 +83,18 @@ class TurnsAccepted(BaseModel):
     )
 
 
-def no_models(model: str) -> int:
-    """Raises ValueError: this service was started without a way to look at models."""
-    raise ValueError(f"this service cannot look at the model {model}; start it with cardlog serve write")
-
-
-def no_plan(
-    connection: Connection, owner: str, modes: Modes, project_id: str | None, name: str, *, measure: bool
-) -> ReembeddingPlan:
-    """Raises ValueError: this service was started without a way to look at vectors."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
-
-
-def no_installation_plan(mode: str, *, measure: bool) -> InstallationPlan:
-    """Raises ValueError, as :func:`no_plan`."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
+def unavailable(*_: object, **__: object) -> NoReturn:
+    """Raises ValueError: this service was started without a way to look at models and vectors."""
+    raise ValueError("this service cannot look at models or vectors; start it with cardlog serve write")
 
 
 def create_app(
     settings: Settings,
     derived: Callable[[], Sequence[Derived]] = tuple,
-    dimension_of: DimensionOf = no_models,
+    dimension_of: DimensionOf = unavailable,
     documents: Callable[[], Documents] = NoDocuments,
-    planner: Planner = no_plan,
-    installation_planner: InstallationPlanner = no_installation_plan,
+    planner: Planner = unavailable,
+    installation_planner: InstallationPlanner = unavailable,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 

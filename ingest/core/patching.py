@@ -100,11 +100,7 @@ def _decided(
     patched = CorePatched(
         patch=tuple(dict(op) for op in done),
         guards=guards,
-        by=command.by,
-        source=command.source,
-        confidence=command.confidence,
-        rationale=command.rationale,
-        turn_ids=command.turn_ids,
+        **_rests_on(command),
     )
     return patched, None
 
@@ -155,18 +151,18 @@ def _queued(
     return PatchQueued(
         patch=tuple(dict(op) for op in ops),
         guards=guards,
-        by=command.by,
         fault=error.fault,
         reason=error.reason,
         op=error.op,
         path=error.path,
         expected=error.expected,
         actual=error.actual,
-        source=command.source,
-        confidence=command.confidence,
-        rationale=command.rationale,
-        turn_ids=command.turn_ids,
+        **_rests_on(command),
     )
+
+
+def _rests_on(command: Command) -> dict[str, Any]:
+    return {name: getattr(command, name) for name in ("by", "source", "confidence", "rationale", "turn_ids")}
 
 
 def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[dict[str, Any]]) -> None:

@@ -10,9 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-import psycopg
-from psycopg.rows import dict_row
-
 from events.access.principal import Reach
 from events.http.problem import ProblemError, missing
 from events.platform.sql import statement
@@ -22,6 +19,7 @@ from events.references.reference_log import current, first_event
 from events.references.rows import reference_of
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_if_folded
 from events.types.envelope import Event
 from events.types.references import (
     ReferenceName,
@@ -205,13 +203,7 @@ def _same(one: str, other: str) -> bool:
 
 def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
     """Returns the user's lists in force by their plain keys. A name that two lists share means neither."""
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND}
-            ).fetchall()
-    except psycopg.errors.UndefinedTable:
-        rows = []
+    rows = rows_if_folded(connection, statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND})
     found: dict[str, list[Reference]] = {}
     for row in rows:
         listed = reference_of(row)
@@ -223,13 +215,8 @@ def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
 
 
 def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> dict[str, Any]:
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            row = cursor.execute(
-                statement(_PACKAGE, "proposal"), {"user_id": owner, "proposal_id": proposal_id}
-            ).fetchone()
-    except psycopg.errors.UndefinedTable:
-        row = None
+    values = {"user_id": owner, "proposal_id": proposal_id}
+    row = next(iter(rows_if_folded(connection, statement(_PACKAGE, "proposal"), values)), None)
     if (
         row is None
         or reach.modes is not None

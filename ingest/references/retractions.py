@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-import psycopg
-from psycopg.rows import dict_row
-
 from events.http.problem import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
 from events.language.requests.forgetting import requests_to_forget
@@ -20,6 +17,7 @@ from events.language.terms import question_terms, term_keys
 from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_if_folded, rows_of
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
@@ -82,19 +80,15 @@ def retract(
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
-    card_id = UUID(op["card_id"])
-    values = {"user_id": owner, "card_id": card_id}
-    with connection.cursor(row_factory=dict_row) as cursor:
-        card = cursor.execute(statement(_PACKAGE, "retracted_card"), values).fetchone()
-        if card is None:
-            raise ProblemError(
-                409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
-            )
-        rows = cursor.execute(statement(_PACKAGE, "retracted_statements"), values).fetchall()
-        stated = [log.event_of(row) for row in rows]
-        episodes = cursor.execute(
-            statement(_PACKAGE, "retracted_episodes"), {"user_id": owner, "turn_ids": card["turn_ids"]}
-        ).fetchall()
+    values: dict[str, Any] = {"user_id": owner, "card_id": UUID(op["card_id"])}
+    card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
+    if card is None:
+        raise ProblemError(
+            409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
+        )
+    stated = map(log.event_of, rows_of(connection, statement(_PACKAGE, "retracted_statements"), values))
+    values = {"user_id": owner, "turn_ids": card["turn_ids"]}
+    episodes = rows_of(connection, statement(_PACKAGE, "retracted_episodes"), values)
     places = {each.event_id: each.position for each in stated if _states(each, card)}
     places |= {row["card_id"]: row["position"] for row in episodes}
     ordered = sorted(places.items(), key=lambda place: place[1])
@@ -121,11 +115,7 @@ def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -
         "concepts": list(concepts),
         "keys": sorted(keys),
     }
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(statement(_PACKAGE, "retractable_cards"), values).fetchall()
-    except psycopg.errors.UndefinedTable:
-        return []
+    rows = rows_if_folded(connection, statement(_PACKAGE, "retractable_cards"), values)
 
     def fit(card: dict[str, Any]) -> float:
         place = concepts.index(card["concept_key"]) if card["concept_key"] in concepts else None

@@ -33,7 +33,7 @@ from ingest.migration.formats.memories import Memories, TextInvalidError
 from ingest.migration.formats.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
-from ingest.migration.turns import Migration, Terms, messages_of, migration_of
+from ingest.migration.turns import Migration, Terms, migration_of
 from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 
@@ -94,7 +94,7 @@ def run_migrate(
         apply_from=apply_from,
         user_name=user_name or told_name(found.memories),
     )
-    migration = migration_of(messages_of(found.memories), terms, key)
+    migration = migration_of(found.memories, terms, key)
     for remark in found.remarks:
         print(f"note: {remark}", file=sys.stderr)
     with connect(settings.database_url, application="core migrate") as connection:

@@ -29,11 +29,11 @@ from ingest.core.documents import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
 from ingest.migration import rehearsal
 from ingest.migration.beginning import begin, check
-from ingest.migration.formats.memories import TextInvalidError
+from ingest.migration.formats.memories import Memory, TextInvalidError
 from ingest.migration.formats.reading import Format, read
 from ingest.migration.rehearsal import rehearse
 from ingest.migration.report import Follower, Report
-from ingest.migration.turns import Message, Migration, Terms, messages_of, migration_of
+from ingest.migration.turns import Migration, Terms, migration_of
 from ingest.migration.user_name import told_name
 
 MAX_TEXT_BYTES = 128 * 1024
@@ -250,12 +250,12 @@ def migration_router(
     return router
 
 
-def _messages(body: MigrateIn) -> tuple[str, list[Message], list[str]]:
+def _messages(body: MigrateIn) -> tuple[str, list[Memory], list[str]]:
     """Returns (form, messages, remarks). Raises a 422 problem that names the line or pointer at fault."""
     if (body.text is None) == (body.messages is None):
         raise invalid("text", "and messages exclude each other; send one of them")
     if body.messages is not None:
-        return "messages", [Message(each.content, each.said_at, each.role) for each in body.messages], []
+        return "messages", [Memory(each.content, each.said_at, each.role) for each in body.messages], []
     assert body.text is not None
     if len(body.text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         raise invalid("text", f"is longer than {MAX_TEXT_BYTES} bytes; send it in parts")
@@ -268,4 +268,4 @@ def _messages(body: MigrateIn) -> tuple[str, list[Message], list[str]]:
             "text",
             f"holds {len(found.memories)} sentences; at most {MAX_TURNS} are allowed, so send it in parts",
         )
-    return found.format, messages_of(found.memories), found.remarks
+    return found.format, found.memories, found.remarks

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from events.http.problem import ProblemError
 from events.platform.database import Connection, connect
-from events.references.reference_log import events_below
+from events.references.reference_log import events_below, lock
 from events.store import log
 from events.store.log import AppendConflictError
 from events.types.codec import Payload
@@ -61,6 +61,13 @@ class Watching(Patient):
 
     def moved(self, state: Event | None, position: int) -> bool:
         return position > (0 if state is None else state.position) + 1
+
+
+class Held(Tag):
+    """A tag that one command at a time changes."""
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner, self.stream)
 
 
 def value_of(event: Event | None) -> str:
@@ -137,7 +144,7 @@ def test_a_repeat_while_the_first_is_not_committed_gets_its_answer(
     assert count(connection, "log.events") == 1
 
 
-@pytest.mark.parametrize("kind", [Patient, Watching])
+@pytest.mark.parametrize("kind", [Patient, Watching, Held])
 def test_commands_at_once_are_each_decided_on_the_one_before(
     connection: Connection, database: str, kind: type[Tag]
 ) -> None:

@@ -20,7 +20,7 @@ from ingest.core.patching import Patched
 from ingest.core.review import WaitingPatch
 from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import KnownProblem, UserProblems
 from projectors.core.documents import documents_of

@@ -30,9 +30,8 @@ from ingest.core import patching
 from ingest.core.aggregate import CoreDocument
 from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.erasure import Eraser
+from ingest.erasure.erasure import Eraser, Terms
 from ingest.erasure.selection import events_of, is_readable
-from ingest.erasure.subjects import Terms
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, UserModes
 from ingest.references import reference_commands

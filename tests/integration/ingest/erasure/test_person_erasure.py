@@ -30,7 +30,7 @@ from events.types.references import (
 from events.types.tombstones import SubjectErased
 from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from ingest.erasure.words import WORDS
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, UserModes
