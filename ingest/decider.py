@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from events.access.principal import EVERYTHING, Reach
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.references.reference_log import first_event
 from events.store import log
 from events.store.log import AppendConflictError, Connection

@@ -13,7 +13,7 @@ from uuid import UUID
 from psycopg.rows import tuple_row
 
 from events.access.principal import Reach
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.sql import statement

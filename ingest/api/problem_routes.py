@@ -10,9 +10,9 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.uuids import Uuid
+from events.http.instants import Instant, refuse_future
 from events.http.service import JSONResponse
+from events.http.uuids import Uuid
 from events.problems.problem import Problem
 from events.problems.rows import document_of
 from events.store.log import Connection

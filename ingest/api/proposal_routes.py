@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
-from events.http.formats.uuids import Uuid
 from events.http.service import JSONResponse
+from events.http.uuids import Uuid
 from events.references.document import ReferenceOut, reference_document
 from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.references.declarations import is_member, kind_of
 from events.references.document import ReferenceOut, reference_document

@@ -11,7 +11,7 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from events.http.database import problem_of
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.http.tokens import Awaited, Keyring, Sealer
 from events.platform.database import see_tenant_of
 from events.platform.sql import statement

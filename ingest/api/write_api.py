@@ -25,7 +25,7 @@ from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
@@ -44,19 +44,19 @@ from events.types.turn_contract import (
 from ingest.api import chores
 from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import command_router
+from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
-from ingest.api.memory.memory_routes import DocumentWriter, memory_router
-from ingest.api.memory.migration_routes import migration_router
-from ingest.api.memory.schema_routes import schema_router
+from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
+from ingest.api.schema_routes import schema_router
 from ingest.api.status_routes import status_router
 from ingest.api.transactions import Transactions
-from ingest.api.turns.turn_input import body_schema, refuse_unreached, turns_of
-from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from events.core.fold import Present
 from events.core.patches import PatchConflictError
-from events.http.problem import ProblemError, missing
+from events.http.errors import ProblemError, missing
 from events.references.reference_log import lock
 from events.store.log import Connection
 from events.types.core import STREAM, PatchQueued, PatchRefused

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from events.http.problem import invalid
+from events.http.errors import invalid
 from events.store.log import Connection
 from events.types.codec import Payload
-from events.types.memory.migrations import STREAM, MemoryMigrated
+from events.types.migrations import STREAM, MemoryMigrated
 from events.types.turn_contract import TurnInvalidError, parse_turn
 from ingest.core.aggregate import dedupe_key
 from ingest.decider import Command, Keyed, decide

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.migration.formats.memories import Memory
+from ingest.migration.memories import Memory
 
 MAX_CHARS = 100
 _LATIN = r"[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*){0,3}"

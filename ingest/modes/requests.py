@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import psycopg
 
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.modes.reembedding import InstallationPlanner
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement

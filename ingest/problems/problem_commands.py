@@ -15,8 +15,7 @@ from uuid import UUID
 
 import orjson
 
-from events.http.problem import ProblemError, invalid, missing
-from events.problems import wording
+from events.http.errors import ProblemError, invalid, missing
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
 from events.problems.problem_log import entries, lock
@@ -25,7 +24,7 @@ from events.store.log import Connection
 from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.codec import Payload, encode
 from events.types.envelope import Event
-from events.types.memory.problems import (
+from events.types.problems import (
     ProblemAttempted,
     ProblemClosed,
     ProblemEvent,
@@ -34,6 +33,7 @@ from events.types.memory.problems import (
     ProblemReopened,
 )
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+from ingest.problems import wording
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""

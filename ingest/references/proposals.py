@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from events.access.principal import Reach
-from events.http.problem import ProblemError, missing
+from events.http.errors import ProblemError, missing
 from events.platform.sql import statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference

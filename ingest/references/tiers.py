@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log

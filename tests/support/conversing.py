@@ -26,7 +26,7 @@ from ingest.api.command_routes import command_router
 from ingest.api.transactions import Transactions
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
-from retrieval.http.cards_api import cards_router
+from retrieval.http.card_routes import cards_router
 from retrieval.pool.connections import open_pool
 from tests.support.projectors.folding import fold_live
 

@@ -23,7 +23,7 @@ from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
 from ingest.decider import Command
 from retrieval.core.reader import DocumentReader
-from retrieval.http.schema.candidates_api import candidate_document, candidates_for
+from retrieval.http.schema_routes import candidate_document, candidates_for
 
 __all__ = ["app"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.database import Connection, connect
 from events.references.reference_log import events_below, lock
 from events.store import log

@@ -1,0 +1,341 @@
+"""The core document over HTTP, to change: patches, rollbacks, cherry-picks, and answers to waiting patches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.principal import Principal
+from events.core.patches import PatchMalformedError, checked
+from events.core.replay import Conflict
+from events.http.access import Writer
+from events.http.errors import ProblemError, invalid, missing
+from events.http.service import JSONResponse
+from events.http.uuids import Uuid
+from events.types.core import CORE_TYPES, Author
+from events.types.references import MAX_VERSION
+from ingest.api.command_routes import Name, Words
+from ingest.api.sender import Sender, Sent
+from ingest.api.transactions import Transactions
+from ingest.core import patching, review, time_travel
+from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem
+from ingest.core.documents import Documents
+from ingest.core.review import WaitingPatch
+from ingest.decider import Outcome
+
+_T = TypeVar("_T")
+_Seen = TypeVar("_Seen", bound=CoreDocument)
+MAX_EVENTS = 1000
+_SHOWN_CONFLICTS = 100
+
+
+class Authored(BaseModel):
+    """Who sends a command, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
+    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
+
+
+class PatchIn(Authored):
+    """A JSON Patch (RFC 6902) of the document."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"actor": "user", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
+            ]
+        },
+    )
+
+    patch: Annotated[list[Any], Field(description="the operations; all are applied, or none")]
+    actor: Annotated[Author, Field(description="who says so")]
+    source: Annotated[
+        Name | None,
+        Field(description="a turn id, a tool, or user_correction, which outweighs every other source"),
+    ] = None
+    confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    expected_version: Annotated[
+        int | None,
+        Field(ge=0, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
+    ] = None
+    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that say so")] = []
+
+
+class RollbackIn(Authored):
+    """Leaves events out of the document: the named ones, or everything after a version."""
+
+    event_ids: Annotated[list[Uuid] | None, Field(min_length=1, max_length=MAX_EVENTS)] = None
+    to_version: Annotated[int | None, Field(ge=0, le=MAX_VERSION)] = None
+    actor: Author = "user"
+    dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
+
+
+class CherryPickIn(Authored):
+    """Applies changes again that were left out."""
+
+    event_ids: Annotated[list[Uuid], Field(min_length=1, max_length=MAX_EVENTS)]
+    actor: Author = "user"
+
+
+class ApproveIn(Authored):
+    """Applies a waiting patch. Tests of its author do not count; the reviewer has seen the document."""
+
+    patch: Annotated[list[Any] | None, Field(description="applied in the place of the waiting patch")] = None
+    reason: Words | None = None
+    by: Annotated[Name, Field(description="who decided")] = "user"
+
+
+class RefuseIn(Authored):
+    """Refuses a waiting patch."""
+
+    reason: Words | None = None
+    by: Annotated[Name, Field(description="who decided")] = "user"
+
+
+class ChangedOut(BaseModel):
+    """The version of the document after a command. ``event_id`` is null when the document was like this already."""
+
+    version: int
+    event_id: UUID | None
+    changed: bool
+    duplicate: bool
+    token: str = Field(description="give the token to wait_for of a recall")
+
+
+class ConflictOut(BaseModel):
+    """A change that stood on one that is left out."""
+
+    event_id: UUID
+    version: int
+    op: int
+    path: str
+    reason: str
+
+
+class RolledBackOut(ChangedOut):
+    """What a rollback did, or would do. With conflicts it does nothing."""
+
+    dry_run: bool
+    event_ids: list[UUID]
+    patch: list[dict[str, Any]]
+    conflicts: list[ConflictOut]
+
+
+class _DuplicateNameError(ValueError):
+    def __init__(self, name: str, path: str | None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.path = path
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        path = found.get("path")
+        raise _DuplicateNameError(twice, path if isinstance(path, str) else None)
+    return found
+
+
+async def refuse_duplicate_names(request: Request) -> None:
+    """Raises a 422 problem for a body with an object that has a name twice. Two readers would read it differently."""
+    try:
+        json.loads(await request.body(), object_pairs_hook=_unique)
+    except _DuplicateNameError as error:
+        where = "" if error.path is None else f" in the operation at {error.path[:200]!r}"
+        raise invalid(
+            "patch",
+            f"has the name {error.name[:100]!r} twice in one object{where}; keep one",
+            path=error.path,
+        ) from None
+    except (ValueError, RecursionError):
+        return  # the body was refused, or will be
+
+
+def memory_router(writer: DocumentWriter) -> APIRouter:
+    """Returns the routes of core documents."""
+    router = APIRouter(tags=["memory"])
+
+    @router.post(
+        "/v1/memory/{user_id}/events",
+        response_model=ChangedOut,
+        summary="Patch the core document",
+        operation_id="patch_memory",
+        dependencies=[Depends(refuse_duplicate_names)],
+    )
+    def patch(user_id: str, body: PatchIn, sender: Sent) -> JSONResponse:
+        rests_on = {"source": body.source, "confidence": body.confidence, "turn_ids": tuple(body.turn_ids)}
+        ops = _ops(body.patch)
+
+        def run(document: CoreDocument) -> patching.Patched:
+            return patching.patch(document, ops, body.expected_version)
+
+        owner, done = writer.run(sender, user_id, body, body.actor, CoreDocument, run, **rests_on)
+        if done.queued is not None:
+            event = done.outcome.event
+            more = {"queue_full": True} if event is None else {"queue_id": str(event.event_id)}
+            raise conflict_problem(done.queued, done.outcome.state, **more)
+        return writer.answer(owner, done.outcome)
+
+    @router.post(
+        "/v1/memory/{user_id}/rollback",
+        response_model=RolledBackOut,
+        summary="Leave events out of the core document",
+        operation_id="roll_back_memory",
+    )
+    def rollback(user_id: str, body: RollbackIn, sender: Sent) -> JSONResponse:
+        if (body.event_ids is None) == (body.to_version is None):
+            raise invalid("event_ids", "and to_version exclude each other; send one of them")
+
+        def run(document: CoreHistory) -> time_travel.RolledBack:
+            return time_travel.roll_back(document, body.event_ids, body.to_version, dry_run=body.dry_run)
+
+        owner, done = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        conflicts = [_conflict(each) for each in done.conflicts[:_SHOWN_CONFLICTS]]
+        if conflicts and not body.dry_run:
+            first = conflicts[0]
+            raise ProblemError(
+                409,
+                "Rollback conflicts",
+                f"event_ids: {len(done.conflicts)} changes stand on what would be left out, the first is version "
+                f"{first['version']} at {first['path'][:200]!r}; leave them out too",
+                field="event_ids",
+                conflicts=conflicts,
+            )
+        return writer.answer(
+            owner,
+            done.outcome,
+            dry_run=body.dry_run,
+            event_ids=done.event_ids,
+            patch=[dict(op) for op in done.ops],
+            conflicts=conflicts,
+        )
+
+    @router.post(
+        "/v1/memory/{user_id}/cherry-pick",
+        response_model=ChangedOut,
+        summary="Apply changes of the core document again that were left out",
+        operation_id="cherry_pick_memory",
+    )
+    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent) -> JSONResponse:
+        def run(document: CoreHistory) -> Outcome[int]:
+            return time_travel.cherry_pick(document, body.event_ids)
+
+        return writer.answer(*writer.run(sender, user_id, body, body.actor, CoreHistory, run))
+
+    @router.post(
+        "/v1/memory/{user_id}/queue/{queue_id}/approve",
+        response_model=ChangedOut,
+        summary="Apply a waiting patch",
+        operation_id="approve_patch",
+        dependencies=[Depends(refuse_duplicate_names)],
+    )
+    def approve(user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer) -> JSONResponse:
+        ops = None if body.patch is None else _ops(body.patch)
+        return reviewed(
+            caller, user_id, queue_id, body.by, lambda waiting: review.approve(waiting, ops, body.reason)
+        )
+
+    @router.post(
+        "/v1/memory/{user_id}/queue/{queue_id}/refuse",
+        response_model=ChangedOut,
+        summary="Refuse a waiting patch",
+        operation_id="refuse_patch",
+    )
+    def refuse(user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer) -> JSONResponse:
+        return reviewed(
+            caller, user_id, queue_id, body.by, lambda waiting: review.refuse(waiting, body.reason)
+        )
+
+    def reviewed(
+        caller: Principal, user_id: str, queue_id: UUID, by: str, run: Callable[[WaitingPatch], Outcome[int]]
+    ) -> JSONResponse:
+        sender = Sender(caller, None)
+        owner, command = document_owner(sender, user_id, "waiting patch", "queue_id"), sender.command(by)
+        outcome = writer.transactions.run(
+            owner, lambda c: run(WaitingPatch(c, writer.documents(), owner, command, queue_id)), CORE_TYPES
+        )
+        return writer.answer(owner, outcome)
+
+    return router
+
+
+class DocumentWriter:
+    """Runs commands on core documents, and makes their answers."""
+
+    def __init__(self, transactions: Transactions, documents: Callable[[], Documents]) -> None:
+        self.transactions = transactions
+        self.documents = documents
+
+    def run(
+        self,
+        sender: Sender,
+        user_id: str,
+        body: Authored,
+        by: Author,
+        seen: type[_Seen],
+        command: Callable[[_Seen], _T],
+        **rests_on: Any,
+    ) -> tuple[str, _T]:
+        """Returns (the storage id of the user, what ``command`` returned). ``seen`` is what it sees of the document."""
+        owner = document_owner(sender, user_id)
+        agent = f"agent/{body.agent_id}" if body.agent_id else by
+        actor = f"user/{user_id}" if by == "user" else agent
+        sent = sender.command(actor, by=by, rationale=body.rationale, **rests_on)
+        done = self.transactions.run(
+            owner, lambda c: command(seen(c, self.documents(), owner, sent)), CORE_TYPES
+        )
+        return owner, done
+
+    def answer(self, owner: str, outcome: Outcome[int], **more: Any) -> JSONResponse:
+        """Returns the answer to a command on a document."""
+        document = {
+            "version": outcome.state,
+            "event_id": None if outcome.event is None else outcome.event.event_id,
+            "changed": outcome.changed,
+            "duplicate": outcome.repeated,
+            "token": self.transactions.token(owner, outcome.position),
+        }
+        return JSONResponse(document | more, headers={"etag": f'"{outcome.state}"'})
+
+
+def document_owner(sender: Sender, user_id: str, thing: str = "document", field: str = "user_id") -> str:
+    """Returns the storage id of the document's user.
+
+    Raises the 404 problem for a user, a project or a mode out of the reach of the key. The document holds what was said
+    in the default project and the general mode.
+    """
+    owner = sender.owner(user_id, thing, field)
+    if not sender.caller.reach.admits("default", None):
+        raise missing(thing, field)
+    return owner
+
+
+def _ops(patch: list[Any]) -> list[dict[str, Any]]:
+    try:
+        return checked(patch)
+    except PatchMalformedError as error:
+        where = {} if error.op is None else {"op": error.op}
+        if error.path is not None:
+            where["path"] = error.path  # type: ignore[assignment]
+        field = "patch" if error.op is None else f"patch/{error.op}"
+        raise invalid(field, error.reason, **where) from None
+
+
+def _conflict(conflict: Conflict) -> dict[str, Any]:
+    return {
+        "event_id": conflict.change.event_id,
+        "version": conflict.change.version,
+        "op": conflict.error.op,
+        "path": conflict.error.path,
+        "reason": conflict.error.reason,
+    }

@@ -1,0 +1,271 @@
+"""The migration of another memory over HTTP: its sentences become turns, and the answer tells what they made."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.http.errors import ProblemError, invalid
+from events.http.instants import Instant
+from events.http.service import JSONResponse
+from events.http.tokens import Awaited
+from events.types.migrated import APPLY_FROM
+from events.types.queue_entry import QueueKey
+from ingest.api.command_routes import Name, Words
+from ingest.api.core_routes import document_owner
+from ingest.api.sender import Sent
+from ingest.api.transactions import Transactions
+from ingest.api.turn_fields import MAX_TURNS
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.core.documents import Documents
+from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
+from ingest.migration import rehearsal
+from ingest.migration.beginning import begin, check
+from ingest.migration.memories import Memory, TextInvalidError
+from ingest.migration.reading import Format, read
+from ingest.migration.rehearsal import rehearse
+from ingest.migration.report import Follower, Report
+from ingest.migration.turns import Migration, Terms, migration_of
+from ingest.migration.user_name import told_name
+
+MAX_TEXT_BYTES = 128 * 1024
+_LOOK_EVERY_S = 0.1
+
+
+class OldMessageIn(BaseModel):
+    """A message of an old conversation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[Words, Field(description="the words of the message")]
+    role: Literal["user", "assistant", "system"] = "user"
+    said_at: Instant | None = None
+
+
+class MigrateIn(BaseModel):
+    """The memory of another system: its text, or the messages of old conversations."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
+                    "dislikes kale. Tries to walk daily.",
+                    "said_at": "2025-12-31T12:00:00Z",
+                }
+            ]
+        },
+    )
+
+    text: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=MAX_TEXT_BYTES,
+            description="mem0 JSON, saved memories of ChatGPT, or notes",
+        ),
+    ] = None
+    messages: Annotated[list[OldMessageIn] | None, Field(min_length=1, max_length=MAX_TURNS)] = None
+    format: Annotated[Format, Field(description="the form of text; auto tells it by the text")] = "auto"
+    source: Annotated[Name | None, Field(description="where the memory comes from; default: its form")] = None
+    said_at: Annotated[
+        Instant | None,
+        Field(description="when sentences without a date of their own were true; default: now"),
+    ] = None
+    user_name: Annotated[
+        Name | None,
+        Field(description="what the text calls the user; default: the name that the text itself tells"),
+    ] = None
+    timezone: Annotated[str, Field(max_length=255, description="IANA name of the speaker's time zone")] = (
+        "UTC"
+    )
+    apply_from: Annotated[
+        float, Field(ge=0, le=1, description="values below this confidence wait for an approval")
+    ] = APPLY_FROM
+    dry_run: Annotated[bool, Field(description="true: only show what would happen")] = False
+    wait_s: Annotated[
+        float, Field(ge=0, le=30, description="how long to wait for the extraction, in seconds")
+    ] = 10.0
+
+
+class AppliedOut(BaseModel):
+    """A change of the document that rests on migrated sentences."""
+
+    version: int
+    event_id: UUID
+    patch: list[dict[str, Any]]
+    confidence: float | None
+    rationale: str | None
+    turn_ids: list[str]
+
+
+class QueuedOut(BaseModel):
+    """A patch that waits for an approval."""
+
+    queue_id: UUID
+    kind: str
+    path: str
+    patch: list[dict[str, Any]]
+    reason: str
+    confidence: float | None
+    rationale: str | None
+    turn_ids: list[str]
+
+
+class KeptOut(BaseModel):
+    """A sentence that is an episode, with the places of the document that it touches."""
+
+    turn_id: str
+    text: str
+    relatedPaths: list[str]
+
+
+class MigratedOut(BaseModel):
+    """What became of the sentences up to now. The same request later tells what became of the rest."""
+
+    migration_id: str
+    format: str
+    dry_run: bool
+    sentences: int = Field(description="different sentences of the text")
+    taken: int = Field(description="sentences that this request took; the others were there already")
+    pending: int = Field(description="sentences that wait for their extraction")
+    failed: list[str] = Field(description="turn ids of sentences that the extractor gave up")
+    erased: list[str] = Field(description="turn ids of sentences that were erased; they are not taken again")
+    applied: list[AppliedOut]
+    queued: list[QueuedOut]
+    kept: list[KeptOut]
+    remarks: list[str]
+    version: int
+    token: str = Field(description="give the token to wait_for of a recall")
+
+
+def migration_router(
+    transactions: Transactions,
+    documents: Callable[[], Documents],
+    publisher: TurnPublisher,
+    extractor: Callable[[], Extractor],
+) -> APIRouter:
+    """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs."""
+    router = APIRouter(tags=["memory"])
+
+    @router.post(
+        "/v1/memory/{user_id}/migrate",
+        response_model=MigratedOut,
+        summary="Migrate the memory of another system",
+        operation_id="migrate_memory",
+    )
+    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> JSONResponse:
+        owner = document_owner(sender, user_id)
+        now = datetime.now(UTC)
+        form, messages, remarks = _messages(body)
+        terms = Terms(
+            user_id=user_id,
+            owner=owner,
+            source=body.source or form,
+            said_at=body.said_at or now,
+            timezone=body.timezone,
+            apply_from=body.apply_from,
+            notes=body.messages is None,
+            user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
+        )
+        key = await asyncio.to_thread(queue_key)
+        migration = migration_of(messages, terms, key)
+        await asyncio.to_thread(check, migration, now)
+        follower = Follower(owner, migration)
+        known = await asyncio.to_thread(transactions.run, owner, follower.known)
+        if body.dry_run:
+            report = await asyncio.to_thread(rehearsed, migration, now)
+        else:
+            command = replace(sender.command(f"user/{user_id}"), at=now)
+            await asyncio.to_thread(transactions.run, owner, lambda c: begin(c, migration, command))
+            await push(
+                migration.part(each for each in migration.turns if each not in known),
+                sender.caller.tenant,
+                key,
+            )
+            report = await followed(follower, body.wait_s)
+        # The token waits for the last sentence that is not extracted yet.
+        awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
+        return JSONResponse(
+            {
+                "migration_id": migration.migration_id,
+                "format": form,
+                "dry_run": body.dry_run,
+                "sentences": len(migration.turns),
+                "taken": len(migration.turns.keys() - known),
+                "remarks": remarks,
+                "token": transactions.token(owner, awaited),
+                **report.document(),
+            }
+        )
+
+    async def push(migration: Migration, tenant: str, key: QueueKey) -> None:
+        if not migration.turns:
+            return
+        try:
+            await publisher.push(list(migration.turns.values()), tenant=tenant, key=key)
+        except PublishFailedError as error:
+            raise ProblemError(
+                503,
+                "Queue unavailable",
+                "Redis cannot take turns now, or did not confirm them; send the same request again: a sentence "
+                "counts once",
+            ) from error
+
+    async def followed(follower: Follower, wait_s: float) -> Report:
+        until = time.monotonic() + wait_s
+        run, owner = transactions.run, follower.owner
+        while await asyncio.to_thread(run, owner, follower.pending) and time.monotonic() < until:
+            await asyncio.sleep(_LOOK_EVERY_S)
+        return await asyncio.to_thread(run, owner, lambda c: follower.report(c, documents()))
+
+    def rehearsed(migration: Migration, now: datetime) -> Report:
+        if len(migration.turns) > rehearsal.MOST:
+            raise invalid(
+                "dry_run", f"takes at most {rehearsal.MOST} sentences, not {len(migration.turns)}; send fewer"
+            )
+        try:
+            return transactions.run(
+                migration.terms.owner, lambda c: rehearse(c, documents(), extractor(), migration, now)
+            )
+        except ExtractorUnavailableError as error:
+            raise ProblemError(503, "Extractor unavailable", f"{error}; try again later") from error
+
+    def queue_key() -> QueueKey:
+        with transactions.connection() as connection:
+            transactions.sealer(connection)
+        key = transactions.keyring.queue_key
+        assert key is not None, "the keyring learns both keys at once"
+        return key
+
+    return router
+
+
+def _messages(body: MigrateIn) -> tuple[str, list[Memory], list[str]]:
+    """Returns (form, messages, remarks). Raises a 422 problem that names the line or pointer at fault."""
+    if (body.text is None) == (body.messages is None):
+        raise invalid("text", "and messages exclude each other; send one of them")
+    if body.messages is not None:
+        return "messages", [Memory(each.content, each.said_at, each.role) for each in body.messages], []
+    assert body.text is not None
+    if len(body.text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
+        raise invalid("text", f"is longer than {MAX_TEXT_BYTES} bytes; send it in parts")
+    try:
+        found = read(body.text, body.format)
+    except TextInvalidError as error:
+        raise invalid("text", str(error), at=error.where) from None
+    if len(found.memories) > MAX_TURNS:
+        raise invalid(
+            "text",
+            f"holds {len(found.memories)} sentences; at most {MAX_TURNS} are allowed, so send it in parts",
+        )
+    return found.format, found.memories, found.remarks
