@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
+from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
+from events.resources.cards import Accepted
 from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
@@ -87,30 +87,18 @@ class VerifyIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key; else the instant is")] = None
 
 
-class Accepted(BaseModel):
-    """The event is in the log. ``duplicate`` is true when an earlier request already appended it."""
-
-    event_id: UUID
-    partition: int
-    position: int
-    recorded_at: datetime
-    duplicate: bool
-    token: str = Field(description="give the token to wait_for to read cards that include this event")
-
-
 def command_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of the commands."""
-    router = APIRouter()
+    router = routes_of()
 
     @router.post(
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
-        response_model=Accepted,
         summary="Settle a conflict",
         operation_id="settle_arbitration",
         tags=["arbitrations"],
     )
-    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> JSONResponse:
+    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="arbitration", field="arbitration_id")
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
@@ -121,12 +109,11 @@ def command_router(transactions: Transactions) -> APIRouter:
     @router.post(
         "/v1/relations",
         status_code=202,
-        response_model=Accepted,
         summary="Relate two cards; additive, nothing is changed or lost",
         operation_id="relate_cards",
         tags=["cards"],
     )
-    def relate(body: RelationIn, caller: Writer) -> JSONResponse:
+    def relate(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(
             from_card=body.from_card,
@@ -142,12 +129,11 @@ def command_router(transactions: Transactions) -> APIRouter:
     @router.post(
         "/v1/cards/{card_id}/verify",
         status_code=202,
-        response_model=Accepted,
         summary="Confirm that a card is still right",
         operation_id="verify_card",
         tags=["cards"],
     )
-    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> JSONResponse:
+    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
@@ -164,17 +150,11 @@ def command_router(transactions: Transactions) -> APIRouter:
 
 def accepted(
     transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[None]]
-) -> JSONResponse:
+) -> Accepted:
     """Returns the answer to a command that always has an event."""
     outcome = transactions.run(owner, command)
     event = outcome.event
     assert event is not None, "the command appended its event, or an earlier one did"
-    document: dict[str, Any] = {
-        "event_id": event.event_id,
-        "partition": event.partition,
-        "position": event.position,
-        "recorded_at": event.recorded_at,
-        "duplicate": outcome.repeated,
-        "token": transactions.token(owner, event.position),
-    }
-    return JSONResponse(document, status_code=202)
+    return Accepted.made_from(
+        event, duplicate=outcome.repeated, token=transactions.token(owner, event.position)
+    )

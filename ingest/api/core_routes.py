@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.core.patches import PatchMalformedError, checked
-from events.core.replay import Conflict
 from events.http.access import Writer
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
+from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
+from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
 from ingest.api.command_routes import Name, Words
@@ -30,6 +31,7 @@ from ingest.decider import Outcome
 
 _T = TypeVar("_T")
 _Seen = TypeVar("_Seen", bound=CoreDocument)
+_C = TypeVar("_C", bound=MemoryChanged)
 MAX_EVENTS = 1000
 _SHOWN_CONFLICTS = 100
 
@@ -100,35 +102,6 @@ class RefuseIn(Authored):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class ChangedOut(BaseModel):
-    """The version of the document after a command. ``event_id`` is null when the document was like this already."""
-
-    version: int
-    event_id: UUID | None
-    changed: bool
-    duplicate: bool
-    token: str = Field(description="give the token to wait_for of a recall")
-
-
-class ConflictOut(BaseModel):
-    """A change that stood on one that is left out."""
-
-    event_id: UUID
-    version: int
-    op: int
-    path: str
-    reason: str
-
-
-class RolledBackOut(ChangedOut):
-    """What a rollback did, or would do. With conflicts it does nothing."""
-
-    dry_run: bool
-    event_ids: list[UUID]
-    patch: list[dict[str, Any]]
-    conflicts: list[ConflictOut]
-
-
 class _DuplicateNameError(ValueError):
     def __init__(self, name: str, path: str | None) -> None:
         super().__init__(name)
@@ -163,16 +136,15 @@ async def refuse_duplicate_names(request: Request) -> None:
 
 def memory_router(writer: DocumentWriter) -> APIRouter:
     """Returns the routes of core documents."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/events",
-        response_model=ChangedOut,
         summary="Patch the core document",
         operation_id="patch_memory",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def patch(user_id: str, body: PatchIn, sender: Sent) -> JSONResponse:
+    def patch(user_id: str, body: PatchIn, sender: Sent, response: Response) -> MemoryChanged:
         rests_on = {"source": body.source, "confidence": body.confidence, "turn_ids": tuple(body.turn_ids)}
         ops = _ops(body.patch)
 
@@ -184,15 +156,14 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             event = done.outcome.event
             more = {"queue_full": True} if event is None else {"queue_id": str(event.event_id)}
             raise conflict_problem(done.queued, done.outcome.state, **more)
-        return writer.answer(owner, done.outcome)
+        return writer.answer(MemoryChanged, response, owner, done.outcome)
 
     @router.post(
         "/v1/memory/{user_id}/rollback",
-        response_model=RolledBackOut,
         summary="Leave events out of the core document",
         operation_id="roll_back_memory",
     )
-    def rollback(user_id: str, body: RollbackIn, sender: Sent) -> JSONResponse:
+    def rollback(user_id: str, body: RollbackIn, sender: Sent, response: Response) -> MemoryRolledBack:
         if (body.event_ids is None) == (body.to_version is None):
             raise invalid("event_ids", "and to_version exclude each other; send one of them")
 
@@ -200,18 +171,23 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             return time_travel.roll_back(document, body.event_ids, body.to_version, dry_run=body.dry_run)
 
         owner, done = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
-        conflicts = [_conflict(each) for each in done.conflicts[:_SHOWN_CONFLICTS]]
+        conflicts = [
+            RollbackConflict.made_from(each.error, event_id=each.change.event_id, version=each.change.version)
+            for each in done.conflicts[:_SHOWN_CONFLICTS]
+        ]
         if conflicts and not body.dry_run:
             first = conflicts[0]
             raise ProblemError(
                 409,
                 "Rollback conflicts",
                 f"event_ids: {len(done.conflicts)} changes stand on what would be left out, the first is version "
-                f"{first['version']} at {first['path'][:200]!r}; leave them out too",
+                f"{first.version} at {first.path[:200]!r}; leave them out too",
                 field="event_ids",
-                conflicts=conflicts,
+                conflicts=plain(conflicts),
             )
         return writer.answer(
+            MemoryRolledBack,
+            response,
             owner,
             done.outcome,
             dry_run=body.dry_run,
@@ -222,49 +198,54 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
 
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
-        response_model=ChangedOut,
         summary="Apply changes of the core document again that were left out",
         operation_id="cherry_pick_memory",
     )
-    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent) -> JSONResponse:
+    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent, response: Response) -> MemoryChanged:
         def run(document: CoreHistory) -> Outcome[int]:
             return time_travel.cherry_pick(document, body.event_ids)
 
-        return writer.answer(*writer.run(sender, user_id, body, body.actor, CoreHistory, run))
+        owner, outcome = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        return writer.answer(MemoryChanged, response, owner, outcome)
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
-        response_model=ChangedOut,
         summary="Apply a waiting patch",
         operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def approve(user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer) -> JSONResponse:
+    def approve(
+        user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
         ops = None if body.patch is None else _ops(body.patch)
         return reviewed(
-            caller, user_id, queue_id, body.by, lambda waiting: review.approve(waiting, ops, body.reason)
+            caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
         )
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/refuse",
-        response_model=ChangedOut,
         summary="Refuse a waiting patch",
         operation_id="refuse_patch",
     )
-    def refuse(user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer) -> JSONResponse:
-        return reviewed(
-            caller, user_id, queue_id, body.by, lambda waiting: review.refuse(waiting, body.reason)
-        )
+    def refuse(
+        user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
+        return reviewed(caller, user_id, queue_id, body.by, response, lambda w: review.refuse(w, body.reason))
 
     def reviewed(
-        caller: Principal, user_id: str, queue_id: UUID, by: str, run: Callable[[WaitingPatch], Outcome[int]]
-    ) -> JSONResponse:
+        caller: Principal,
+        user_id: str,
+        queue_id: UUID,
+        by: str,
+        response: Response,
+        run: Callable[[WaitingPatch], Outcome[int]],
+    ) -> MemoryChanged:
         sender = Sender(caller, None)
         owner, command = document_owner(sender, user_id, "waiting patch", "queue_id"), sender.command(by)
         outcome = writer.transactions.run(
             owner, lambda c: run(WaitingPatch(c, writer.documents(), owner, command, queue_id)), CORE_TYPES
         )
-        return writer.answer(owner, outcome)
+        return writer.answer(MemoryChanged, response, owner, outcome)
 
     return router
 
@@ -296,16 +277,19 @@ class DocumentWriter:
         )
         return owner, done
 
-    def answer(self, owner: str, outcome: Outcome[int], **more: Any) -> JSONResponse:
-        """Returns the answer to a command on a document."""
-        document = {
-            "version": outcome.state,
-            "event_id": None if outcome.event is None else outcome.event.event_id,
-            "changed": outcome.changed,
-            "duplicate": outcome.repeated,
-            "token": self.transactions.token(owner, outcome.position),
-        }
-        return JSONResponse(document | more, headers={"etag": f'"{outcome.state}"'})
+    def answer(
+        self, shape: type[_C], response: Response, owner: str, outcome: Outcome[int], **more: Any
+    ) -> _C:
+        """Returns the answer to a command on a document, with the fields ``more`` of its shape. Sets its ETag."""
+        response.headers["etag"] = f'"{outcome.state}"'
+        return shape(
+            version=outcome.state,
+            event_id=None if outcome.event is None else outcome.event.event_id,
+            changed=outcome.changed,
+            duplicate=outcome.repeated,
+            token=self.transactions.token(owner, outcome.position),
+            **more,
+        )
 
 
 def document_owner(sender: Sender, user_id: str, thing: str = "document", field: str = "user_id") -> str:
@@ -329,13 +313,3 @@ def _ops(patch: list[Any]) -> list[dict[str, Any]]:
             where["path"] = error.path  # type: ignore[assignment]
         field = "patch" if error.op is None else f"patch/{error.op}"
         raise invalid(field, error.reason, **where) from None
-
-
-def _conflict(conflict: Conflict) -> dict[str, Any]:
-    return {
-        "event_id": conflict.change.event_id,
-        "version": conflict.change.version,
-        "op": conflict.error.op,
-        "path": conflict.error.path,
-        "reason": conflict.error.reason,
-    }

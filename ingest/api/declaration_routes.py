@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
 from events.references.declarations import members
 from events.references.owners import tenant_owner
+from events.resources.references import DeclaredKind, Team
 from events.store.log import Connection
 from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
@@ -40,32 +41,16 @@ class MemberIn(BaseModel):
     user_id: Name = Field(description="a member of the team, or its first member")
 
 
-class KindDeclared(BaseModel):
-    """The kind can be used. ``changed`` is false when it was declared like this already."""
-
-    kind: str
-    changed: bool
-
-
-class TeamOut(BaseModel):
-    """The members of the team after the command. ``changed`` is false when it changed none."""
-
-    team_id: str
-    members: list[str]
-    changed: bool
-
-
 def declaration_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of declared kinds and of teams."""
-    router = APIRouter(tags=["references"])
+    router = routes_of("references")
 
     @router.put(
         "/v1/reference-kinds/{kind}",
-        response_model=KindDeclared,
         summary="Declare a kind of the tenant",
         operation_id="declare_reference_kind",
     )
-    def declare(kind: str, body: KindIn, caller: Writer) -> JSONResponse:
+    def declare(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
         require_whole(caller)
         if caller.users is not None:
             raise ProblemError(
@@ -81,31 +66,27 @@ def declaration_router(transactions: Transactions) -> APIRouter:
                 c, caller.tenant, kind, body.schema_, body.initial, body.description, command
             ),
         )
-        return JSONResponse({"kind": kind, "changed": changed})
+        return DeclaredKind(kind=kind, changed=changed)
 
     @router.put(
         "/v1/teams/{team_id}/members/{member}",
-        response_model=TeamOut,
         summary="Add a member to a team; the first member adds oneself",
         operation_id="add_team_member",
     )
-    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> JSONResponse:
+    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
         return membership(caller, team_id, member, body.user_id, declarations.add_member)
 
     @router.delete(
         "/v1/teams/{team_id}/members/{member}",
-        response_model=TeamOut,
         summary="Remove a member from a team",
         operation_id="remove_team_member",
     )
-    def remove_member(
-        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
-    ) -> JSONResponse:
+    def remove_member(team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]) -> Team:
         return membership(caller, team_id, member, user_id, declarations.remove_member)
 
     def membership(
         caller: Principal, team_id: str, member: str, by: str, change: Callable[..., bool]
-    ) -> JSONResponse:
+    ) -> Team:
         for user_id in (by, member):
             owner_of(caller, user_id, thing="team", field="team_id")
         if not caller.reach.admits("default", None):
@@ -114,11 +95,12 @@ def declaration_router(transactions: Transactions) -> APIRouter:
             _check_path(field, value)
         command = Command(actor=f"user/{by}", at=datetime.now(UTC))
 
-        def changed(connection: Connection) -> dict[str, Any]:
-            done = change(connection, caller.tenant, team_id, member, by, command)
-            return {"members": members(connection, caller.tenant, team_id), "changed": done}
+        def run(connection: Connection) -> Team:
+            changed = change(connection, caller.tenant, team_id, member, by, command)
+            found = members(connection, caller.tenant, team_id)
+            return Team(team_id=team_id, members=found, changed=changed)
 
-        return JSONResponse({"team_id": team_id} | transactions.run(tenant_owner(caller.tenant), changed))
+        return transactions.run(tenant_owner(caller.tenant), run)
 
     return router
 

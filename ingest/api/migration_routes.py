@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Annotated, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
 from events.http.instants import Instant
-from events.http.service import JSONResponse
 from events.http.tokens import Awaited
+from events.resources.migration import MemoryMigration
 from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.command_routes import Name, Words
@@ -97,57 +97,6 @@ class MigrateIn(BaseModel):
     ] = 10.0
 
 
-class AppliedOut(BaseModel):
-    """A change of the document that rests on migrated sentences."""
-
-    version: int
-    event_id: UUID
-    patch: list[dict[str, Any]]
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-
-
-class QueuedOut(BaseModel):
-    """A patch that waits for an approval."""
-
-    queue_id: UUID
-    kind: str
-    path: str
-    patch: list[dict[str, Any]]
-    reason: str
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-
-
-class KeptOut(BaseModel):
-    """A sentence that is an episode, with the places of the document that it touches."""
-
-    turn_id: str
-    text: str
-    relatedPaths: list[str]
-
-
-class MigratedOut(BaseModel):
-    """What became of the sentences up to now. The same request later tells what became of the rest."""
-
-    migration_id: str
-    format: str
-    dry_run: bool
-    sentences: int = Field(description="different sentences of the text")
-    taken: int = Field(description="sentences that this request took; the others were there already")
-    pending: int = Field(description="sentences that wait for their extraction")
-    failed: list[str] = Field(description="turn ids of sentences that the extractor gave up")
-    erased: list[str] = Field(description="turn ids of sentences that were erased; they are not taken again")
-    applied: list[AppliedOut]
-    queued: list[QueuedOut]
-    kept: list[KeptOut]
-    remarks: list[str]
-    version: int
-    token: str = Field(description="give the token to wait_for of a recall")
-
-
 def migration_router(
     transactions: Transactions,
     documents: Callable[[], Documents],
@@ -155,15 +104,14 @@ def migration_router(
     extractor: Callable[[], Extractor],
 ) -> APIRouter:
     """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/migrate",
-        response_model=MigratedOut,
         summary="Migrate the memory of another system",
         operation_id="migrate_memory",
     )
-    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> JSONResponse:
+    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
         owner = document_owner(sender, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
@@ -195,17 +143,15 @@ def migration_router(
             report = await followed(follower, body.wait_s)
         # The token waits for the last sentence that is not extracted yet.
         awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
-        return JSONResponse(
-            {
-                "migration_id": migration.migration_id,
-                "format": form,
-                "dry_run": body.dry_run,
-                "sentences": len(migration.turns),
-                "taken": len(migration.turns.keys() - known),
-                "remarks": remarks,
-                "token": transactions.token(owner, awaited),
-                **report.document(),
-            }
+        return MemoryMigration.made_from(
+            report.resource(),
+            migration_id=migration.migration_id,
+            format=form,
+            dry_run=body.dry_run,
+            sentences=len(migration.turns),
+            taken=len(migration.turns.keys() - known),
+            remarks=remarks,
+            token=transactions.token(owner, awaited),
         )
 
     async def push(migration: Migration, tenant: str, key: QueueKey) -> None:

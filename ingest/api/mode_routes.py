@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, TypeVar
-from uuid import UUID
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
-from events.modes.registry import Modes
-from events.modes.shown import mode_document, project_document
+from events.modes.registry import Modes, project_of
+from events.modes.shown import shown_mode
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
+from events.resources.cards import Accepted
+from events.resources.modes import DeletedMode, Reembedding, WrittenMode, WrittenProject
 from events.types.modes import Decay, ModeRegistry
 from ingest.api import commands
-from ingest.api.command_routes import Accepted, Name, Words, accepted
+from ingest.api.command_routes import Name, Words, accepted
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, DimensionOf, Reembedding, UserModes
+from ingest.modes.mode_commands import Declaration, DimensionOf, UserModes
 from ingest.modes.requests import reembed_everybody
 
 _T = TypeVar("_T")
@@ -98,24 +99,6 @@ class ReembedIn(BaseModel):
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
-class ReembeddingOut(BaseModel):
-    """What a re-embedding does, or would do. No language model is called."""
-
-    mode: str = Field(description="the mode by its present name")
-    project_id: str | None
-    state: Literal["planned", "unneeded", "accepted"] = Field(
-        description="planned: a dry run; unneeded: every vector is right; accepted: a worker begins"
-    )
-    reembedding_id: UUID | None
-    embedder: str = Field(description="the embedder of the new vectors")
-    cards: int = Field(description="cards of the mode with a vector; for everybody: of all modes")
-    other: int = Field(description="of these, cards whose vector is of another embedder")
-    waiting: int = Field(description="cards of the mode that wait for their vector")
-    texts_per_s: float | None = Field(description="of this machine now; only a dry run measures it")
-    seconds: float | None = Field(description="about; only in a dry run")
-    model_calls: Literal[0] = 0
-
-
 class ProjectIn(BaseModel):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
@@ -142,37 +125,6 @@ class CardModeIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key")] = None
 
 
-class ModeOut(BaseModel):
-    """A mode as it is declared."""
-
-    name: str
-    project_id: str | None
-    embedder: str
-    dimension: int | None
-    description: str
-    default_decay: Decay | None
-    prompt_overrides: dict[str, str]
-    is_default: bool
-    declared_at: datetime | None
-    changed: bool = Field(description="false when the wanted state already held")
-
-
-class ModeGone(BaseModel):
-    """The mode is gone. Its cards belong to the general mode."""
-
-    name: str
-    changed: bool
-
-
-class ProjectOut(BaseModel):
-    """The settings of a project."""
-
-    project_id: str
-    default_mode: str | None
-    description: str
-    changed: bool
-
-
 def mode_router(
     transactions: Transactions,
     settings: Settings,
@@ -181,16 +133,15 @@ def mode_router(
     installation_planner: InstallationPlanner,
 ) -> APIRouter:
     """Returns the routes of modes and projects."""
-    router = APIRouter(tags=["modes"])
+    router = routes_of("modes")
     everybody = modes_of(settings)
 
     @router.put(
         "/v1/modes/{name}",
-        response_model=ModeOut,
         summary="Declare a mode, or declare it anew",
         operation_id="declare_mode",
     )
-    def declare(name: ModeName, body: ModeIn, caller: Writer) -> JSONResponse:
+    def declare(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
         wanted = Declaration(**body.model_dump(exclude={"user_id", "project_id"}))
 
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
@@ -200,11 +151,10 @@ def mode_router(
 
     @router.post(
         "/v1/modes/{name}/rename",
-        response_model=ModeOut,
         summary="Give a mode another name; its cards stay its cards",
         operation_id="rename_mode",
     )
-    def rename(name: ModeName, body: RenameIn, caller: Writer) -> JSONResponse:
+    def rename(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
             return mode_commands.rename(modes, body.project_id, name, body.new_name)
 
@@ -213,7 +163,6 @@ def mode_router(
 
     @router.delete(
         "/v1/modes/{name}",
-        response_model=ModeGone,
         summary="Delete a mode; its cards stay and belong to the general mode",
         operation_id="delete_mode",
     )
@@ -222,21 +171,22 @@ def mode_router(
         caller: Writer,
         user_id: Annotated[Name, Query()],
         project_id: Annotated[Name | None, Query()] = None,
-    ) -> JSONResponse:
+    ) -> DeletedMode:
         outcome = run(
             caller, user_id, project_id, [name], lambda modes: mode_commands.delete(modes, project_id, name)
         )
-        return JSONResponse({"name": name, "changed": outcome.changed})
+        return DeletedMode(name=name, changed=outcome.changed)
 
     @router.post(
         "/v1/modes/{name}/reembed",
         status_code=202,
-        response_model=ReembeddingOut,
-        responses={200: {"model": ReembeddingOut, "description": "a dry run, or every vector is right"}},
+        responses={200: {"model": Reembedding, "description": "a dry run, or every vector is right"}},
         summary="Embed the earlier cards of a mode again, with its present model",
         operation_id="reembed_mode",
     )
-    def reembed(name: ModeName, body: ReembedIn, caller: WriterOrAdministrator) -> JSONResponse:
+    def reembed(
+        name: ModeName, body: ReembedIn, caller: WriterOrAdministrator, response: Response
+    ) -> Reembedding:
         def command(modes: UserModes) -> Reembedding:
             return mode_commands.reembed(
                 modes, body.project_id, name, everybody, planner, dry_run=body.dry_run
@@ -247,18 +197,17 @@ def mode_router(
         else:
             require(caller, "write")
             found = run(caller, body.user_id, body.project_id, [name], command)
-        status = 200 if found.reembedding_id is None else 202
-        return JSONResponse(found.document(dry_run=body.dry_run), status_code=status)
+        response.status_code = 200 if found.reembedding_id is None else 202
+        return found
 
     @router.put(
         "/v1/projects/{project_id}",
-        response_model=ProjectOut,
         summary="Set the default mode and the description of a project",
         operation_id="declare_project",
     )
     def declare_project(
         project_id: Annotated[str, Path(min_length=1, max_length=512)], body: ProjectIn, caller: Writer
-    ) -> JSONResponse:
+    ) -> WrittenProject:
         changes = body.model_dump(exclude={"user_id"}, exclude_unset=True)
 
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
@@ -266,16 +215,15 @@ def mode_router(
 
         given = changes.get("default_mode")
         outcome = run(caller, body.user_id, project_id, [given] if given else [], command)
-        return JSONResponse(project_document(outcome.state, project_id) | {"changed": outcome.changed})
+        return WrittenProject.made_from(project_of(outcome.state, project_id), changed=outcome.changed)
 
     @router.post(
         "/v1/cards/{card_id}/mode",
         status_code=202,
-        response_model=Accepted,
         summary="Give a card another mode",
         operation_id="reclassify_card",
     )
-    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> JSONResponse:
+    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")
@@ -319,12 +267,11 @@ def mode_router(
         sent = Command(actor=f"user/{user_id}", at=datetime.now(UTC))
         return transactions.run(owner, lambda c: command(UserModes(c, owner, sent)))
 
-    def told(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> JSONResponse:
+    def told(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:
         modes = Modes(outcome.state, everybody)
         [mode] = [
             each for each in outcome.state.modes if (each.project_id, each.name) == (body.project_id, name)
         ]
-        document = mode_document(mode, modes, settings.embed_model)
-        return JSONResponse(document | {"changed": outcome.changed})
+        return shown_mode(WrittenMode, mode, modes, settings.embed_model, changed=outcome.changed)
 
     return router

@@ -10,11 +10,11 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
 from events.problems.problem import Problem
-from events.problems.rows import document_of
+from events.resources.problems import WrittenProblem
 from events.store.log import Connection
 from ingest.api.command_routes import Name, storable
 from ingest.api.sender import Sender, Sent
@@ -88,48 +88,17 @@ class PriorityIn(_Told):
     reason: Long | None = None
 
 
-class AttemptOut(BaseModel):
-    """An attempt. ``successful`` is null while nobody knows."""
-
-    attempt_id: UUID
-    date: datetime
-    approach: str
-    outcome: str | None
-    successful: bool | None
-    turn_ids: list[str]
-
-
-class ProblemOut(BaseModel):
-    """A problem after a command."""
-
-    problem_id: UUID
-    project_id: str
-    mode: str | None
-    description: str
-    status: str
-    priority: int
-    attempts: list[AttemptOut]
-    opened_at: datetime
-    updated_at: datetime
-    closed_at: datetime | None
-    resolution: str | None
-    turn_ids: list[str]
-    version: int
-    token: str = Field(description="give the token to wait_for of a recall to find the problem there")
-
-
 def problem_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of problems."""
-    router = APIRouter(tags=["problems"])
+    router = routes_of("problems")
 
     @router.post(
         "/v1/memory/{user_id}/problems",
         status_code=201,
-        response_model=ProblemOut,
         summary="Open a problem",
         operation_id="open_problem",
     )
-    def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> JSONResponse:
+    def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
         owner, command = sender.owner(user_id), _command(sender, user_id, body)
 
         def run(connection: Connection) -> Outcome[Problem]:
@@ -138,15 +107,14 @@ def problem_router(transactions: Transactions) -> APIRouter:
                 problems, body.description, body.priority, body.project_id, body.mode
             )
 
-        return answer(owner, run, status=201)
+        return answer(owner, run)
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
-        response_model=ProblemOut,
         summary="Record what was tried against a problem",
         operation_id="attempt_problem",
     )
-    def attempt(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> JSONResponse:
+    def attempt(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
         tried = {"approach": body.approach, "outcome": body.outcome, "successful": body.successful}
         now = datetime.now(UTC)
         refuse_future("date", body.date, now)
@@ -158,31 +126,28 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/close",
-        response_model=ProblemOut,
         summary="Close a problem",
         operation_id="close_problem",
     )
-    def close(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> JSONResponse:
+    def close(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
         return changed(
             sender, user_id, problem_id, body, lambda p: problem_commands.close(p, body.resolution)
         )
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/reopen",
-        response_model=ProblemOut,
         summary="Open a closed problem again",
         operation_id="reopen_problem",
     )
-    def reopen(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> JSONResponse:
+    def reopen(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
         return changed(sender, user_id, problem_id, body, lambda p: problem_commands.reopen(p, body.reason))
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/priority",
-        response_model=ProblemOut,
         summary="Give a problem another priority",
         operation_id="prioritize_problem",
     )
-    def prioritize(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> JSONResponse:
+    def prioritize(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
         def run(problem: KnownProblem) -> Outcome[Problem]:
             return problem_commands.prioritize(problem, body.priority, body.reason)
 
@@ -194,15 +159,14 @@ def problem_router(transactions: Transactions) -> APIRouter:
         problem_id: UUID,
         body: _Told,
         run: Callable[[KnownProblem], Outcome[Problem]],
-    ) -> JSONResponse:
+    ) -> WrittenProblem:
         owner = sender.owner(user_id, "problem", "problem_id")
         command = _command(sender, user_id, body)
         return answer(owner, lambda c: run(KnownProblem(c, owner, command, problem_id)))
 
-    def answer(owner: str, run: Callable[[Connection], Outcome[Problem]], status: int = 200) -> JSONResponse:
+    def answer(owner: str, run: Callable[[Connection], Outcome[Problem]]) -> WrittenProblem:
         outcome = transactions.run(owner, run)
-        token = transactions.token(owner, outcome.position)
-        return JSONResponse(document_of(outcome.state) | {"token": token}, status_code=status)
+        return WrittenProblem.made_from(outcome.state, token=transactions.token(owner, outcome.position))
 
     return router
 

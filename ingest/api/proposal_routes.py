@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
-from uuid import UUID
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
-from events.http.service import JSONResponse
+from events.http.answering import routes_of
 from events.http.uuids import Uuid
-from events.references.document import ReferenceOut, reference_document
+from events.resources.references import Reference, RefusedProposal, RetractedCard
 from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
 from ingest.decider import Command
@@ -34,56 +32,33 @@ class RefuseIn(AcceptIn):
     reason: Words | None = None
 
 
-class Refused(BaseModel):
-    """The proposal is refused."""
-
-    proposal_id: UUID
-    status: str
-
-
-class Retracted(BaseModel):
-    """The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn."""
-
-    proposal_id: UUID
-    status: Literal["accepted"]
-    card_id: UUID
-    events: int
-
-
 def proposal_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of proposals."""
-    router = APIRouter(tags=["references"])
+    router = routes_of("references")
 
     @router.post(
         "/v1/proposals/{proposal_id}/accept",
-        response_model=ReferenceOut | Retracted,
         summary="Apply an op that prose asked for",
         operation_id="accept_proposal",
     )
-    def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> JSONResponse:
+    def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> Reference | RetractedCard:
         owner, command = sent(caller, body)
         outcome = transactions.run(owner, lambda c: proposals.accept(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
-            return JSONResponse(
-                {
-                    "proposal_id": proposal_id,
-                    "status": "accepted",
-                    "card_id": outcome.card_id,
-                    "events": outcome.events,
-                }
+            return RetractedCard(
+                proposal_id=proposal_id, status="accepted", card_id=outcome.card_id, events=outcome.events
             )
-        return JSONResponse(reference_document(outcome.state))
+        return Reference.made_from(outcome.state)
 
     @router.post(
         "/v1/proposals/{proposal_id}/refuse",
-        response_model=Refused,
         summary="Refuse an op that prose asked for",
         operation_id="refuse_proposal",
     )
-    def refuse(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> JSONResponse:
+    def refuse(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> RefusedProposal:
         owner, command = sent(caller, body)
         transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
-        return JSONResponse({"proposal_id": proposal_id, "status": "refused"})
+        return RefusedProposal(proposal_id=proposal_id, status="refused")
 
     def sent(caller: Principal, body: AcceptIn) -> tuple[str, Command]:
         owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
-from events.http.service import JSONResponse
 from events.references.declarations import is_member, kind_of
-from events.references.document import ReferenceOut, reference_document
 from events.references.kinds.kind import Kind
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference
+from events.resources.references import WrittenReference
 from events.store.log import Connection
 from events.types.references import MAX_VERSION, ReferenceName, Tier
 from ingest.api.command_routes import Name, Words
@@ -105,91 +105,87 @@ class MoveIn(_Scoped):
     to_team_id: Name | None = None
 
 
-class WrittenReference(ReferenceOut):
-    """The reference after the command."""
-
-    token: str = Field(description="give the token to wait_for of a recall to find the reference there")
-
-
 def reference_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of references."""
-    router = APIRouter(tags=["references"])
+    router = routes_of("references")
 
     @router.post(
         "/v1/references/{kind}",
         status_code=201,
-        response_model=WrittenReference,
         summary="Create a reference",
         operation_id="create_reference",
     )
-    def create(kind: str, body: ReferenceIn, sender: Sent) -> JSONResponse:
+    def create(kind: str, body: ReferenceIn, sender: Sent, response: Response) -> WrittenReference:
         def run(stream: ReferenceStream, found: Kind) -> Outcome[Reference]:
             return reference_commands.create(stream, found, body.data, body.tier)
 
-        return answer(sender, kind, body.key, body, run, status=201)
+        return answer(sender, kind, body.key, body, response, run)
 
     @router.patch(
         "/v1/references/{kind}/{key}",
-        response_model=WrittenReference,
         summary="Apply an op to a reference",
         operation_id="change_reference",
     )
-    def change(kind: str, key: str, body: OpIn, sender: Sent, if_match: IfMatch = None) -> JSONResponse:
+    def change(
+        kind: str, key: str, body: OpIn, sender: Sent, response: Response, if_match: IfMatch = None
+    ) -> WrittenReference:
         op = {"op": body.op, **(body.model_extra or {})}
         expected = _expected(body.expected_version, if_match)
-        return answer(sender, kind, key, body, lambda s, k: reference_commands.apply(s, k, op, expected))
+        return answer(
+            sender, kind, key, body, response, lambda s, k: reference_commands.apply(s, k, op, expected)
+        )
 
     @router.post(
         "/v1/references/{kind}/{key}/archive",
-        response_model=WrittenReference,
         summary="Put a reference away",
         operation_id="archive_reference",
     )
-    def archive(kind: str, key: str, body: ArchiveIn, sender: Sent) -> JSONResponse:
-        return answer(sender, kind, key, body, lambda s, _: reference_commands.archive(s, body.reason))
+    def archive(kind: str, key: str, body: ArchiveIn, sender: Sent, response: Response) -> WrittenReference:
+        return answer(
+            sender, kind, key, body, response, lambda s, _: reference_commands.archive(s, body.reason)
+        )
 
     @router.post(
         "/v1/references/{kind}/{key}/restore",
-        response_model=WrittenReference,
         summary="Bring back a version of a reference",
         operation_id="restore_reference",
     )
-    def restore(kind: str, key: str, body: RestoreIn, sender: Sent) -> JSONResponse:
-        return answer(sender, kind, key, body, lambda s, k: reference_commands.restore(s, k, body.version))
+    def restore(kind: str, key: str, body: RestoreIn, sender: Sent, response: Response) -> WrittenReference:
+        return answer(
+            sender, kind, key, body, response, lambda s, k: reference_commands.restore(s, k, body.version)
+        )
 
     @router.post(
         "/v1/references/{kind}/{key}/tier",
-        response_model=WrittenReference,
         summary="Move a reference to another tier",
         operation_id="change_reference_tier",
     )
-    def tier(kind: str, key: str, body: TierIn, sender: Sent) -> JSONResponse:
+    def tier(kind: str, key: str, body: TierIn, sender: Sent, response: Response) -> WrittenReference:
         def run(stream: ReferenceStream, _: Kind) -> Outcome[Reference]:
             return reference_commands.change_tier(stream, body.tier, body.reason)
 
-        return answer(sender, kind, key, body, run)
+        return answer(sender, kind, key, body, response, run)
 
     @router.post(
         "/v1/references/{kind}/{key}/move",
-        response_model=WrittenReference,
         summary="Give a reference another scope",
         operation_id="move_reference",
     )
-    def move(kind: str, key: str, body: MoveIn, sender: Sent) -> JSONResponse:
+    def move(kind: str, key: str, body: MoveIn, sender: Sent, response: Response) -> WrittenReference:
         def run(stream: ReferenceStream, _: Kind) -> Outcome[Reference]:
             to = ReferenceName(kind=kind, key=key, project_id=body.to_project_id, team_id=body.to_team_id)
             return reference_commands.move(stream, _owner(stream.connection, sender, body.user_id, to), to)
 
-        return answer(sender, kind, key, body, run)
+        return answer(sender, kind, key, body, response, run)
 
     def answer(
         sender: Sender,
         kind: str,
         key: str,
         body: _Scoped,
+        response: Response,
         run: Callable[[ReferenceStream, Kind], Outcome[Reference]],
-        status: int = 200,
-    ) -> JSONResponse:
+    ) -> WrittenReference:
         actor = f"user/{body.user_id}"
         if body.agent_id:
             # A team's reference belongs to nobody alone, so the actor names the member as well.
@@ -205,9 +201,9 @@ def reference_router(transactions: Transactions) -> APIRouter:
             return run(ReferenceStream(connection, owner, name, command), kind_of(connection, tenant, kind))
 
         reference = transactions.run(tenant_owner(tenant), sent, TYPES).state
+        response.headers["etag"] = f'"{reference.version}"'
         token = transactions.token(sender.caller.storage_id(body.user_id), reference.position)
-        document = reference_document(reference) | {"token": token}
-        return JSONResponse(document, status_code=status, headers={"etag": f'"{reference.version}"'})
+        return WrittenReference.made_from(reference, token=token)
 
     return router
 

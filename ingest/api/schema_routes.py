@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 
 from events.core.patches import Op
-from events.http.service import JSONResponse
+from events.http.answering import routes_of
+from events.resources.core import MemoryPromoted, MemoryReverted
 from events.types.core import Author
 from ingest.api.command_routes import Name
-from ingest.api.core_routes import Authored, ChangedOut, DocumentWriter
+from ingest.api.core_routes import Authored, DocumentWriter
 from ingest.api.sender import Sent
 from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
@@ -67,33 +68,16 @@ class RevertIn(Authored):
     actor: Author = "user"
 
 
-class PromotedOut(ChangedOut):
-    """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
-
-    dry_run: bool
-    name: str
-    category_schema: dict[str, Any] = Field(alias="schema", description="the JSON Schema of the category")
-    moved: dict[str, str] = Field(description="the new pointer of each old one")
-    patch: list[dict[str, Any]]
-
-
-class RevertedOut(ChangedOut):
-    """What a reversion did."""
-
-    patch: list[dict[str, Any]]
-
-
 def schema_router(writer: DocumentWriter) -> APIRouter:
     """Returns the routes of the schemas of core documents."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/schema/promote",
-        response_model=PromotedOut,
         summary="Make a category of a topic that recurs in the core document",
         operation_id="promote_category",
     )
-    def promote(user_id: str, body: PromoteIn, sender: Sent) -> JSONResponse:
+    def promote(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
         def run(document: CoreHistory) -> Promoted:
             return evolution.promote(
                 document,
@@ -105,20 +89,28 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
             )
 
         owner, done = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
-        more = {"dry_run": body.dry_run, "name": done.name, "schema": done.schema, "moved": done.moved}
-        return writer.answer(owner, done.outcome, **more, patch=[dict(op) for op in done.ops])
+        return writer.answer(
+            MemoryPromoted,
+            response,
+            owner,
+            done.outcome,
+            dry_run=body.dry_run,
+            name=done.name,
+            category_schema=done.schema,
+            moved=done.moved,
+            patch=[dict(op) for op in done.ops],
+        )
 
     @router.post(
         "/v1/memory/{user_id}/schema/revert",
-        response_model=RevertedOut,
         summary="Take a promoted category of the core document back",
         operation_id="revert_category",
     )
-    def revert(user_id: str, body: RevertIn, sender: Sent) -> JSONResponse:
+    def revert(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
         def run(document: CoreHistory) -> tuple[Outcome[int], Sequence[Op]]:
             return evolution.revert(document, body.category)
 
         owner, (outcome, ops) = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
-        return writer.answer(owner, outcome, patch=[dict(op) for op in ops])
+        return writer.answer(MemoryReverted, response, owner, outcome, patch=[dict(op) for op in ops])
 
     return router

@@ -16,7 +16,6 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from pydantic import BaseModel, Field
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.health.cached_probe import CachedProbe
@@ -26,7 +25,7 @@ from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
-from events.http.service import JSONResponse, Stages, Status, body_of, install, running
+from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.platform.database import RECONNECT_S, Connection, connect
@@ -34,6 +33,7 @@ from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
+from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
 from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
@@ -70,17 +70,6 @@ logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 PUSH_WAIT_S = 1.0
-
-
-class TurnsAccepted(BaseModel):
-    """The turns are on the queue. ``duplicates`` names the turns whose turn_id was accepted before."""
-
-    turn_ids: list[str]
-    duplicates: list[str]
-    token: str | None = Field(
-        description="give the token to a recall's wait_for to read these turns; null when Postgres has been away since "
-        "this service started, because the key of tokens is in Postgres"
-    )
 
 
 def unavailable(*_: object, **__: object) -> NoReturn:
@@ -206,7 +195,6 @@ def create_app(
     @app.post(
         "/v1/turns",
         status_code=202,
-        response_model=TurnsAccepted,
         summary="Push one turn, a list of turns, or a conversation",
         operation_id="push_turns",
         tags=["turns"],
@@ -221,7 +209,7 @@ def create_app(
             }
         },
     )
-    async def push(request: Request, caller: Pusher) -> JSONResponse:
+    async def push(request: Request, caller: Pusher) -> Pushed:
         tenant = caller.tenant
         try:
             turns = turns_of(body_of(request))
@@ -256,13 +244,8 @@ def create_app(
             storage_id(tenant, turn["user_id"]): name for turn, name in zip(turns, turn_ids, strict=True)
         }
         sealer = keyring.sealer or await load_sealer()
-        return JSONResponse(
-            {
-                "turn_ids": turn_ids,
-                "duplicates": known,
-                "token": None if sealer is None else sealer.seal(awaited),
-            },
-            status_code=202,
+        return Pushed(
+            turn_ids=turn_ids, duplicates=known, token=None if sealer is None else sealer.seal(awaited)
         )
 
     async def queue_key(turns: list[dict[str, str]], tenant: str) -> QueueKey | None:
@@ -331,19 +314,19 @@ def create_app(
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
-    @app.get("/readyz", summary="Can turns be taken?", response_model=Status, operation_id="readiness")
-    async def ready(stages: Stages = "count") -> JSONResponse:
+    @app.get("/readyz", summary="Can turns be taken?", operation_id="readiness")
+    async def ready(stages: Stages = "count") -> Probe:
         try:
             await publisher.ping()
         except REDIS_AWAY as error:
             raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
         # The service takes turns while Postgres is away. The queue keeps them until Postgres is back.
         if stages == "ignore":
-            return JSONResponse({"status": "ready"})
+            return Probe(status="ready")
         found, queue = await asyncio.gather(asyncio.to_thread(health_status), asyncio.to_thread(queue_health))
         if found is not None and queue is not None:
             refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
-        return JSONResponse({"status": "ready"})
+        return Probe(status="ready")
 
     @app.get(
         "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"

@@ -28,6 +28,7 @@ from events.modes.mode_log import lock, registry_of
 from events.modes.reembedding import InstallationPlan, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
+from events.resources.modes import Reembedding
 from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.envelope import Event
@@ -60,34 +61,6 @@ class Declaration:
     default_decay: Decay | None = None
     prompt_overrides: Mapping[str, Any] | None = None
     is_default: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reembedding:
-    """What a re-embedding of a mode does. ``reembedding_id`` is the request for it; None: nothing was asked for."""
-
-    mode: str
-    project_id: str | None
-    embedder: str
-    plan: ReembeddingPlan | InstallationPlan
-    reembedding_id: UUID | None
-
-    def document(self, *, dry_run: bool) -> dict[str, Any]:
-        """Returns the answer of the API, which is the same in the command."""
-        state = "accepted" if self.reembedding_id is not None else "planned" if dry_run else "unneeded"
-        return {
-            "mode": self.mode,
-            "project_id": self.project_id,
-            "state": state,
-            "reembedding_id": self.reembedding_id,
-            "embedder": self.embedder,
-            "cards": self.plan.cards,
-            "other": self.plan.other,
-            "waiting": self.plan.waiting,
-            "texts_per_s": self.plan.texts_per_s,
-            "seconds": self.plan.seconds,
-            "model_calls": 0,
-        }
 
 
 class UserModes(Aggregate[ModeRegistry, ModeRegistry]):
@@ -226,8 +199,28 @@ def reembed(
     outcome = decide(user_modes, reembedded)
     meant, plan = planned[-1]
     event_id = None if outcome.event is None else outcome.event.event_id
-    return Reembedding(
-        mode=meant, project_id=project_id, embedder=plan.embedder, plan=plan, reembedding_id=event_id
+    return reembedding(plan, meant, plan.embedder, event_id, project_id=project_id, dry_run=dry_run)
+
+
+def reembedding(
+    plan: ReembeddingPlan | InstallationPlan,
+    mode: str,
+    embedder: str,
+    reembedding_id: UUID | None,
+    *,
+    project_id: str | None = None,
+    dry_run: bool,
+) -> Reembedding:
+    """Returns what a re-embedding does, or would do. ``reembedding_id`` None: nothing was asked for."""
+    asked = "unneeded" if reembedding_id is None else "accepted"
+    return Reembedding.made_from(
+        plan,
+        mode=mode,
+        project_id=project_id,
+        state="planned" if dry_run else asked,
+        reembedding_id=reembedding_id,
+        embedder=embedder,
+        model_calls=0,
     )
 
 

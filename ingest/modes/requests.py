@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import psycopg
 
@@ -11,9 +10,10 @@ from events.http.errors import ProblemError, invalid, missing
 from events.modes.reembedding import InstallationPlanner
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
+from events.resources.modes import Reembedding
 from events.store.log import Connection
 from events.types.envelope import uuid7
-from ingest.modes.mode_commands import Reembedding
+from ingest.modes.mode_commands import reembedding
 
 
 def reembed_everybody(
@@ -40,10 +40,9 @@ def reembed_everybody(
     except psycopg.errors.InsufficientPrivilege as error:
         raise ProblemError(403, "Not from this service", str(error)) from None
     embedder = plan.slots[name]["then"]
-    found = Reembedding(mode=name, project_id=None, embedder=embedder, plan=plan, reembedding_id=None)
     if dry_run or not plan.needed:
-        return found
+        return reembedding(plan, name, embedder, None, dry_run=dry_run)
     names = {"reembedding_id": uuid7(), "mode": name, "embedder": embedder, "requested_by": caller}
     row = connection.execute(statement("ingest.modes", "request_reembedding"), names).fetchone()
     assert row is not None
-    return replace(found, reembedding_id=row[0])
+    return reembedding(plan, name, embedder, row[0], dry_run=False)

@@ -19,7 +19,8 @@ from events.http.errors import ProblemError, invalid, missing
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
 from events.problems.problem_log import entries, lock
-from events.problems.rows import document_of
+from events.resources import problems as resources
+from events.resources.resource import plain
 from events.store.log import Connection
 from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.codec import Payload, encode
@@ -115,7 +116,7 @@ def open_problem(
                     "Exists",
                     "description: this problem is open; add an attempt to it, or describe another problem",
                     field="description",
-                    current=document_of(each),
+                    current=plain(resources.Problem.made_from(each)),
                 )
         if len(known) >= MAX_PROBLEMS:
             raise invalid(

@@ -14,9 +14,10 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from events.platform.failures import RETRY_S
 from events.platform.sql import statement
+from events.resources.cards import Side
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
-from retrieval.cards.card import brief, by_id, card_row
+from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import search_statement
@@ -324,7 +325,7 @@ def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:
         card_ids=sides,
         reason=dispute.reason,
         arbitration_id=dispute.arbitration_id,
-        cards=[brief(known[card]) for card in sides if card in known],
+        cards=[Side.made_from(known[card]) for card in sides if card in known],
     )
 
 
@@ -335,7 +336,7 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
         entity=known[edge.to_card].entity,
         card_ids=sides,
         reason=edge.reason,
-        cards=[brief(known[card]) for card in sides if card in known],
+        cards=[Side.made_from(known[card]) for card in sides if card in known],
     )
 
 

@@ -23,6 +23,8 @@ from events.core.replay import difference
 from events.core.state import CoreState
 from events.platform.database import connect
 from events.platform.settings import Settings
+from events.resources.core import MemoryChange, QueueEntry
+from events.resources.resource import fields_of
 from events.store import log
 from events.store.log import Connection
 from events.types.core import Author
@@ -34,7 +36,6 @@ from ingest.decider import Command, Outcome
 from projectors.core.documents import documents_of, feed_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import snippets, told
-from retrieval.http.core_routes import change_document, entry_document
 from retrieval.pool.connections import open_pool
 
 app = App(
@@ -86,21 +87,21 @@ def run_history(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[MemoryChange]:
         present = await _present(reader, options)
         below = present.state.version + 1
         found = await reader.changes(options.owner, present, below=below, limit=limit)
-        return [change_document(each) for each in found]
+        return [MemoryChange.made_from(each) for each in found]
 
     changes = _reading(settings, data, look)
     if options.json:
         _print_json(changes)
         return 0
     for each in changes:
-        ops = ", ".join(f"{op['op']} {op['path']}" for op in each["patch"] if op["op"] != "test")
-        why = f"  ({each['rationale']})" if each["rationale"] else ""
-        at = f"{each['at']:%Y-%m-%d %H:%M}"
-        print(f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}")
+        ops = ", ".join(f"{op['op']} {op['path']}" for op in each.patch if op["op"] != "test")
+        why = f"  ({each.rationale})" if each.rationale else ""
+        at = f"{each.at:%Y-%m-%d %H:%M}"
+        print(f"v{each.version}  {at}  {each.kind}  {each.actor}  {each.event_id}  {ops}{why}")
     return 0
 
 
@@ -231,20 +232,18 @@ def run_queue(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[QueueEntry]:
         present = await reader.present(options.owner)
         found = await reader.queue(options.owner, present, None if status == "all" else status)
-        return [entry_document(each) for each in found]
+        return [QueueEntry.made_from(each) for each in found]
 
     entries = _reading(settings, data, look)
     if options.json:
         _print_json(entries)
         return 0
     for each in entries:
-        shown = f"expected {_short(each['expected'])}, found {_short(each['actual'])}"
-        print(
-            f"{each['queue_id']}  {each['status']}  {each['actor']}  {each['path']}: {each['reason']} ({shown})"
-        )
+        shown = f"expected {_short(each.expected)}, found {_short(each.actual)}"
+        print(f"{each.queue_id}  {each.status}  {each.actor}  {each.path}: {each.reason} ({shown})")
     if not entries:
         print("no patch waits")
     return 0
@@ -367,7 +366,7 @@ def _ops(given: str) -> list[dict[str, Any]]:
 
 
 def _print_json(value: Any) -> None:
-    print(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+    print(orjson.dumps(value, default=fields_of, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _indented(value: Any) -> str:

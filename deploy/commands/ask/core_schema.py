@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -19,11 +19,12 @@ from deploy.commands.ask.core import (
 )
 from deploy.options import Flat, Given, OfUser
 from events.platform.settings import Settings
+from events.resources.core import Candidate
 from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
 from ingest.decider import Command
 from retrieval.core.reader import DocumentReader
-from retrieval.http.schema_routes import candidate_document, candidates_for
+from retrieval.http.schema_routes import candidates_for, shown
 
 __all__ = ["app"]
 
@@ -35,19 +36,19 @@ def run_candidates(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[Candidate]:
         present = await _present(reader, options)
         found = await candidates_for(reader, options.owner, present)
-        return [candidate_document(present.state.document, each) for each in found]
+        return [shown(present.state.document, each) for each in found]
 
     found = _reading(settings, data, look)
     if options.json:
         _print_json(found)
         return 0
     for each in found:
-        why = ", ".join(f"{one['reason']} {one['count']} (+{one['points']})" for one in each["reasons"])
-        print(f"{each['candidate']}  as {each['name']}  score {each['score']}: {why}")
-        for line in each["diff"]["lines"]:
+        why = ", ".join(f"{one.reason} {one.count} (+{one.points})" for one in each.reasons)
+        print(f"{each.candidate}  as {each.name}  score {each.score}: {why}")
+        for line in each.diff.lines:
             print(f"  {line}")
     if not found:
         print("no topic recurs")

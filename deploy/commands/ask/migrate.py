@@ -20,6 +20,7 @@ from events.http.tokens import read_queue_key
 from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
+from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
 from events.types.instants import InstantInvalidError, instant_of
@@ -205,7 +206,7 @@ def _print(
             "sentences": len(migration.turns),
             "taken": taken,
             "remarks": found.remarks,
-            **report.document(),
+            **plain(report.resource()),
         }
         print(orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode())
         return

@@ -15,10 +15,12 @@ from deploy.instance import find
 from deploy.options import Flat, Given, Json, Tenant
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.modes.shown import mode_document, project_document
+from events.modes.shown import shown_mode
 from events.platform.database import connect
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
+from events.resources.modes import Mode, Project
+from events.resources.resource import Resource, fields_of
 from events.store import log
 from events.types.modes import Decay, ModeRegistry
 from events.types.tenancy import DEFAULT_TENANT, storage_id
@@ -59,20 +61,15 @@ def run_list(*, options: Flat[Options], settings: Given[Settings], data: Given[P
     found = modes.in_force(options.project)
     if options.project is None:
         found += [each for each in modes.registry.modes if each.project_id is not None and not each.deleted]
-    documents = [mode_document(each, modes, settings.embed_model) for each in found]
+    shown = [shown_mode(Mode, each, modes, settings.embed_model) for each in found]
     if options.json:
-        _print(documents)
+        _print(shown)
         return 0
-    for each in documents:
-        where = "" if each["project_id"] is None else f" (project {each['project_id']})"
-        mark = ", default" if each["is_default"] else ""
-        decay = f", {each['default_decay']} decay" if each["default_decay"] else ""
-        print(f"{each['name']}{where}: {each['embedder']}{decay}{mark}  {each['description']}".rstrip())
-    for project in modes.registry.projects:
-        if project.default_mode is not None and options.project in (None, project.project_id):
-            print(f"project {project.project_id}: default mode {project.default_mode}")
-    if not documents:
-        print(f"{options.user} has no modes; everything is general")
+    for each in shown:
+        where = "" if each.project_id is None else f" (project {each.project_id})"
+        mark = ", default" if each.is_default else ""
+        decay = f", {each.default_decay} decay" if each.default_decay else ""
+        print(f"{each.name}{where}: {each.embedder}{decay}{mark}  {each.description}".rstrip())
     return 0
 
 
@@ -172,18 +169,17 @@ def run_reembed(
         ),
     )  # fmt: skip
     if options.json:
-        _print(found.document(dry_run=dry_run))
+        _print(found)
         return 0
-    plan = found.plan
     about = (
-        "" if plan.seconds is None else f", about {plan.seconds:,.0f} s at {plan.texts_per_s:,.0f} texts/s"
+        "" if found.seconds is None else f", about {found.seconds:,.0f} s at {found.texts_per_s:,.0f} texts/s"
     )
-    if not plan.needed:
-        print(f"nothing to do: all {plan.cards:,} vectors of {found.mode} are of {found.embedder}")
+    if not (found.other or found.waiting):
+        print(f"nothing to do: all {found.cards:,} vectors of {found.mode} are of {found.embedder}")
     else:
         print(
-            f"{found.mode}: {plan.other:,} of {plan.cards:,} vectors are of another embedder than {found.embedder}, "
-            f"and {plan.waiting:,} cards wait for theirs{about}; no call of a language model"
+            f"{found.mode}: {found.other:,} of {found.cards:,} vectors are of another embedder than {found.embedder}, "
+            f"and {found.waiting:,} cards wait for theirs{about}; no call of a language model"
         )
     if found.reembedding_id is not None:
         print("a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress")
@@ -227,10 +223,10 @@ def _changed(
             {
                 "changed": outcome.changed,
                 "modes": [
-                    mode_document(each, modes, settings.embed_model)
+                    shown_mode(Mode, each, modes, settings.embed_model)
                     for each in modes.in_force(options.project)
                 ],
-                "projects": [project_document(registry, each.project_id) for each in registry.projects],
+                "projects": [Project.made_from(each) for each in registry.projects],
             }
         )
     else:
@@ -248,4 +244,8 @@ def _sent(settings: Settings, options: Options, command: Callable[[UserModes], T
 
 
 def _print(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False, default=str))
+    print(json.dumps(document, ensure_ascii=False, default=_shown))
+
+
+def _shown(value: Any) -> Any:
+    return fields_of(value) if isinstance(value, Resource) else str(value)

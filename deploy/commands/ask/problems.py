@@ -19,7 +19,8 @@ from events.platform.database import connect
 from events.platform.settings import Settings
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
-from events.problems.rows import document_of
+from events.resources import problems as resources
+from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
 from events.types.instants import instant_of
@@ -49,7 +50,7 @@ def run_list(
         problems = in_order(fold(entries(connection, options.owner)).by_id.values())
     found = [each for each in problems if status in ("all", each.status)]
     if options.json:
-        print(json.dumps([document_of(each) for each in found], ensure_ascii=False))
+        print(json.dumps(plain([resources.Problem.made_from(each) for each in found]), ensure_ascii=False))
         return 0
     for each in found:
         _print(each)
@@ -172,7 +173,7 @@ def _run(
         if outcome.changed:
             log.announce(connection)
     if options.json:
-        print(json.dumps(document_of(outcome.state), ensure_ascii=False))
+        print(json.dumps(plain(resources.Problem.made_from(outcome.state)), ensure_ascii=False))
     else:
         _print(outcome.state)
     return 0

@@ -17,11 +17,12 @@ from deploy.options import Flat, Given, Json, Tenant
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.references.declarations import is_member, kind_of
-from events.references.document import reference_document
 from events.references.kinds.kind import Kind
 from events.references.owners import stream_of, team_owner
 from events.references.reference import Reference
 from events.references.reference_log import current, events_below
+from events.resources import references as resources
+from events.resources.resource import fields_of
 from events.store import log
 from events.store.log import Connection
 from events.types.references import ReferenceChanged, ReferenceName, Tier
@@ -97,7 +98,13 @@ def run_list(
         and (archived or not each.archived)
     ]
     if options.json:
-        print(json.dumps([reference_document(each) for each in found], ensure_ascii=False, default=str))
+        print(
+            json.dumps(
+                [fields_of(resources.Reference.made_from(each)) for each in found],
+                ensure_ascii=False,
+                default=str,
+            )
+        )
         return 0
     for each in found:
         where = f" (team {each.name.team_id})" if each.name.team_id else ""
@@ -342,7 +349,9 @@ def _run(
 
 def _print(reference: Reference, options: Options) -> int:
     if options.json:
-        print(json.dumps(reference_document(reference), ensure_ascii=False, default=str))
+        print(
+            json.dumps(fields_of(resources.Reference.made_from(reference)), ensure_ascii=False, default=str)
+        )
     else:
         state = ", archived" if reference.archived else ""
         print(f"{reference.rendering}  (version {reference.version}, {reference.tier}{state})")
