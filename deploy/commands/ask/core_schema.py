@@ -21,7 +21,8 @@ from deploy.options import Flat, Given, OfUser
 from events.platform.settings import Settings
 from events.resources.core import Candidate
 from ingest.core import evolution
-from ingest.core.appending import Origin
+from ingest.core.aggregate import CoreHistory
+from ingest.decider import Command
 from retrieval.core.reader import DocumentReader
 from retrieval.http.schema_routes import candidates_for, shown
 
@@ -79,19 +80,20 @@ def run_promote(
         if not sign:
             raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
         members[pointer] = wanted
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
     done = _run(
         settings,
         data,
         lambda c, d: evolution.promote(
-            c, d, options.owner, candidate, name, members, origin, dry_run=dry_run
+            CoreHistory(c, d, options.owner, command), candidate, name, members, dry_run=dry_run
         ),
     )
     if options.json:
         outcome = done.outcome
+        event_id = outcome.event and outcome.event.event_id
         _print_json(
             {
-                "version": outcome.version, "event_id": outcome.event_id, "name": done.name, "moved": dict(done.moved),
+                "version": outcome.state, "event_id": event_id, "name": done.name, "moved": dict(done.moved),
                 "schema": dict(done.schema), "dry_run": dry_run,
             }
         )  # fmt: skip
@@ -111,6 +113,8 @@ def run_revert(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
-    outcome, _ = _run(settings, data, lambda c, d: evolution.revert(c, d, options.owner, category, origin))
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    outcome, _ = _run(
+        settings, data, lambda c, d: evolution.revert(CoreHistory(c, d, options.owner, command), category)
+    )
     return _told_outcome(outcome, options)

@@ -27,8 +27,9 @@ from events.store import log
 from events.store.log import Connection
 from events.types.references import ReferenceChanged, ReferenceName, Tier
 from events.types.tenancy import DEFAULT_TENANT, storage_id
+from ingest.decider import Command, Outcome
 from ingest.references import reference_commands
-from ingest.references.reference_commands import Origin, Outcome, not_found
+from ingest.references.reference_commands import ReferenceStream, not_found
 from ingest.references.tiers import review
 from retrieval.pool.connections import open_pool
 from retrieval.references.reader import ReferenceReader
@@ -155,9 +156,8 @@ def run_create(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.create(
-            connection, owner, options.name(kind, key), found, given, tier, origin
-        ),
+        key,
+        lambda stream, found: reference_commands.create(stream, found, given, tier),
     )
 
 
@@ -187,9 +187,8 @@ def run_apply(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.apply(
-            connection, owner, options.name(kind, key), found, command, origin, expect
-        ),
+        key,
+        lambda stream, found: reference_commands.apply(stream, found, command, expect),
     )
 
 
@@ -248,9 +247,8 @@ def run_restore(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.restore(
-            connection, owner, options.name(kind, key), found, version, origin
-        ),
+        key,
+        lambda stream, found: reference_commands.restore(stream, found, version),
     )
 
 
@@ -270,9 +268,8 @@ def run_archive(
         data,
         options,
         kind,
-        lambda connection, owner, _, origin: reference_commands.archive(
-            connection, owner, options.name(kind, key), reason, origin
-        ),
+        key,
+        lambda stream, _: reference_commands.archive(stream, reason),
     )
 
 
@@ -292,9 +289,8 @@ def run_tier(
         data,
         options,
         kind,
-        lambda connection, owner, _, origin: reference_commands.change_tier(
-            connection, owner, options.name(kind, key), tier, "by hand", origin
-        ),
+        key,
+        lambda stream, _: reference_commands.change_tier(stream, tier, "by hand"),
     )
 
 
@@ -336,17 +332,19 @@ def _run(
     data: Path | None,
     options: Options,
     kind: str,
-    command: Callable[[Connection, str, Kind, Origin], Outcome],
+    key: str,
+    run: Callable[[ReferenceStream, Kind], Outcome[Reference]],
 ) -> int:
     settings, _ = find(settings, data)
-    origin = Origin(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
+    command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="ref") as connection:
         with connection.transaction():
             owner = options.owner(connection)
-            outcome = command(connection, owner, kind_of(connection, options.tenant, kind), origin)
+            stream = ReferenceStream(connection, owner, options.name(kind, key), command)
+            outcome = run(stream, kind_of(connection, options.tenant, kind))
         if outcome.changed:
             log.announce(connection)
-    return _print(outcome.reference, options)
+    return _print(outcome.state, options)
 
 
 def _print(reference: Reference, options: Options) -> int:
