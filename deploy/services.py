@@ -101,7 +101,7 @@ class _InProcess(httpx2.BaseTransport):
         settings = replace(
             self._settings, auth="off", audit="off", redis_url=self._settings.redis_url or _NO_QUEUE
         )
-        app, operator = app_of(self._service, settings, chores=False), Principal(tenant=self._tenant)
+        app, operator = app_of(self._service, settings, with_chores=False), Principal(tenant=self._tenant)
         await self._running.enter_async_context(app.router.lifespan_context(app))
 
         async def as_operator(scope: Scope, receive: Receive, send: Send) -> None:
@@ -110,8 +110,8 @@ class _InProcess(httpx2.BaseTransport):
         return httpx2.ASGITransport(as_operator)
 
 
-def app_of(service: Service, settings: Settings, *, chores: bool = True) -> FastAPI:
-    """Returns the app of a service. The write service does its chores only with ``chores``."""
+def app_of(service: Service, settings: Settings, *, with_chores: bool = True) -> FastAPI:
+    """Returns the app of a service. The write service does its chores only with ``with_chores``."""
     if service == "write":
         from ingest.api.write_api import create_app as create_write_app  # noqa: PLC0415 - each service its own
 
@@ -122,7 +122,7 @@ def app_of(service: Service, settings: Settings, *, chores: bool = True) -> Fast
             lambda: _documents(settings),
             _planner(settings),
             _installation_planner(settings),
-            chores=chores,
+            with_chores=with_chores,
         )
     if service == "embed":
         from retrieval.http.embed_api import create_app as create_embed_app  # noqa: PLC0415

@@ -6,16 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
 from events.http.instants import Instant, refuse_future
-from events.http.tokens import Keyring, Sealer
 from events.http.uuids import Uuid
 from events.resources.cards import Accepted
 from events.store.log import Connection
@@ -23,7 +19,8 @@ from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands
-from ingest.api.commands import CommandResult
+from ingest.api.transactions import Transactions
+from ingest.decider import Command, Outcome
 
 
 def _storable(longest: int) -> AfterValidator:
@@ -90,11 +87,8 @@ class VerifyIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key; else the instant is")] = None
 
 
-def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
-    """Returns the routes of the commands. They answer 503 while Postgres is away.
-
-    The connections of ``pool`` must be in autocommit mode.
-    """
+def command_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of the commands."""
     router = routes_of()
 
     @router.post(
@@ -109,9 +103,8 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        return answer(
-            owner, lambda c: commands.rule(c, owner, ruled, now=datetime.now(UTC), reach=caller.reach)
-        )
+        command = Command(actor=body.by, at=datetime.now(UTC), reach=caller.reach)
+        return accepted(transactions, owner, lambda c: commands.rule(c, owner, ruled, command))
 
     @router.post(
         "/v1/relations",
@@ -130,12 +123,8 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             confidence=body.confidence,
         )
         actor = f"agent/{body.agent_id}" if body.agent_id else "api"
-        return answer(
-            owner,
-            lambda c: commands.connect(
-                c, owner, connected, actor=actor, now=datetime.now(UTC), reach=caller.reach
-            ),
-        )
+        command = Command(actor=actor, at=datetime.now(UTC), reach=caller.reach)
+        return accepted(transactions, owner, lambda c: commands.connect(c, owner, connected, command))
 
     @router.post(
         "/v1/cards/{card_id}/verify",
@@ -148,33 +137,24 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
-        return answer(
-            owner,
-            lambda c: commands.verify(
-                c,
-                owner,
-                card_id,
-                by=body.by,
-                note=body.note,
-                verified_at=body.verified_at or now,
-                request_id=body.request_id,
-                reach=caller.reach,
-            ),
+        command = Command(
+            actor=body.by,
+            at=body.verified_at or now,
+            idempotency_key=body.request_id,
+            reach=caller.reach,
         )
-
-    def answer(user_id: str, command: Callable[[Connection], CommandResult]) -> Accepted:
-        try:
-            with pool.connection(timeout=2.0) as connection:
-                sealer = keyring.sealer or commands.load_sealer(connection, keyring)
-                with commands.commanding(connection, user_id):
-                    result = command(connection)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
-        return accepted(user_id, result, sealer)
+        return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
 
     return router
 
 
-def accepted(user_id: str, result: CommandResult, sealer: Sealer) -> Accepted:
-    """Returns the answer to a command, with a token for read your own writes."""
-    return Accepted.made_from(result, token=sealer.seal({user_id: result.position}))
+def accepted(
+    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[None]]
+) -> Accepted:
+    """Returns the answer to a command that always has an event."""
+    outcome = transactions.run(owner, command)
+    event = outcome.event
+    assert event is not None, "the command appended its event, or an earlier one did"
+    return Accepted.made_from(
+        event, duplicate=outcome.repeated, token=transactions.token(owner, event.position)
+    )

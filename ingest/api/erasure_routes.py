@@ -19,10 +19,10 @@ from events.store.log import Connection
 from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 from ingest.erasure import subjects
-from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
 from ingest.erasure.receipts import reaches, receipt_of
-from ingest.erasure.subjects import Outcome, Terms
+from ingest.erasure.subjects import Outcome
 
 _LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
 DryRun = Annotated[bool, Query(description="erase nothing, and count what would go")]

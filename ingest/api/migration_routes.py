@@ -5,42 +5,37 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.http.access import Writer
 from events.http.answering import routes_of
-from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
 from events.http.instants import Instant
-from events.http.tokens import Awaited, Keyring, Sealer
+from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
-from events.store.log import Connection
 from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.command_routes import Name, Words
-from ingest.api.commands import commanding, load_sealer
 from ingest.api.core_routes import document_owner
-from ingest.api.reference_routes import IdempotencyKey
+from ingest.api.sender import Sent
+from ingest.api.transactions import Transactions
 from ingest.api.turn_fields import MAX_TURNS
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
 from ingest.migration import rehearsal
 from ingest.migration.beginning import begin, check
-from ingest.migration.memories import TextInvalidError
+from ingest.migration.memories import Memory, TextInvalidError
 from ingest.migration.reading import Format, read
 from ingest.migration.rehearsal import rehearse
 from ingest.migration.report import Follower, Report
-from ingest.migration.turns import Message, Migration, Terms, messages_of, migration_of
+from ingest.migration.turns import Migration, Terms, migration_of
 from ingest.migration.user_name import told_name
 
-_T = TypeVar("_T")
 MAX_TEXT_BYTES = 128 * 1024
 _LOOK_EVERY_S = 0.1
 
@@ -103,8 +98,7 @@ class MigrateIn(BaseModel):
 
 
 def migration_router(
-    pool: ConnectionPool[Connection],
-    keyring: Keyring,
+    transactions: Transactions,
     documents: Callable[[], Documents],
     publisher: TurnPublisher,
     extractor: Callable[[], Extractor],
@@ -117,10 +111,8 @@ def migration_router(
         summary="Migrate the memory of another system",
         operation_id="migrate_memory",
     )
-    async def migrate(
-        user_id: str, body: MigrateIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> MemoryMigration:
-        owner = document_owner(caller, user_id)
+    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
+        owner = document_owner(sender, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
         terms = Terms(
@@ -133,22 +125,33 @@ def migration_router(
             notes=body.messages is None,
             user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
         )
-        sealer, key = await asyncio.to_thread(run, owner, keys)
+        key = await asyncio.to_thread(queue_key)
         migration = migration_of(messages, terms, key)
         await asyncio.to_thread(check, migration, now)
         follower = Follower(owner, migration)
-        known = await asyncio.to_thread(run, owner, follower.known)
+        known = await asyncio.to_thread(transactions.run, owner, follower.known)
         if body.dry_run:
             report = await asyncio.to_thread(rehearsed, migration, now)
         else:
-            actor = f"user/{user_id}"
-            await asyncio.to_thread(run, owner, lambda c: begin(c, migration, actor, now, idempotency_key))
+            command = replace(sender.command(f"user/{user_id}"), at=now)
+            await asyncio.to_thread(transactions.run, owner, lambda c: begin(c, migration, command))
             await push(
-                migration.part(each for each in migration.turns if each not in known), caller.tenant, key
+                migration.part(each for each in migration.turns if each not in known),
+                sender.caller.tenant,
+                key,
             )
             report = await followed(follower, body.wait_s)
-        return answer(
-            migration, form, report, remarks, sealer, taken=len(migration.turns.keys() - known), body=body
+        # The token waits for the last sentence that is not extracted yet.
+        awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
+        return MemoryMigration.made_from(
+            report.resource(),
+            migration_id=migration.migration_id,
+            format=form,
+            dry_run=body.dry_run,
+            sentences=len(migration.turns),
+            taken=len(migration.turns.keys() - known),
+            remarks=remarks,
+            token=transactions.token(owner, awaited),
         )
 
     async def push(migration: Migration, tenant: str, key: QueueKey) -> None:
@@ -166,9 +169,10 @@ def migration_router(
 
     async def followed(follower: Follower, wait_s: float) -> Report:
         until = time.monotonic() + wait_s
-        while await asyncio.to_thread(run, follower.owner, follower.pending) and time.monotonic() < until:
+        run, owner = transactions.run, follower.owner
+        while await asyncio.to_thread(run, owner, follower.pending) and time.monotonic() < until:
             await asyncio.sleep(_LOOK_EVERY_S)
-        return await asyncio.to_thread(run, follower.owner, lambda c: follower.report(c, documents()))
+        return await asyncio.to_thread(run, owner, lambda c: follower.report(c, documents()))
 
     def rehearsed(migration: Migration, now: datetime) -> Report:
         if len(migration.turns) > rehearsal.MOST:
@@ -176,55 +180,28 @@ def migration_router(
                 "dry_run", f"takes at most {rehearsal.MOST} sentences, not {len(migration.turns)}; send fewer"
             )
         try:
-            return run(migration.terms.owner, lambda c: rehearse(c, documents(), extractor(), migration, now))
+            return transactions.run(
+                migration.terms.owner, lambda c: rehearse(c, documents(), extractor(), migration, now)
+            )
         except ExtractorUnavailableError as error:
             raise ProblemError(503, "Extractor unavailable", f"{error}; try again later") from error
 
-    def keys(connection: Connection) -> tuple[Sealer, QueueKey]:
-        sealer = keyring.sealer or load_sealer(connection, keyring)
-        assert keyring.queue_key is not None, "the keyring learns both keys at once"
-        return sealer, keyring.queue_key
-
-    def run(owner: str, command: Callable[[Connection], _T]) -> _T:
-        try:
-            with pool.connection(timeout=2.0) as connection, commanding(connection, owner):
-                return command(connection)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
+    def queue_key() -> QueueKey:
+        with transactions.connection() as connection:
+            transactions.sealer(connection)
+        key = transactions.keyring.queue_key
+        assert key is not None, "the keyring learns both keys at once"
+        return key
 
     return router
 
 
-def answer(
-    migration: Migration,
-    form: str,
-    report: Report,
-    remarks: list[str],
-    sealer: Sealer,
-    *,
-    taken: int,
-    body: MigrateIn,
-) -> MemoryMigration:
-    """Returns the answer about a migration. The token waits for the last sentence that is not extracted yet."""
-    awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
-    return MemoryMigration.made_from(
-        report.resource(),
-        migration_id=migration.migration_id,
-        format=form,
-        dry_run=body.dry_run,
-        sentences=len(migration.turns),
-        taken=taken,
-        remarks=remarks,
-        token=sealer.seal({migration.terms.owner: awaited}),
-    )
-
-
-def _messages(body: MigrateIn) -> tuple[str, list[Message], list[str]]:
+def _messages(body: MigrateIn) -> tuple[str, list[Memory], list[str]]:
     """Returns (form, messages, remarks). Raises a 422 problem that names the line or pointer at fault."""
     if (body.text is None) == (body.messages is None):
         raise invalid("text", "and messages exclude each other; send one of them")
     if body.messages is not None:
-        return "messages", [Message(each.content, each.said_at, each.role) for each in body.messages], []
+        return "messages", [Memory(each.content, each.said_at, each.role) for each in body.messages], []
     assert body.text is not None
     if len(body.text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
         raise invalid("text", f"is longer than {MAX_TEXT_BYTES} bytes; send it in parts")
@@ -237,4 +214,4 @@ def _messages(body: MigrateIn) -> tuple[str, list[Message], list[str]]:
             "text",
             f"holds {len(found.memories)} sentences; at most {MAX_TURNS} are allowed, so send it in parts",
         )
-    return found.format, messages_of(found.memories), found.remarks
+    return found.format, found.memories, found.remarks

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
-import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
 from events.http.uuids import Uuid
 from events.resources.references import Reference, RefusedProposal, RetractedCard
-from events.store.log import Connection
 from ingest.api.command_routes import Name, Words
-from ingest.api.commands import commanding
+from ingest.api.transactions import Transactions
+from ingest.decider import Command
 from ingest.references import proposals
 
 
@@ -37,8 +32,8 @@ class RefuseIn(AcceptIn):
     reason: Words | None = None
 
 
-def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
-    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
+def proposal_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of proposals."""
     router = routes_of("references")
 
     @router.post(
@@ -47,11 +42,8 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
         operation_id="accept_proposal",
     )
     def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> Reference | RetractedCard:
-        owner = _mine(caller, body.user_id)
-        with connected(owner) as connection:
-            outcome = proposals.accept(
-                connection, owner, proposal_id, by=body.user_id, at=datetime.now(UTC), reach=caller.reach
-            )
+        owner, command = sent(caller, body)
+        outcome = transactions.run(owner, lambda c: proposals.accept(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
             return RetractedCard(
                 proposal_id=proposal_id,
@@ -60,7 +52,7 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
                 content=outcome.content,
                 events=outcome.events,
             )
-        return Reference.made_from(outcome.reference)
+        return Reference.made_from(outcome.state)
 
     @router.post(
         "/v1/proposals/{proposal_id}/refuse",
@@ -68,29 +60,12 @@ def proposal_router(pool: ConnectionPool[Connection]) -> APIRouter:
         operation_id="refuse_proposal",
     )
     def refuse(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> RefusedProposal:
-        owner = _mine(caller, body.user_id)
-        with connected(owner) as connection:
-            proposals.refuse(
-                connection,
-                owner,
-                proposal_id,
-                by=body.user_id,
-                reason=body.reason,
-                at=datetime.now(UTC),
-                reach=caller.reach,
-            )
+        owner, command = sent(caller, body)
+        transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
         return RefusedProposal(proposal_id=proposal_id, status="refused")
 
-    @contextmanager
-    def connected(owner: str) -> Iterator[Connection]:
-        try:
-            with pool.connection(timeout=2.0) as connection, commanding(connection, owner):
-                yield connection
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
+    def sent(caller: Principal, body: AcceptIn) -> tuple[str, Command]:
+        owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
+        return owner, Command(actor=f"user/{body.user_id}", at=datetime.now(UTC), reach=caller.reach)
 
     return router
-
-
-def _mine(caller: Principal, user_id: str) -> str:
-    return owner_of(caller, user_id, thing="proposal", field="proposal_id")

@@ -7,8 +7,8 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, NoReturn
 
 import psycopg
 from fastapi import Depends, FastAPI, Request
@@ -27,8 +27,7 @@ from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
 from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
-from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
-from events.modes.registry import Modes
+from events.modes.reembedding import InstallationPlanner, Planner
 from events.platform.database import RECONNECT_S, Connection, connect
 from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
@@ -42,10 +41,10 @@ from events.types.turn_contract import (
     FIELDS,
     turn_key,
 )
+from ingest.api import chores
 from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import command_router
-from ingest.api.core_routes import memory_router
-from ingest.api.daily_erasures import keep_erasing
+from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
 from ingest.api.migration_routes import migration_router
@@ -53,10 +52,9 @@ from ingest.api.mode_routes import mode_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
-from ingest.api.schema_review import keep_evolving
 from ingest.api.schema_routes import schema_router
 from ingest.api.status_routes import status_router
-from ingest.api.tier_review import keep_reviewing
+from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents, NoDocuments
@@ -74,40 +72,28 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 PUSH_WAIT_S = 1.0
 
 
-def no_models(model: str) -> int:
-    """Raises ValueError: this service was started without a way to look at models."""
-    raise ValueError(f"this service cannot look at the model {model}; start it with cardlog serve write")
-
-
-def no_plan(
-    connection: Connection, owner: str, modes: Modes, project_id: str | None, name: str, *, measure: bool
-) -> ReembeddingPlan:
-    """Raises ValueError: this service was started without a way to look at vectors."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
-
-
-def no_installation_plan(mode: str, *, measure: bool) -> InstallationPlan:
-    """Raises ValueError, as :func:`no_plan`."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
+def unavailable(*_: object, **__: object) -> NoReturn:
+    """Raises ValueError: this service was started without a way to look at models and vectors."""
+    raise ValueError("this service cannot look at models or vectors; start it with cardlog serve write")
 
 
 def create_app(
     settings: Settings,
     derived: Callable[[], Sequence[Derived]] = tuple,
-    dimension_of: DimensionOf = no_models,
+    dimension_of: DimensionOf = unavailable,
     documents: Callable[[], Documents] = NoDocuments,
-    planner: Planner = no_plan,
-    installation_planner: InstallationPlanner = no_installation_plan,
+    planner: Planner = unavailable,
+    installation_planner: InstallationPlanner = unavailable,
     *,
-    chores: bool = True,
+    with_chores: bool = True,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
     ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
     length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
     documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of one user's mode,
-    and ``installation_planner`` that of a mode of everybody. With ``chores`` the service also erases, reviews the tiers
-    of references and lets documents grow, from time to time.
+    and ``installation_planner`` that of a mode of everybody. With ``with_chores`` the service also
+    erases what is due, and reviews the tiers of references and the schemas of documents once an hour.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -163,12 +149,16 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        tasks: list[asyncio.Task[None]] = []
-        if chores:
+        tasks = []
+        if with_chores:
+            every_hour = {
+                "review of tiers": partial(chores.review_tiers, seeing_all, settings),
+                "review of schemas": partial(chores.review_schemas, seeing_all, settings, cached_documents),
+            }
+            erasures = partial(chores.erase_what_is_due, seeing_all, eraser)
             tasks = [
-                asyncio.create_task(keep_erasing(seeing_all, eraser)),
-                asyncio.create_task(keep_reviewing(seeing_all, settings)),
-                asyncio.create_task(keep_evolving(seeing_all, settings, cached_documents)),
+                asyncio.create_task(chores.keep(chores.MINUTE_S, "erasures that are due", erasures)),
+                *(asyncio.create_task(chores.keep(chores.HOUR_S, *each)) for each in every_hour.items()),
             ]
         async with running(app):
             yield
@@ -191,19 +181,21 @@ def create_app(
     app.include_router(status_router(overviews))
     app.include_router(erasure_router(seeing_all, eraser))
     place = Depends(CommandPlaces(settings.pool_size))
+    transactions = Transactions(appenders, keyring)
+    writer = DocumentWriter(transactions, cached_documents)
     for router in (
-        command_router(appenders, keyring),
-        reference_router(appenders, keyring),
-        declaration_router(appenders),
-        mode_router(appenders, keyring, settings, dimension_of, planner, installation_planner),
-        proposal_router(appenders),
-        problem_router(appenders, keyring),
-        memory_router(appenders, keyring, cached_documents),
-        schema_router(appenders, keyring, cached_documents),
+        command_router(transactions),
+        reference_router(transactions),
+        declaration_router(transactions),
+        mode_router(transactions, settings, dimension_of, planner, installation_planner),
+        proposal_router(transactions),
+        problem_router(transactions),
+        memory_router(writer),
+        schema_router(writer),
     ):
         app.include_router(router, dependencies=[place])
     extractor = cache(lambda: create_extractor(settings))
-    app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor))
+    app.include_router(migration_router(transactions, cached_documents, publisher, extractor))
 
     @app.post(
         "/v1/turns",

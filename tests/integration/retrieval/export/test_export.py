@@ -12,7 +12,7 @@ from events.platform.database import Connection
 from events.store import log
 from events.store.verification import verify
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.export.users import users
