@@ -1,4 +1,4 @@
-"""``cardlog push``: pushes turns from a file."""
+"""``cardlog push``: pushes turns from a file onto the queue itself, so it needs Redis and no service."""
 
 from __future__ import annotations
 
