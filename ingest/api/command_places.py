@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from fastapi import Request
 
@@ -18,17 +19,23 @@ class CommandPlaces:
     """A dependency of routes: a command holds one of ``places`` before it holds a thread or a connection.
 
     Commands on one memory wait for each other inside PostgreSQL. Without a share for each memory they would hold all
-    connections there, and commands on other memories would wait too. Raises a 503 problem after ``WAITS_S`` seconds.
+    connections there, and commands on other memories would wait too. A tenant with many memories gets half of the
+    places. Raises a 503 problem after ``WAITS_S`` seconds.
     """
 
-    def __init__(self, places: int) -> None:
-        self._limiter = ConcurrencyLimiter(places, WAITS_S, "commands")
+    def __init__(self, places: int, what: str = "commands") -> None:
+        self._limiter = ConcurrencyLimiter(places, WAITS_S, what)
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
-        principal = principal_of(request)
-        memory = f"{principal.tenant}/{min(users_of(request), default='')}"
+        async with self.held(request):
+            yield
+
+    @asynccontextmanager
+    async def held(self, request: Request) -> AsyncIterator[None]:
+        """Holds a place for a part of a command, which then waits without one."""
+        memory = min(users_of(request), default="")
         try:
-            async with self._limiter.place((memory, principal.key_id or "")):
+            async with self._limiter.place((principal_of(request).tenant, memory)):
                 yield
         except SaturatedError as error:
             raise ProblemError(503, "Too many commands at once", str(error)) from error

@@ -196,8 +196,8 @@ def create_app(
         authentication=authentication_of(settings, "write"),
     )
     app.include_router(status_router(overviews))
-    app.include_router(erasure_router(seeing_all, eraser))
-    place = Depends(CommandPlaces(settings.pool_size))
+    erasures, commands = CommandPlaces(settings.pool_size, "erasures"), CommandPlaces(settings.pool_size)
+    app.include_router(erasure_router(seeing_all, eraser), dependencies=[Depends(erasures)])
     for router in (
         command_router(appenders, keyring),
         reference_router(appenders, keyring),
@@ -208,9 +208,9 @@ def create_app(
         memory_router(appenders, keyring, cached_documents),
         schema_router(appenders, keyring, cached_documents),
     ):
-        app.include_router(router, dependencies=[place])
+        app.include_router(router, dependencies=[Depends(commands)])
     extractor = cache(lambda: create_extractor(settings))
-    app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor))
+    app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor, commands))
 
     @app.post(
         "/v1/turns",

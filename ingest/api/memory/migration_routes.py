@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 import psycopg
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,6 +23,7 @@ from events.http.tokens import Awaited, Keyring, Sealer
 from events.store.log import Connection
 from events.types.contract.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
+from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import Name, Words
 from ingest.api.commands import commanding, load_sealer
 from ingest.api.memory.memory_routes import document_owner
@@ -159,8 +160,12 @@ def migration_router(
     documents: Callable[[], Documents],
     publisher: TurnPublisher,
     extractor: Callable[[], Extractor],
+    places: CommandPlaces,
 ) -> APIRouter:
-    """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs."""
+    """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs.
+
+    A request holds one of ``places`` while it works, and none while it waits for the extraction.
+    """
     router = APIRouter(tags=["memory"])
 
     @router.post(
@@ -170,8 +175,16 @@ def migration_router(
         operation_id="migrate_memory",
     )
     async def migrate(
-        user_id: str, body: MigrateIn, caller: Writer, idempotency_key: IdempotencyKey = None
+        request: Request,
+        user_id: str,
+        body: MigrateIn,
+        caller: Writer,
+        idempotency_key: IdempotencyKey = None,
     ) -> JSONResponse:
+        async def work(step: Callable[[], _T]) -> _T:
+            async with places.held(request):
+                return await asyncio.to_thread(step)
+
         owner = document_owner(caller, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
@@ -185,20 +198,23 @@ def migration_router(
             notes=body.messages is None,
             user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
         )
-        sealer, key = await asyncio.to_thread(run, owner, keys)
+        sealer, key = await work(lambda: run(owner, keys))
         migration = migration_of(messages, terms, key)
-        await asyncio.to_thread(check, migration, now)
+        await work(lambda: check(migration, now))
         follower = Follower(owner, migration)
-        known = await asyncio.to_thread(run, owner, follower.known)
+        known = await work(lambda: run(owner, follower.known))
         if body.dry_run:
-            report = await asyncio.to_thread(rehearsed, migration, now)
+            report = await work(lambda: rehearsed(migration, now))
         else:
             actor = f"user/{user_id}"
-            await asyncio.to_thread(run, owner, lambda c: begin(c, migration, actor, now, idempotency_key))
+            await work(lambda: run(owner, lambda c: begin(c, migration, actor, now, idempotency_key)))
             await push(
                 migration.part(each for each in migration.turns if each not in known), caller.tenant, key
             )
-            report = await followed(follower, body.wait_s)
+            until = time.monotonic() + body.wait_s
+            while await work(lambda: run(owner, follower.pending)) and time.monotonic() < until:
+                await asyncio.sleep(_LOOK_EVERY_S)
+            report = await work(lambda: run(owner, lambda c: follower.report(c, documents())))
         return answer(
             migration, form, report, remarks, sealer, taken=len(migration.turns.keys() - known), body=body
         )
@@ -215,12 +231,6 @@ def migration_router(
                 "Redis cannot take turns now, or did not confirm them; send the same request again: a sentence "
                 "counts once",
             ) from error
-
-    async def followed(follower: Follower, wait_s: float) -> Report:
-        until = time.monotonic() + wait_s
-        while await asyncio.to_thread(run, follower.owner, follower.pending) and time.monotonic() < until:
-            await asyncio.sleep(_LOOK_EVERY_S)
-        return await asyncio.to_thread(run, follower.owner, lambda c: follower.report(c, documents()))
 
     def rehearsed(migration: Migration, now: datetime) -> Report:
         if len(migration.turns) > rehearsal.MOST:
