@@ -25,6 +25,7 @@ from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
+from events.http.places import Places
 from events.http.problem import ProblemError
 from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
@@ -42,7 +43,6 @@ from events.types.turn_contract import (
     FIELDS,
     turn_key,
 )
-from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import command_router
 from ingest.api.daily_erasures import keep_erasing
 from ingest.api.declaration_routes import declaration_router
@@ -196,7 +196,7 @@ def create_app(
         authentication=authentication_of(settings, "write"),
     )
     app.include_router(status_router(overviews))
-    erasures, commands = CommandPlaces(settings.pool_size, "erasures"), CommandPlaces(settings.pool_size)
+    erasures, commands = Places(settings.pool_size, "erasures"), Places(settings.pool_size, "commands")
     app.include_router(erasure_router(seeing_all, eraser), dependencies=[Depends(erasures)])
     for router in (
         command_router(appenders, keyring),

@@ -17,13 +17,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.http.access import Writer
 from events.http.database import problem_of
 from events.http.formats.instants import Instant
+from events.http.places import Places
 from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.http.tokens import Awaited, Keyring, Sealer
 from events.store.log import Connection
 from events.types.contract.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
-from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import Name, Words
 from ingest.api.commands import commanding, load_sealer
 from ingest.api.memory.memory_routes import document_owner
@@ -160,7 +160,7 @@ def migration_router(
     documents: Callable[[], Documents],
     publisher: TurnPublisher,
     extractor: Callable[[], Extractor],
-    places: CommandPlaces,
+    places: Places,
 ) -> APIRouter:
     """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
@@ -166,6 +166,23 @@ def test_commands_of_a_tenant_with_many_memories_leave_connections_to_others(
             eventually(lambda: count(services.connection, "pg_locks WHERE NOT granted") >= 3)
             assert [patch("ada", quiet) for _ in range(5)] == [200] * 5
         assert {each.result() for each in sent} <= {200, 503}
+
+
+def test_exports_of_one_tenant_do_not_open_any_number_of_connections(services: Services) -> None:
+    loud = services.key(tenant="loud")
+
+    def export(number: int) -> int:
+        return services.read.get(f"/v1/users/{number}/export", headers=loud).status_code
+
+    with ThreadPoolExecutor(20) as many:
+        with services.connection.transaction():
+            services.connection.execute("LOCK TABLE log.events IN ACCESS EXCLUSIVE MODE")
+            sent = [many.submit(export, number) for number in range(20)]
+            done, _ = wait(sent, timeout=60, return_when=FIRST_COMPLETED)
+            assert {each.result() for each in done} == {503}
+            waiting = "pg_locks WHERE NOT granted AND relation = 'log.events'::regclass"
+            assert 1 <= count(services.connection, waiting) <= services.settings.pool_size // 2
+        assert {each.result() for each in sent} <= {404, 503}
 
 
 def test_no_limit_costs_nothing_by_default() -> None:
