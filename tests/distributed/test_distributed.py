@@ -73,7 +73,6 @@ def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_pat
         CARDLOG_REDIS_URL=redis_url,
         CARDLOG_KAFKA_BROKERS=broker.address,
         CARDLOG_RECLAIM_AFTER_MS="1500",
-        CARDLOG_IDLE_IN_TRANSACTION_TIMEOUT_MS="5000",
     )
     yield workers
     workers.close()
