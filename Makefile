@@ -68,20 +68,20 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
 demo: setup ## show a small conversation: everything is embedded, and there is nothing to configure
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m scripts.model --optional
 	@$(BIN)/cardlog demo
 
 run: setup ## run the demo and keep it running
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m scripts.model --optional
 	@$(BIN)/cardlog demo --stay
 
 up: setup ## run the whole service with its data in ./data
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m scripts.model --optional
 	@$(BIN)/cardlog up --data data
 
 test: setup ## run acceptance, integration and unit tests, four at a time
-	@$(PY) -m deploy.tools.model --optional
-	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
+	@$(PY) -m scripts.model --optional
+	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
 quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute
@@ -103,20 +103,20 @@ chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
-	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
+	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
 test-readme: setup ## run the commands of the README as they are written, in a folder of their own, as a user and as root
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m scripts.model --optional
 	@$(PY) -m pytest tests/newcomer
 
 test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
-	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
+	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest tests/distributed -k mock
 	@$(PY) -m pytest $(FAUST)
 
 test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
-	@$(PY) -m deploy.tools.model --optional --model $(SMALL_MODEL)
+	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
@@ -137,16 +137,16 @@ check: setup ## check format, lint, types, import directions, lock files, packag
 	@$(MAKE) supply-chain
 
 supply-chain: setup ## write the bill of materials, check licences and known vulnerabilities of the locked packages
-	@$(PY) -m deploy.tools.supply_chain
+	@$(PY) -m scripts.supply_chain
 
 format: setup ## format the code
 	@$(PY) -m ruff format .
 	@$(PY) -m ruff check --fix .
 
 docs: setup ## build the documentation site in build/site; a broken link fails the build
-	@$(PY) -m deploy.tools.decision_index
-	@$(PY) -m deploy.tools.pictures
-	@$(PY) -m deploy.tools.docs_site
+	@$(PY) -m scripts.decision_index
+	@$(PY) -m scripts.pictures
+	@$(PY) -m scripts.docs_site
 	@cp zensical.toml build/ && cd build && ../$(BIN)/zensical build --strict --clean
 	@echo "open build/site/index.html"
 
@@ -154,20 +154,20 @@ bench: setup ## run the benches (some need data; each script in tests/bench name
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
 aging: setup ## grow long histories and check the answers about them (about five minutes)
-	@$(PY) -m deploy.tools.model --optional
+	@$(PY) -m scripts.model --optional
 	@$(PY) -m tests.aging
 
 ranking: setup ## fit the coefficients of the ranking on the evaluation sets in CARDLOG_EVAL_DATA (about ten minutes)
-	@$(PY) -m deploy.tools.model
+	@$(PY) -m scripts.model
 	@PYTHONPATH=. $(PY) tests/bench/retrieval/fit_ranking.py $(if $(KEEP),--keep $(KEEP)) \
 		--write retrieval/recall/ranking/coefficients.json
 
 model: setup ## build the offline embedding model (once)
-	@$(PY) -m deploy.tools.model
+	@$(PY) -m scripts.model
 
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
-	@$(PY) -m deploy.tools.name_tables
+	@$(PY) -m scripts.name_tables
 
 helm: setup ## build helm in .venv/bin from the Go modules (needs Go, takes minutes); the tests of the chart then render it
 	@GOBIN="$$PWD/$(BIN)" go install helm.sh/helm/v3/cmd/helm@v3.16.4

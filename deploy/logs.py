@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NOISY = ("httpx", "uvicorn.error", "psycopg.pool")
+_NOISY = ("httpx", "httpx2", "uvicorn.error", "psycopg.pool")
 _OURS = frozenset(("events", "ingest", "projectors", "retrieval", "deploy"))
 FIELDS = ("stage", "turn_id", "entry_id", "event_id", "partition", "position", "field")
 """The ``extra=`` fields that are also taken from libraries. Other fields of a library may hold a user's words."""

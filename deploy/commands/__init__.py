@@ -57,10 +57,10 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "operate.grant:grant",
         "give a PostgreSQL role only the rights of workers and services",
     ),
-    ("eval", "measure.evaluate:app", "measure how well turns are understood"),
+    ("eval", "evaluate:app", "measure how well turns are understood"),
     ("work", "run.work:work", "run one worker: recorder, extractor, projector, vectors or relay"),
     ("serve", "run.serve:serve", "run one service: write, read or embed"),
-    ("capacity", "measure.capacity:capacity", "compute the processes and servers for a number of users"),
+    ("capacity", "capacity.command:capacity", "compute the processes and servers for a number of users"),
     ("demo", "run.demo:demo", "start everything and show a small conversation"),
     ("completion", "completion:completion", "print a shell's completion script"),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import jwt
 import orjson
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -122,7 +122,7 @@ class SignedTokens:
             data = await _fetched(source) if "://" in source else await asyncio.to_thread(_contents, source)
             self._keys = usable_keys(data)
             self._read_at = time.monotonic()
-        except (OSError, ValueError, httpx.HTTPError, TimeoutError) as error:
+        except (OSError, ValueError, httpx2.HTTPError, TimeoutError) as error:
             kept = "those read before stay valid" if self._keys else "signed tokens cannot be checked"
             # A timeout has no text of its own.
             reason = in_a_line(str(error)) or type(error).__name__
@@ -202,7 +202,7 @@ async def _fetched(url: str) -> bytes:
     found = bytearray()
     async with (
         asyncio.timeout(_FETCH_S),
-        httpx.AsyncClient(timeout=_FETCH_S, follow_redirects=False) as client,
+        httpx2.AsyncClient(timeout=_FETCH_S, follow_redirects=False) as client,
         client.stream("GET", url) as answer,
     ):
         if answer.status_code != 200:

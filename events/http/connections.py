@@ -53,6 +53,7 @@ def bounded(settings: Settings) -> type[asyncio.Protocol]:
     return type("Bounded", (BoundedProtocol,), {"bounds": bounds_of(settings)})
 
 
+# uvicorn has no setting for these bounds: tests/acceptance/hostile/test_hostile_connections.py fails without them.
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's HTTP/1.1 protocol with bounds on time and size. Every refusal is a problem document:
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from events.platform.settings import Settings, SettingsError
 
-GENERAL_MODE = (
-    "general"  # the mode of turns that name none; retrieval/channels/sql/visible.sql has the same name
-)
+# The mode of turns that name none. The statement ``visible`` of retrieval/channels has the same name.
+GENERAL_MODE = "general"
 
 
 def modes_of(settings: Settings) -> dict[str, str]:

@@ -1,11 +1,11 @@
-"""Reads named SQL files, once each. The statements are in files beside the code that runs them."""
+"""Reads named SQL statements, once each. The statements are in files beside the code that runs them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from psycopg.sql import SQL
 
@@ -14,33 +14,43 @@ _SPACE = r"(?:--[^\n]*+|\s)"
 _TOKEN = re.compile(
     rf"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|{_SPACE}*+(<=|>=|<>|=|,){_SPACE}*+|{_SPACE}++", re.DOTALL
 )
-
-
-class _Files(dict[str, Traversable]):
-    def __missing__(self, name: str) -> Traversable:
-        raise FileNotFoundError(f"there is no statement {name!r}: use one of {', '.join(sorted(self))}")
+_NAME_LINE = re.compile(r"^--[ \t]*name[ \t]*:(.*)\n", re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @cache
-def _files(package: str) -> _Files:
-    """Returns the SQL files of a package by name. A name is unique in its package."""
-    found = _Files()
-    folders = [files(package).joinpath("sql")]
-    for folder in folders:
-        for item in folder.iterdir():
-            if item.is_dir():
-                folders.append(item)
-            elif item.name.endswith(".sql"):
-                found[item.name.removesuffix(".sql")] = item
+def statements(package: str) -> Mapping[str, str]:
+    """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
+
+    A statement begins with the line ``-- name: find_key`` and ends before the next such line. Raises ``ValueError``
+    for a name that is malformed or used twice, and for text without a name.
+    """
+    found: dict[str, str] = {}
+    for file in sorted(files(package).iterdir(), key=lambda item: item.name):
+        if not file.name.endswith(".sql"):
+            continue
+        head, *named = _NAME_LINE.split(file.read_text("utf-8"))
+        if head.strip():
+            raise ValueError(f"{file}: the text before the first name has no name: begin with `-- name: ...`")
+        for name, text in zip(map(str.strip, named[::2]), named[1::2], strict=True):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{file}: {name!r} is no name of a statement: use a-z, 0-9 and _")
+            if name in found:
+                raise ValueError(f"{file}: {package} has another statement {name!r}: use another name")
+            found[name] = text
     return found
 
 
 @cache
 def statement(package: str, name: str) -> SQL:
-    """Returns the statement ``<name>.sql`` in the folder ``sql`` of a package, or in a folder below it.
+    """Returns a statement of a package.
 
     The statement has no comments and little white space: psycopg caches its parse of a short statement, but parses a
-    long one each time. Raises ``FileNotFoundError`` for an unknown name.
+    long one each time. Raises ``LookupError`` for an unknown name.
     """
-    text = _files(package)[name].read_text("utf-8")
-    return SQL(_TOKEN.sub(lambda token: token[1] or token[2] or " ", text))
+    known = statements(package)
+    if name not in known:
+        raise LookupError(
+            f"{package} has no statement {name!r} in its .sql files: use one of {', '.join(sorted(known))}"
+        )
+    return SQL(_TOKEN.sub(lambda token: token[1] or token[2] or " ", known[name]))

@@ -73,7 +73,7 @@ _AT_ONCE = 500
 
 
 class CardsProjector:
-    """Folds the log into the tables of ``sql/tables.sql``."""
+    """Folds the log into the tables of ``tables.sql``."""
 
     name = "cards"
     package = "projectors.cards"

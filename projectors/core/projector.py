@@ -40,7 +40,7 @@ _TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "car
 
 
 class CoreProjector:
-    """Folds the log into the tables of ``sql/tables.sql``."""
+    """Folds the log into the tables of ``tables.sql``."""
 
     name = "core"
     package = _PACKAGE

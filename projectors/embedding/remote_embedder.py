@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import numpy as np
 import orjson
 
@@ -51,10 +51,10 @@ class RemoteEmbedder:
         self.name = model
         self._url = url.rstrip("/") + "/embeddings"
         self._timeout_s = timeout_s
-        self._client = httpx.Client(
+        self._client = httpx2.Client(
             headers={"authorization": f"Bearer {key}"} if key else {},
             follow_redirects=False,
-            timeout=httpx.Timeout(timeout_s, connect=min(5.0, timeout_s)),
+            timeout=httpx2.Timeout(timeout_s, connect=min(5.0, timeout_s)),
         )
         self._question_prefix, self._text_prefix = prefixes_of(model)
         self._asking = threading.Lock()
@@ -153,7 +153,7 @@ class RemoteEmbedder:
                 self._url,
                 content=body,
                 headers={"content-type": "application/json"},
-                timeout=httpx.Timeout(timeout_s, connect=min(5.0, timeout_s)),
+                timeout=httpx2.Timeout(timeout_s, connect=min(5.0, timeout_s)),
             ) as response:
                 for part in response.iter_bytes():
                     content += part
@@ -162,9 +162,9 @@ class RemoteEmbedder:
                     if time.monotonic() > ends:
                         raise self._away(f"it did not answer within {timeout_s:g} s")
                 return response.status_code, bytes(content)
-        except httpx.TimeoutException as error:
+        except httpx2.TimeoutException as error:
             raise self._away(f"it did not answer within {timeout_s:g} s") from error
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise self._away(type(error).__name__) from error
 
     def _read(self, content: bytes, count: int) -> tuple[list[list[float]], str | None]:

@@ -42,7 +42,7 @@ class Projector(Protocol):
     Both folds must leave the same rows, whatever the batches are.
     ``steps`` are scripts: the tables in order, the indexes, and the statistics. Index steps, and then statistics, may
     run at the same time. The longest step comes first. The owner of the tables runs them: see :func:`run_step`.
-    ``package`` holds ``sql/digest.sql``.
+    ``package`` holds the statement ``digest``.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
 

@@ -60,7 +60,7 @@ class Past:
         return self.identities.keys()
 
     def parameters(self) -> dict[str, Any]:
-        """The named parameters of ``sql/known_*.sql``."""
+        """The named parameters of the statements ``known_*``."""
         return {
             "known_position": self.position,
             "hidden": list(self.hidden),

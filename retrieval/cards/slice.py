@@ -61,7 +61,7 @@ class Slice:
         return self.as_of or self.now
 
     def parameters(self) -> dict[str, Any]:
-        """The named parameters of ``sql/slice.sql`` and ``sql/status.sql``."""
+        """The named parameters of the statements ``slice`` and ``status``."""
         return {
             **dict.fromkeys(CONDITIONS),
             **self.conditions,

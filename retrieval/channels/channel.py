@@ -56,9 +56,9 @@ class ChannelDownError(RuntimeError):
 def search_statement(name: str, **parts: str | int) -> Composed:
     """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
-    ``sql/visible.sql`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys that
-    hold the user. ``sql/selective_terms.sql`` separates selective terms from terms that at least ``COMMON`` of the
-    user's cards hold.
+    The statement ``visible`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys
+    that hold the user. ``selective_terms`` separates selective terms from terms that at least ``COMMON`` of the user's
+    cards hold.
     """
     package = "retrieval.channels"
     visible = statement(package, "visible")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Status, Turn
 from retrieval.client.errors import UnavailableError
@@ -50,12 +50,12 @@ class Client(MemoryMethods, ReferenceMethods, ModeMethods, ProblemMethods):
         timeout: float = 10.0,
         retries: int = 3,
         api_key: str | None = None,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx2.BaseTransport | None = None,
     ) -> None:
         self._write_url = write_url.rstrip("/")
         self._read_url = read_url.rstrip("/")
         self._retries = retries
-        self._http = httpx.Client(timeout=timeout, transport=transport, headers=authorization(api_key))
+        self._http = httpx2.Client(timeout=timeout, transport=transport, headers=authorization(api_key))
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -112,7 +112,7 @@ class Client(MemoryMethods, ReferenceMethods, ModeMethods, ProblemMethods):
                 params=request.params,
                 headers=request.headers,
             )
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:
             raise unsendable(error) from error
@@ -130,12 +130,12 @@ class AsyncClient(AsyncMemoryMethods, AsyncReferenceMethods, AsyncModeMethods, A
         timeout: float = 10.0,
         retries: int = 3,
         api_key: str | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._write_url = write_url.rstrip("/")
         self._read_url = read_url.rstrip("/")
         self._retries = retries
-        self._http = httpx.AsyncClient(timeout=timeout, transport=transport, headers=authorization(api_key))
+        self._http = httpx2.AsyncClient(timeout=timeout, transport=transport, headers=authorization(api_key))
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -194,7 +194,7 @@ class AsyncClient(AsyncMemoryMethods, AsyncReferenceMethods, AsyncModeMethods, A
                 params=request.params,
                 headers=request.headers,
             )
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:
             raise unsendable(error) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from retrieval.client.documents import Turn
 from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
@@ -73,7 +73,7 @@ def wait_asked_for(error: CardlogError, otherwise: float) -> float:
     return min(float(asked), _LONGEST_WAIT_S) if asked is not None else otherwise
 
 
-def answer_of(response: httpx.Response) -> Any:
+def answer_of(response: httpx2.Response) -> Any:
     """Returns the document of an answer. Raises :class:`RefusedError` or :class:`UnavailableError`."""
     try:
         document = response.json()
@@ -92,7 +92,7 @@ def answer_of(response: httpx.Response) -> Any:
     raise RefusedError(message, problem)
 
 
-def no_answer(error: httpx.HTTPError, request: Request) -> UnavailableError:
+def no_answer(error: httpx2.HTTPError, request: Request) -> UnavailableError:
     """Returns the error for a service that did not answer."""
     return UnavailableError(f"{request.url} does not answer: {error or type(error).__name__}")
 

@@ -62,7 +62,7 @@ class _Wait:
         )
 
     def look(self, row: Sequence[Any]) -> None:
-        """Updates the wait with a row of ``freshness.sql``."""
+        """Updates the wait with a row of the statement ``freshness``."""
         turn, extracted, cards, vectors, head, keeps_up = row
         if self.target is None and None not in (turn, extracted) and extracted >= turn:
             # The extractor appends the turn's events together with its checkpoint, so they are at or below this head.

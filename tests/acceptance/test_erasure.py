@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture
 def sealed_stack(tmp_path: Path) -> Iterator[Running]:
     running = start(tmp_path / "data")
-    eventually(lambda: httpx.get(f"{running.read_url}/readyz").status_code == 200)
+    eventually(lambda: httpx2.get(f"{running.read_url}/readyz").status_code == 200)
     yield running
     assert stop(running) == 0
 
 
 def push(running: Running, *turns: dict[str, str]) -> None:
-    answer = httpx.post(
+    answer = httpx2.post(
         f"{running.write_url}/v1/turns", json=list(turns), headers=running.administrator, timeout=30
     )
     assert answer.status_code == 202, answer.text
@@ -57,7 +57,7 @@ class Load:
         self._thread.join()
 
     def _run(self) -> None:
-        with httpx.Client(timeout=30, headers=self._running.administrator) as client:
+        with httpx2.Client(timeout=30, headers=self._running.administrator) as client:
             while not self._stop.is_set():
                 user = OTHERS[self.asked % len(OTHERS)]
                 self.asked += 1
@@ -109,19 +109,19 @@ def test_no_byte_of_the_erased_stays(sealed_stack: Running, tmp_path: Path) -> N
     )
     running.redis.xadd("turns", {"user_id": "ada", "text": CANARY, "said_at": f"never {CANARY}"})
     running.wait()
-    cards = httpx.get(
+    cards = httpx2.get(
         f"{running.read_url}/v1/cards",
         headers=running.administrator,
         params={"user_id": "ada", "status": "*"},
     ).json()["cards"]
-    verified = httpx.post(
+    verified = httpx2.post(
         f"{running.write_url}/v1/cards/{cards[0]['card_id']}/verify",
         json={"user_id": "ada", "note": f"{CANARY}, says {CANARY}"},
         headers=running.administrator,
     )
     assert verified.status_code == 202, verified.text
     running.wait()
-    with httpx.Client(timeout=60, headers=running.administrator) as client, Load(running) as load:
+    with httpx2.Client(timeout=60, headers=running.administrator) as client, Load(running) as load:
         began = time.monotonic()
         answer = client.delete(f"{running.write_url}/v1/users/ada")
         spent = time.monotonic() - began
@@ -142,7 +142,7 @@ def test_no_byte_of_the_erased_stays(sealed_stack: Running, tmp_path: Path) -> N
     assert load.errors == []
     assert receipt["counts"]["turns"] == 2
     assert receipt["counts"]["dead letters"] == 1
-    receipt_now = httpx.get(
+    receipt_now = httpx2.get(
         f"{running.write_url}/v1/erasures/{receipt['erasure_id']}", headers=running.administrator
     ).json()
     assert all(receipt_now["steps"].values()), receipt_now
@@ -159,7 +159,7 @@ def test_no_byte_of_the_erased_stays(sealed_stack: Running, tmp_path: Path) -> N
     running.command("log", "export", str(tmp_path / "archive.jsonl"))
     for url in (running.write_url, running.read_url):
         (tmp_path / f"metrics {url[-4:]}").write_text(
-            httpx.get(f"{url}/metrics", headers=running.administrator).text
+            httpx2.get(f"{url}/metrics", headers=running.administrator).text
         )
     found = files_with(tmp_path, CANARY, PERSON)
     assert [named(running, each) for each in found] == []

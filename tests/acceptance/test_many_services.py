@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from deploy.embedded.server import free_port
@@ -40,7 +40,7 @@ def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
 def _ready(url: str) -> bool:
     try:
         return WEB.get(f"{url}/readyz", timeout=5).status_code == 200
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return False
 
 
@@ -59,7 +59,7 @@ USER = "of two services"
 SAID = ["I live in Porto.", "I work at Acme.", "I have a dog named Rex.", "I am allergic to peanuts."]
 
 
-def accepted(url: str, turn: dict[str, str]) -> httpx.Response | None:
+def accepted(url: str, turn: dict[str, str]) -> httpx2.Response | None:
     """Returns the answer to a push, or None while the service reports overload. The turn id makes a repeat harmless."""
     answer = WEB.post(f"{url}/v1/turns", json=turn, timeout=30)
     assert answer.status_code in (202, 503), answer.text

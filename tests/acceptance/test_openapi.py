@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 from uuid import uuid4
 
-import httpx
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -84,7 +84,7 @@ class Known:
         pushed = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turns, timeout=30)
         self.token: str = pushed.json()["token"]
         stack.wait()
-        with httpx.Client(
+        with httpx2.Client(
             base_url=stack.read_url, params={"user_id": self.user}, headers=stack.administrator, timeout=30
         ) as client:
             page = client.get("/v1/cards", params={"status": "*", "limit": 100}).json()
@@ -254,7 +254,7 @@ def documented(url: str) -> Any:
     Schemathesis joins the pattern with the lengths, to ``^\\S{1,512}$``. The joined pattern leaves out all texts with a
     space, and to compile it takes a second and 100 MB for each operation.
     """
-    text = httpx.get(f"{url}/openapi.json", timeout=30).text
+    text = httpx2.get(f"{url}/openapi.json", timeout=30).text
     assert '"\\\\S"' in text
     document = schemathesis.openapi.from_dict(json.loads(text.replace('"\\\\S"', '"\\\\S|\\\\S"')))
     document.config.update(base_url=url)

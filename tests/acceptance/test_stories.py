@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.stack import Running
@@ -50,7 +50,7 @@ class Friend:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    def _asks(self, path: str, **query: Any) -> httpx.Response:
+    def _asks(self, path: str, **query: Any) -> httpx2.Response:
         url = f"{self.stack.read_url}/v1/{path}"
         return WEB.get(url, params={"user_id": self.user} | query, headers=self.stack.headers, timeout=30)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-import httpx
+import httpx2
 
 from tests.aging.chains import Chain
 from tests.aging.scoring import CUT, Scores
@@ -18,7 +18,7 @@ def grow(running: Running, told: Sequence[Chain], note: Callable[[str], object])
     """Push, wait until all is projected, ask; depth after depth. Fails where a turn is not projected in time."""
     depths = len(told[0].parts)
     scores = Scores(depths)
-    with httpx.Client(base_url=running.read_url, headers=running.headers, timeout=60) as client:
+    with httpx2.Client(base_url=running.read_url, headers=running.headers, timeout=60) as client:
         for depth in range(depths):
             began = time.monotonic()
             pushed = _push(running, [entry for chain in told for entry in chain.entries(depth)])

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.stack import Running, start, stop
@@ -19,7 +19,7 @@ NOTES = 60
 def test_a_killed_command_changes_the_document_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     running = start(tmp_path / "data")
     try:
-        with httpx.Client(headers=running.headers, timeout=30) as client:
+        with httpx2.Client(headers=running.headers, timeout=30) as client:
             _check(running, client)
         assert running.command("rebuild", "core", "--verify").returncode == 0
         assert running.command("log", "verify").returncode == 0
@@ -27,7 +27,7 @@ def test_a_killed_command_changes_the_document_as_a_whole_or_not_at_all(tmp_path
         assert stop(running) == 0
 
 
-def _check(running: Running, client: httpx.Client) -> None:
+def _check(running: Running, client: httpx2.Client) -> None:
     url = f"{running.write_url}/v1/memory/ada"
 
     def send(what: str, **body: Any) -> dict[str, Any]:

@@ -24,7 +24,15 @@ from tests.support.waiting import PATIENT, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
-_COPIED = ("Makefile", "README.md", "pyproject.toml", "requirements-dev.lock", "examples", "deploy")
+_COPIED = (
+    "Makefile",
+    "README.md",
+    "pyproject.toml",
+    "requirements-dev.lock",
+    "examples",
+    "deploy",
+    "scripts",
+)
 
 
 def blocks(heading: str) -> list[str]:
@@ -138,7 +146,7 @@ def test_what_the_readme_pushes_is_what_it_finds(newcomer: Newcomer) -> None:
     asked += "cardlog recall --user u1 'where do I work?'\n"
     said = newcomer.run(asked)
     assert "Rex" in said, "pushed from Python"
-    assert "bakery" in said, "pushed with redis-cli"
+    assert "bakery" in said, "pushed with `cardlog push`"
     newcomer.run(activate + "".join(blocks("Run it for others")))
 
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from tests.support.stack import COMMAND, WITHOUT_MODEL, clean_environment
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 
-def refused(answer: httpx.Response, status: int, field: str | None = None) -> None:
+def refused(answer: httpx2.Response, status: int, field: str | None = None) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
         answer.text
     )
@@ -55,7 +55,7 @@ def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
 def healthy(url: str) -> bool:
     try:
         return WEB.get(f"{url}/healthz", timeout=20).status_code == 200
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return False
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -91,7 +91,7 @@ def metrics() -> frozenset[str]:
 
 
 async def _get(app: Any, path: str) -> str:
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test") as client:
         answer = await client.get(path)
     assert answer.status_code == 200, answer.text
     return answer.text

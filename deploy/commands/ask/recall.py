@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
+import httpx2
 from cyclopts import Parameter
 
 from deploy.instance import authorization, find
@@ -112,10 +112,10 @@ def answer_of(
         url = "" if instance is None else instance.read_url
     if url:
         try:
-            response = httpx.post(
+            response = httpx2.post(
                 f"{url}/v1/{what}", json=request, headers=authorization(settings), timeout=30
             )
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise RuntimeError(f"the read service at {url} does not answer: {error}") from None
         document: dict[str, Any] = response.json()
         if response.status_code == 422 and document.get("field"):
@@ -140,10 +140,10 @@ def has_cards(user_id: str, settings: Settings, data: Path | None) -> bool:
     if not url:
         return True
     try:
-        asked = httpx.QueryParams(user_id=user_id, limit=1)
-        response = httpx.get(f"{url}/v1/cards", params=asked, headers=authorization(settings), timeout=30)
+        asked = httpx2.QueryParams(user_id=user_id, limit=1)
+        response = httpx2.get(f"{url}/v1/cards", params=asked, headers=authorization(settings), timeout=30)
         return response.status_code != 200 or bool(response.json()["cards"])
-    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+    except (httpx2.HTTPError, ValueError, LookupError, TypeError):
         return True
 
 

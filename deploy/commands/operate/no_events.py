@@ -14,7 +14,7 @@ from events.types.envelope import partition_of
 def reason_for_none(connection: Connection, parameters: dict[str, Any], user: str | None) -> tuple[str, bool]:
     """Returns one sentence, and True when the user or the type does not exist at all.
 
-    ``parameters`` are those of ``show_events.sql``, and ``user`` is the user's name on the command line.
+    ``parameters`` are those of the statement ``show_events``, and ``user`` is the user's name on the command line.
     """
     storage = parameters["user_id"]
     if storage is not None and not _exists(

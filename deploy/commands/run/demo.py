@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-import httpx
+import httpx2
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
@@ -71,7 +71,7 @@ def _show(instance: Instance, settings: Settings) -> int:
     questions = json.loads(_resource("demo_questions.json"))
     began = time.monotonic()
     headers = authorization(replace(settings, key_file=instance.key_file, api_key=""))
-    with httpx.Client(timeout=30, headers=headers) as client:
+    with httpx2.Client(timeout=30, headers=headers) as client:
         client.post(f"{instance.write_url}/v1/turns", json=turns).raise_for_status()
         own = replace(settings, database_url=instance.database_url, redis_url=instance.redis_url)
         CatchingUp(own, timeout=120).run(_note)

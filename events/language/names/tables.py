@@ -1,6 +1,6 @@
 """Tables of names: each row is one thing, with its English and its Chinese names.
 
-``countries.txt``, ``languages.txt`` and ``cities.txt`` are derived by :mod:`deploy.tools.name_tables`. The other
+``countries.txt``, ``languages.txt`` and ``cities.txt`` are derived by :mod:`scripts.name_tables`. The other
 tables are our own. They hold general knowledge, and their words were chosen by going through a field: the greatest
 employers of the Chinese-speaking and of the English-speaking world, the common trades, the provinces and states. A row
 is a code, the English names with the canonical one first, and the Chinese names. A table is read when it is first used.

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.connections import connected, healthy, raw, refused, rest_of, serving
@@ -107,7 +107,7 @@ def test_pushes_that_cannot_be_taken_are_refused_at_once() -> None:
     few = {"CARDLOG_MAX_PUSHES": "1", "CARDLOG_MAX_REQUESTS": "8"}
     with silent_server() as redis_url, serving("write", redis_url, **few) as url:
 
-        def push(number: int) -> httpx.Response:
+        def push(number: int) -> httpx2.Response:
             return WEB.post(f"{url}/v1/turns", json={"user_id": f"u{number}", "text": "x"}, timeout=60)
 
         with ThreadPoolExecutor(40) as pool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.connections import connected, raw, refused, serving
@@ -41,7 +41,7 @@ def routes(stack: Running, service: str) -> list[tuple[str, str, dict[str, Any]]
 def test_a_body_of_100_mb_is_refused_by_every_route_and_costs_no_memory(stack: Running, service: str) -> None:
     [process] = stack.workers(service)
     url = url_of(stack, service)
-    with httpx.Client(timeout=60, headers=stack.headers) as client:
+    with httpx2.Client(timeout=60, headers=stack.headers) as client:
         client.get(f"{url}/metrics")
         before = process.memory_info().rss
         for method, path, _ in routes(stack, service):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -65,9 +65,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def refusals(running: Running) -> list[str]:
     """The bodies of all refused requests, after ordinary and hostile traffic on every way in."""
     found: list[str] = []
-    with httpx.Client(timeout=30) as web:
+    with httpx2.Client(timeout=30) as web:
 
-        def ask(method: str, url: str, **request: Any) -> httpx.Response:
+        def ask(method: str, url: str, **request: Any) -> httpx2.Response:
             answer = web.request(method, url, **request)
             if answer.status_code >= 400:
                 found.append(answer.text + repr(answer.headers.raw))
@@ -159,9 +159,9 @@ def test_no_log_holds_words_or_secrets(
 def test_no_metric_and_no_status_holds_words_or_secrets(
     running: Running, refusals: list[str], kept: dict[str, str]
 ) -> None:
-    texts = [httpx.get(f"{url}/metrics").text for url in (running.write_url, running.read_url)]
-    texts += [httpx.get(f"{url}/readyz").text for url in (running.write_url, running.read_url)]
-    texts += [httpx.get(f"{url}/openapi.json").text for url in (running.write_url, running.read_url)]
+    texts = [httpx2.get(f"{url}/metrics").text for url in (running.write_url, running.read_url)]
+    texts += [httpx2.get(f"{url}/readyz").text for url in (running.write_url, running.read_url)]
+    texts += [httpx2.get(f"{url}/openapi.json").text for url in (running.write_url, running.read_url)]
     for words in (("status", "--json"), ("doctor",), ("settings",), ("audit", "list", "--json")):
         done = running.command(*words)
         texts.append(done.stdout + done.stderr)

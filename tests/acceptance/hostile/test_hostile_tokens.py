@@ -7,7 +7,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -35,7 +35,7 @@ def push(stack: Running, user: str, text: str) -> str:
     return token
 
 
-def ask(stack: Running, user: str, token: str, query: str = "What do you know about me?") -> httpx.Response:
+def ask(stack: Running, user: str, token: str, query: str = "What do you know about me?") -> httpx2.Response:
     body = {"user_id": user, "query": query, "wait_for": token}
     return WEB.post(f"{stack.read_url}/v1/recall", headers=stack.headers, json=body, timeout=60)
 
@@ -124,7 +124,7 @@ def test_too_many_waits_are_refused_and_other_recalls_are_answered(stack: Runnin
     push(stack, "honest", "My dog is called Rex.")
     stack.wait()
 
-    def warnings(answer: httpx.Response) -> list[str]:
+    def warnings(answer: httpx2.Response) -> list[str]:
         assert answer.status_code in (200, 503), answer.text  # 503: more recalls than there is room for
         found: dict[str, Any] = answer.json()
         return [text for text in found.get("warnings", []) if text.startswith("wait_for")]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from redis import Redis, ResponseError
 
@@ -18,7 +18,7 @@ from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 
-def push(stack: Running, **turn: Any) -> httpx.Response:
+def push(stack: Running, **turn: Any) -> httpx2.Response:
     return WEB.post(
         f"{stack.write_url}/v1/turns",
         headers=stack.headers,

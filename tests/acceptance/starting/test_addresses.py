@@ -36,24 +36,18 @@ def test_the_lines_of_env_make_a_shell_use_this_cardlog(stack: Running) -> None:
     assert Path(values["CARDLOG_LOG_KEY_FILE"]).is_file()
 
 
-def test_a_push_with_redis_cli_becomes_a_card(stack: Running) -> None:
-    words = "XADD turns '*' user_id cli text 'I live in Porto.'"
-    pushed = in_shell(stack, f'"$0" -m deploy.tools.redis_cli -u "$CARDLOG_REDIS_URL" {words}')
-    assert pushed.returncode == 0, pushed.stderr
-    assert pushed.stdout.strip().endswith("-0")
+def test_pushes_from_such_a_shell_become_cards(stack: Running) -> None:
+    own = (
+        "import os, redis; queue = redis.Redis.from_url(os.environ['CARDLOG_REDIS_URL']); "
+        "queue.xadd('turns', {'user_id': 'app', 'text': 'I live in Porto.'})"
+    )
+    said = '{"user_id": "shell", "text": "I live in Porto."}'
+    for pushing in (f'"$0" -c "{own}"', f"echo '{said}' | \"$0\" -m deploy.command push -"):
+        pushed = in_shell(stack, pushing)
+        assert pushed.returncode == 0, pushed.stderr
     stack.wait()
-    assert stack.recall("cli", "where do I live?")["cards"][0]["value"] == "Porto"
-
-
-def test_redis_cli_prints_errors_and_refuses_what_it_does_not_know(stack: Running) -> None:
-    refused = in_shell(stack, '"$0" -m deploy.tools.redis_cli NOPE')
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("(error) ")
-    wrong = in_shell(stack, '"$0" -m deploy.tools.redis_cli --bigkeys')
-    assert (wrong.returncode, wrong.stderr[:17]) == (2, "usage: redis-cli ")
-    away = in_shell(stack, '"$0" -m deploy.tools.redis_cli -u redis://:hunter2@127.0.0.1:1/0 PING')
-    assert away.returncode == 1
-    assert "hunter2" not in away.stderr
+    for user in ("app", "shell"):
+        assert stack.recall(user, "where do I live?")["cards"][0]["value"] == "Porto"
 
 
 def test_status_and_doctor_print_the_addresses_without_passwords(stack: Running) -> None:

@@ -13,7 +13,7 @@ import termios
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 from rich.cells import cell_len
 
@@ -126,8 +126,8 @@ def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) ->
     turn = {"user_id": "keyless", "text": "I live in Bern."}
     question = {"user_id": "keyless", "query": "where do I live?"}
     for url, body in ((f"{stack.write_url}/v1/turns", turn), (f"{stack.read_url}/v1/recall", question)):
-        assert httpx.post(url, json=body, timeout=30).status_code == 401
-        assert httpx.post(url, json=body, headers=stack.headers, timeout=30).status_code in (200, 202)
+        assert httpx2.post(url, json=body, timeout=30).status_code == 401
+        assert httpx2.post(url, json=body, headers=stack.headers, timeout=30).status_code in (200, 202)
     assert Path(stack.key_file).stat().st_mode & 0o777 == 0o600
     [first, *_] = map(json.loads, stack.command("keys", "list", "--json").stdout.splitlines())
     assert first["scopes"] == ["push", "read", "write"]

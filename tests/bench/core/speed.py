@@ -11,7 +11,7 @@ import random
 import time
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 
 from events.core.patches import guarded
 from events.core.schema import empty_document
@@ -58,7 +58,7 @@ class Client:
     """One keep-alive client of both services."""
 
     def __init__(self, running: Running) -> None:
-        self._http = httpx.Client(timeout=60, headers=running.administrator)
+        self._http = httpx2.Client(timeout=60, headers=running.administrator)
         self._write, self._read = running.write_url, running.read_url
 
     def patch(self, user: str, path: str, value: object) -> None:

@@ -4,7 +4,8 @@
 
 Stages run one after the other, each alone, so that the servers' time is theirs. Processor time hardly depends on what
 else the machine does; times by the clock do. The turns are LoCoMo's where CARDLOG_EVAL_DATA has them, ``copies``
-times under other users' names, else made up. deploy/tools/capacity.py reckons with these numbers. Takes three minutes.
+times under other users' names, else made up. deploy/commands/capacity/plan.py reckons with these numbers. It
+takes three minutes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import psycopg
 from redis import Redis
@@ -240,7 +241,7 @@ def services(made_up: bool) -> None:
             for name in ("recorder", "extractor", "projector", "vectors", "write", "read")
         }
         postgres = _postgres(running)
-        with httpx.Client(timeout=30, headers=running.headers) as client:
+        with httpx2.Client(timeout=30, headers=running.headers) as client:
             some = pushed[len(pushed) // 2 :][:500]
             server = kinds["write"][0]
             client.post(f"{running.write_url}/v1/turns", json=some[0])

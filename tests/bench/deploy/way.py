@@ -14,7 +14,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import psycopg
 from redis import Redis
 
@@ -208,7 +208,7 @@ def recalls(running: Running, user: str, count: int) -> tuple[list[float], dict[
     chance = random.Random(3)
     spent = []
     statuses: dict[str, str] = {}
-    with httpx.Client(timeout=30, headers=running.headers) as client:
+    with httpx2.Client(timeout=30, headers=running.headers) as client:
         for number in range(count + 20):
             query = question(chance)
             began = time.perf_counter()

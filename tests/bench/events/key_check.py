@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from events.access import keys
@@ -61,8 +61,8 @@ async def measure(url: str, text: str) -> float:
             settings = replace(Settings(), database_url=url, embed_model=HASH_MODEL, auth=auth)
             app = create_app(settings)
             await stack.enter_async_context(app.router.lifespan_context(app))
-            client = httpx.AsyncClient(
-                transport=httpx.ASGITransport(app),
+            client = httpx2.AsyncClient(
+                transport=httpx2.ASGITransport(app),
                 base_url="http://localhost",
                 headers={"Authorization": f"Bearer {text}"},
             )

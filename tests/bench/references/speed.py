@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
-import httpx
+import httpx2
 import psycopg
 
 from tests.bench.support.stack import measured_stack
@@ -52,7 +52,7 @@ class Client:
     """One keep-alive client of both services."""
 
     def __init__(self, running: Running) -> None:
-        self._http = httpx.Client(timeout=60, headers=running.headers)
+        self._http = httpx2.Client(timeout=60, headers=running.headers)
         self._write, self._read = running.write_url, running.read_url
 
     def create(self, kind: str, key: str) -> None:

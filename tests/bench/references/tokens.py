@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from deploy.tools.answers.memory import open_memory
+from evaluation.answers.memory import open_memory
 from events.platform.settings import Settings
 from events.references.kinds.kind import rendering_of
 from events.references.kinds.registry import BUILT_IN

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 
 from events.platform.settings import variable_of
@@ -80,7 +80,7 @@ def score(cards: Sequence[set[str]], needed: Sequence[set[str]], misleading: set
 
 def measure(running: Running, people: Sequence[dict[str, Any]], *, missed: bool) -> None:
     rows: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    with httpx.Client(timeout=60, headers=running.headers) as client:
+    with httpx2.Client(timeout=60, headers=running.headers) as client:
         for person in people:
             for asked in person["questions"]:
                 body = {

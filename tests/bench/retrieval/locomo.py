@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.bench.support.stack import eval_data, measured_stack
 from tests.support.stack import Running
@@ -51,7 +51,7 @@ def measure(
 ) -> dict[str, list[float]]:
     """Mean evidence recall at each cut, by category and over all."""
     found: dict[str, list[list[float]]] = defaultdict(list)
-    with httpx.Client(timeout=60, headers=running.headers) as client:
+    with httpx2.Client(timeout=60, headers=running.headers) as client:
         for conversation in conversations:
             last = max(turn["said_at"] for turn in turns_of(conversation))
             for question in conversation["qa"]:
@@ -87,7 +87,7 @@ def measure(
 def push(running: Running, turns: list[dict[str, str]]) -> float:
     """Pushes, waits until all turns are projected, and returns the seconds."""
     began = time.monotonic()
-    with httpx.Client(timeout=60, headers=running.headers) as client:
+    with httpx2.Client(timeout=60, headers=running.headers) as client:
         for start in range(0, len(turns), 500):
             client.post(f"{running.write_url}/v1/turns", json=turns[start : start + 500]).raise_for_status()
     running.wait(within_s=900)

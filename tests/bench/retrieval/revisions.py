@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import numpy as np
 
 from events.platform.settings import variable_of
@@ -85,7 +85,7 @@ def place_of(words: str, texts: Sequence[str], without: str = "") -> int:
 def measure(running: Running, pairs: dict[str, dict[str, list[dict[str, str]]]], *, missed: bool) -> None:
     print(PROVENANCE["revisions"].line("revisions"))
     print(f"{'':<30}{'n':>5}{'above':>8}{'first':>8}{'BM25 above':>12}{'BM25 first':>12}")
-    with httpx.Client(timeout=60, headers=running.headers) as client:
+    with httpx2.Client(timeout=60, headers=running.headers) as client:
         for part, languages in pairs.items():
             for language, rows in languages.items():
                 scores = []

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from deploy.command import main
@@ -39,9 +39,9 @@ def test_a_service_speaks_tls_only(tmp_path: Path) -> None:
         settings = Settings(tls_cert_file=str(shown.certificate))
         eventually(lambda: check_liveness([*words, ""], settings) is None)
         trusted = ssl.create_default_context(cafile=shown.authority)
-        assert httpx.get(f"https://localhost:{port}/healthz", verify=trusted).json() == {"status": "ok"}
-        with pytest.raises(httpx.HTTPError):
-            httpx.get(f"http://localhost:{port}/healthz")
+        assert httpx2.get(f"https://localhost:{port}/healthz", verify=trusted).json() == {"status": "ok"}
+        with pytest.raises(httpx2.HTTPError):
+            httpx2.get(f"http://localhost:{port}/healthz")
     finally:
         process.kill()
         process.wait(10)

@@ -15,7 +15,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 import psycopg
 from redis import Redis
@@ -341,7 +341,7 @@ class Watch:
         ]
 
     def _ask(self) -> None:
-        with httpx.Client(timeout=10) as client:
+        with httpx2.Client(timeout=10) as client:
             for user, query in cycle(self.questions):
                 if self._stopping.wait(0.05):
                     return
@@ -352,7 +352,7 @@ class Watch:
                         json={"user_id": user, "query": query},
                         headers=self.site.running.headers,
                     )
-                except httpx.HTTPError:
+                except httpx2.HTTPError:
                     self.unanswered += 1  # the service itself was killed or stopped
                     continue
                 if answer.status_code == 200:

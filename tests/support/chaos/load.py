@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock
 from zoneinfo import ZoneInfo
 
-import httpx
+import httpx2
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import OutOfMemoryError, RedisError
@@ -198,7 +198,7 @@ class Pusher:
         self._ledger = ledger
         self._patience = patience
         self._client: tuple[str, Redis] | None = None
-        self._http = httpx.Client(timeout=30)
+        self._http = httpx2.Client(timeout=30)
 
     def close(self) -> None:
         self._http.close()
@@ -220,7 +220,7 @@ class Pusher:
                 if "turn_id" not in turn.fields:
                     self._ledger.doubt(turn)
                     return
-            except (RedisError, httpx.HTTPError, OSError) as error:
+            except (RedisError, httpx2.HTTPError, OSError) as error:
                 self._ledger.refuse(type(error).__name__)
                 if "turn_id" not in turn.fields:
                     # A push without an id cannot be repeated without the risk of a second copy.

@@ -24,7 +24,7 @@ COMMAND = [sys.executable, "-m", "deploy.command"]
 HEAVY = (
     "psycopg",
     "redis",
-    "httpx",
+    "httpx2",
     "pydantic",
     "fastapi",
     "numpy",

@@ -13,9 +13,9 @@ OF_CARDS = re.compile(r"""\b"?(?:cards|vectors)"?\s*\.\s*"?(\w+)""", re.IGNORECA
 
 
 def test_statements_of_ingest_know_only_views_of_the_cards() -> None:
-    statements = {path.name: re.sub(r"--[^\n]*", "", path.read_text("utf-8")) for path in FILES}
-    assert statements, "ingest has statements"
-    known = {(name, relation) for name, text in statements.items() for relation in OF_CARDS.findall(text)}
+    texts = {path: re.sub(r"--[^\n]*", "", path.read_text("utf-8")) for path in FILES}
+    assert texts, "ingest has statements"
+    known = {(path, relation) for path, text in texts.items() for relation in OF_CARDS.findall(text)}
     views = set(re.findall(r"CREATE VIEW (\w+)", statement("projectors.cards", "views").as_string(None)))
     assert views, "the card tables have views"
     assert {relation for _, relation in known} <= views, known

@@ -14,7 +14,6 @@ import pytest
 from deploy.commands.operate.doctor import doctor
 from deploy.commands.operate.reembed import reembed
 from deploy.commands.operate.status import status
-from deploy.tools.model import main
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -30,6 +29,7 @@ from projectors.embedding.embedder import (
 )
 from projectors.embedding.embedders import Space, embedders_of, substitute_of
 from projectors.vectors.projector import VectorsProjector
+from scripts.model import main
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.projectors.tiny_model import write_tiny_model
 from tests.support.waiting import PATIENT

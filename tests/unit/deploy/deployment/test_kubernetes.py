@@ -10,8 +10,8 @@ import pytest
 import yaml
 from fastapi import FastAPI
 
+from deploy.commands.capacity.measures import COSTS, EVENTS_PER_TURN, TEXT_BYTES
 from deploy.monitoring.check_liveness import PORTS
-from deploy.tools.measures import COSTS, EVENTS_PER_TURN, TEXT_BYTES
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app

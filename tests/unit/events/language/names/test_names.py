@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deploy.tools import name_tables
 from events.language.concepts import all_concepts, canonical_key, normalise_value
 from events.language.names.tables import NameClass, canonical_name, rows, tables_of
 from events.language.names.translation import other_names
 from events.language.terms import analyse
 from events.language.values import two_scripts
+from scripts import name_tables
 
 CLASSES: tuple[NameClass, ...] = get_args(NameClass)
 NAMES = sorted(

@@ -1,0 +1,323 @@
+"""Computes the resources for a load from numbers that were measured on one machine. It is pure arithmetic.
+
+A greater load never needs less. The result is an order of magnitude, because your turns, machines and network differ.
+``tests/bench/deploy/footprint.py`` measures the same numbers on your machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import ceil
+
+from deploy.commands.capacity.measures import (
+    BYTES,
+    CALLS_PER_TURN,
+    CARDS_PER_TURN,
+    COSTS,
+    EVENTS_PER_TURN,
+    LARGEST,
+    MODEL,
+    PARTITIONS,
+    TEXT_BYTES,
+    WITH_MODEL,
+    Cost,
+    Measure,
+)
+
+DAY_S = 86_400
+GIB = 1024**3
+BUSY = 0.6
+"""The planned share of a processor at the peak. A higher share makes requests wait."""
+
+_AT_LEAST_ONE = frozenset(("users", "days", "cores", "memory_gib", "concurrency", "pool_size", "text_bytes"))
+
+
+class DemandError(ValueError):
+    """The demand is impossible. The message names the option and the remedy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """The load to carry. Raises :class:`DemandError`, which names the option, for an impossible value."""
+
+    users: int
+    turns_per_day: float
+    peak_factor: float = 4.0
+    text_bytes: float = TEXT_BYTES.value
+    cards_per_turn: float = CARDS_PER_TURN.value
+    recalls_per_turn: float = 0.5
+    calls_per_turn: float = CALLS_PER_TURN.value
+    seconds_per_call: float = 4.0
+    vectors: bool = True
+    model: bool = False
+    days: int = 365
+    outage_s: int = 3600
+    cores: int = 16
+    memory_gib: int = 64
+    disk_tb: float = 4.0
+    concurrency: int = 32
+    pool_size: int = 8
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            option = "--" + item.name.replace("_", "-")
+            if isinstance(value, bool):
+                continue
+            least = 1 if item.name in _AT_LEAST_ONE else 0
+            if not least <= value <= 1e12:  # NaN does not pass either
+                raise DemandError(f"{option} {value:g} is out of range: use a number from {least} to 1e12")
+        if self.peak_factor < 1:
+            raise DemandError(f"--peak-factor {self.peak_factor:g}: use a number of at least 1")
+        if self.calls_per_turn > 1:
+            raise DemandError(
+                f"--calls-per-turn {self.calls_per_turn:g}: a turn is read once, so use at most 1"
+            )
+        if not self.turns_per_day:
+            raise DemandError("--turns-per-day 0: a plan needs turns; use a number above 0")
+        if not self.disk_tb:
+            raise DemandError("--disk-tb 0: a log needs a disk; use a number above 0")
+
+    @property
+    def mean(self) -> float:
+        """Turns a second, as the mean of a day."""
+        return self.users * self.turns_per_day / DAY_S
+
+    @property
+    def peak(self) -> float:
+        """Turns a second at the peak."""
+        return self.mean * self.peak_factor
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """One stage at the peak.
+
+    ``one_does`` is the work a second of one fully busy process. ``wanted`` is the needed number of processes, with
+    fractions. At most ``most`` processes can work at once; None means no limit. ``busy`` is above :data:`BUSY` only
+    when ``wanted`` is above ``most``. ``memory_gib`` is in GiB.
+    """
+
+    name: str
+    unit: str
+    per_second: float
+    one_does: float
+    processes: int
+    threads: int
+    busy: float
+    cores: float
+    memory_gib: float
+    connections: int
+    wanted: float
+    most: int | None
+    moved_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes on Postgres' disk. Fields without ``per_day`` are the totals after ``Demand.days``."""
+
+    log_per_day: float
+    log: float
+    cards: float
+    vectors: float
+    wal_per_day: float
+
+    @property
+    def total(self) -> float:
+        return self.log + self.cards + self.vectors
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlan:
+    """Calls and tokens of a language model. All fields are zero when rules read the turns."""
+
+    calls_per_second: float
+    at_once: float
+    calls_per_day: float
+    input_tokens_per_day: float
+    weighed_tokens_per_day: float
+    output_tokens_per_day: float
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The needed and the available amount of one resource."""
+
+    name: str
+    need: float
+    have: float
+    unit: str
+    moved_by: str
+
+    @property
+    def share(self) -> float:
+        return self.need / self.have
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All resources that a demand needs."""
+
+    demand: Demand
+    events_per_second: float
+    recalls_per_second: float
+    stages: tuple[StagePlan, ...]
+    postgres_cores: float
+    postgres_replica_cores: float
+    postgres_memory_gib: float
+    connections: int
+    redis_cores: float
+    redis_bytes: float
+    disk: Disk
+    cards: float
+    vector_index_bytes: float
+    kafka_bytes: float
+    model: ModelPlan
+
+    @property
+    def cores(self) -> float:
+        """The cores of all processes and servers at the peak, at the planned share."""
+        return sum(stage.cores for stage in self.stages) + self.postgres_cores + self.redis_cores
+
+    @property
+    def memory_gib(self) -> float:
+        stages = sum(stage.memory_gib for stage in self.stages)
+        return stages + self.postgres_memory_gib + self.redis_bytes / GIB
+
+    @property
+    def postgres_servers(self) -> int:
+        """The number of the largest servers for all data, with users spread over them and replicas for recalls."""
+        return ceil(
+            max(
+                limit.share
+                for limit in server_limits(self, self.postgres_cores - self.postgres_replica_cores)
+            )
+        )
+
+    def machine(self) -> tuple[Limit, ...]:
+        """Returns the use of one machine by resource, the fullest first."""
+        demand = self.demand
+        limits = (
+            Limit("processors", self.cores, demand.cores, "cores", "other machines for work and serve"),
+            Limit(
+                "memory", self.memory_gib, demand.memory_gib, "GiB", "machines for Postgres and Redis alone"
+            ),
+            Limit(
+                "disk", self.disk.total / 1e12, demand.disk_tb, "TB", "a larger disk; fewer --days of turns"
+            ),
+        )
+        return tuple(sorted(limits, key=lambda limit: -limit.share))
+
+
+def plan(demand: Demand) -> Plan:
+    """Returns the resources that ``demand`` needs."""
+    peak, recalls = demand.peak, demand.peak * demand.recalls_per_turn
+    rates = {
+        "write": peak, "recorder": peak, "extractor": peak, "cards": peak,
+        "vectors": peak if demand.vectors else 0.0, "read": recalls,
+    }  # fmt: skip
+    stages = tuple(_stage(name, rate, demand) for name, rate in rates.items() if rate)
+    postgres = {
+        name: rate * _cost(name, demand).postgres(demand.text_bytes) / 1e6 / BUSY
+        for name, rate in rates.items()
+    }
+    cards = demand.users * demand.turns_per_day * demand.days * demand.cards_per_turn
+    vectors = cards * BYTES["vectors_per_card"].value if demand.vectors else 0.0
+    turns_per_day = demand.users * demand.turns_per_day
+    turns = turns_per_day * demand.days
+    signs = vectors * BYTES["sign_index"].value
+    connections = sum(stage.connections for stage in stages)
+    log = BYTES["log_fixed"].value + BYTES["log_per_text_byte"].value * demand.text_bytes
+    wal = BYTES["wal_fixed"].value + BYTES["wal_per_text_byte"].value * demand.text_bytes
+    event = BYTES["kafka_event"].value + BYTES["payload_per_text_byte"].value * demand.text_bytes
+    return Plan(
+        demand=demand,
+        events_per_second=peak * EVENTS_PER_TURN.value,
+        recalls_per_second=recalls,
+        stages=stages,
+        postgres_cores=sum(postgres.values()),
+        postgres_replica_cores=postgres["read"],
+        postgres_memory_gib=(signs + connections * BYTES["connection"].value) / GIB + 1.0,
+        connections=connections,
+        redis_cores=peak * sum(_cost(name, demand).redis_us for name in rates) / 1e6 / BUSY,
+        redis_bytes=peak * demand.outage_s * (BYTES["waiting_fixed"].value + demand.text_bytes),
+        disk=Disk(
+            log_per_day=turns_per_day * log,
+            log=turns * log,
+            cards=cards * (BYTES["card_fixed"].value + BYTES["card_per_text_byte"].value * demand.text_bytes),
+            vectors=vectors * BYTES["vector"].value,
+            wal_per_day=turns_per_day * wal + vectors / demand.days * BYTES["wal_per_vector"].value,
+        ),
+        cards=cards,
+        vector_index_bytes=signs,
+        kafka_bytes=turns_per_day
+        * EVENTS_PER_TURN.value
+        * event
+        * BYTES["kafka_copies"].value
+        * BYTES["kafka_days"].value,
+        model=_model(demand),
+    )
+
+
+def _cost(name: str, demand: Demand) -> Cost:
+    return COSTS[WITH_MODEL if name == "extractor" and demand.model else name]
+
+
+def _stage(name: str, rate: float, demand: Demand) -> StagePlan:
+    cost = _cost(name, demand)
+    each = cost.ours(demand.text_bytes)
+    needed = rate * each / 1e6 / BUSY
+    threads, at_once = 1, 0.0
+    if name == "extractor" and demand.model:
+        at_once = _model(demand).at_once / demand.concurrency / BUSY
+    wanted = max(1, ceil(max(needed, at_once)))
+    # One worker at a time has a partition, so more workers than partitions are of no use.
+    processes = min(wanted, PARTITIONS) if cost.partitioned else wanted
+    if cost.threads:
+        threads = ceil(wanted / processes)
+    return StagePlan(
+        name=name,
+        unit="recalls" if name == "read" else "turns",
+        per_second=rate,
+        one_does=1e6 / each,
+        processes=processes,
+        threads=threads,
+        busy=max(needed, at_once) * BUSY / processes / threads,
+        cores=needed,
+        memory_gib=processes * cost.memory_mib / 1024,
+        connections=processes * (cost.connections + cost.pools * demand.pool_size),
+        wanted=max(needed, at_once),
+        most=PARTITIONS if cost.partitioned and not cost.threads else None,
+        moved_by=cost.moved_by,
+    )
+
+
+def _model(demand: Demand) -> ModelPlan:
+    if not demand.model:
+        return ModelPlan(0, 0, 0, 0, 0, 0)
+    calls = demand.peak * demand.calls_per_turn
+    turns_per_day = demand.users * demand.turns_per_day
+    return ModelPlan(
+        calls_per_second=calls,
+        at_once=calls * demand.seconds_per_call,
+        calls_per_day=turns_per_day * demand.calls_per_turn,
+        input_tokens_per_day=turns_per_day * MODEL["input"].value,
+        weighed_tokens_per_day=turns_per_day * MODEL["weighed"].value,
+        output_tokens_per_day=turns_per_day * MODEL["output"].value,
+    )
+
+
+def server_limits(found: Plan, cores: float) -> tuple[Limit, ...]:
+    """Returns the use of one Postgres server that needs ``cores``."""
+    return (
+        limit_of("Postgres' cores", cores, LARGEST["cores"]),
+        limit_of("Postgres' memory (index of vectors)", found.postgres_memory_gib, LARGEST["memory_gib"]),
+        limit_of("Postgres' disk", found.disk.total / 1e12, LARGEST["disk_tb"]),
+        limit_of("Postgres' connections", found.connections, LARGEST["connections"]),
+    )
+
+
+def limit_of(name: str, need: float, most: Measure) -> Limit:
+    """Returns the limit of a resource that one server has ``most`` of."""
+    return Limit(name, need, most.value, most.unit, "")

@@ -1,1 +1,0 @@
-"""Verbs that measure or compute: eval, capacity."""

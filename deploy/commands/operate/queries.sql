@@ -1,0 +1,35 @@
+-- name: log_size
+SELECT pg_table_size('log.events'), pg_indexes_size('log.events');
+
+-- name: log_types
+-- One pass over the log: the number, the bytes and the first and last time of the events of each type and version.
+SELECT type, schema_version, count(*) AS events, sum(octet_length(data::text))::bigint AS payload_bytes,
+       min(recorded_at) AS first_recorded_at, max(recorded_at) AS last_recorded_at
+FROM log.events
+GROUP BY type, schema_version
+ORDER BY type, schema_version;
+
+-- name: log_users
+SELECT count(*) FROM (SELECT DISTINCT partition, user_id FROM log.events) u;
+
+-- name: show_events
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id,
+       sealing.readable(user_id, partition, position, data) AS data, digest
+FROM log.events
+WHERE (%(partition)s::smallint IS NULL OR partition = %(partition)s::smallint)
+  AND (%(after)s::bigint IS NULL OR position > %(after)s::bigint)
+  AND (%(up_to)s::bigint IS NULL OR position <= %(up_to)s::bigint)
+  AND (%(user_id)s::text IS NULL OR user_id = %(user_id)s::text)
+  AND (%(tenant)s::text IS NULL OR log.tenant_of(user_id) = %(tenant)s::text)
+  AND (%(stream)s::text IS NULL OR stream = %(stream)s::text)
+  AND (%(type)s::text IS NULL OR type = %(type)s::text)
+  AND (%(since)s::timestamptz IS NULL OR recorded_at >= %(since)s::timestamptz)
+ORDER BY partition, position
+LIMIT %(limit)s;
+
+-- name: type_exists
+SELECT EXISTS (SELECT FROM log.events WHERE type = %(type)s);
+
+-- name: user_exists
+SELECT EXISTS (SELECT FROM log.events WHERE partition = %(partition)s::smallint AND user_id = %(user_id)s);

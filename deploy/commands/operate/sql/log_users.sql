@@ -1,1 +1,0 @@
-SELECT count(*) FROM (SELECT DISTINCT partition, user_id FROM log.events) u;

@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM log.events WHERE type = %(type)s);

@@ -1,1 +1,0 @@
-SELECT EXISTS (SELECT FROM log.events WHERE partition = %(partition)s::smallint AND user_id = %(user_id)s);

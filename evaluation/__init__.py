@@ -1,0 +1,1 @@
+"""Measures how well turns are understood and questions answered. A checkout has this package, the wheel does not."""

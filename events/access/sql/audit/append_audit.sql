@@ -1,1 +1,0 @@
-SELECT audit.append(%(batch)s::json);

@@ -1,1 +1,0 @@
-SELECT digest FROM audit.entries WHERE position = %(position)s;

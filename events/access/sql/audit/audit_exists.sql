@@ -1,1 +1,0 @@
-SELECT to_regclass('audit.entries') IS NOT NULL;

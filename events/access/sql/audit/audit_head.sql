@@ -1,1 +1,0 @@
-SELECT position, digest FROM audit.head;

@@ -1,1 +1,0 @@
-SELECT key FROM audit.subject_key;

@@ -1,0 +1,2 @@
+-- name: token_key
+SELECT log.key_of_tokens(%(proof)s);

@@ -1,1 +1,0 @@
-SELECT log.key_of_tokens(%(proof)s);

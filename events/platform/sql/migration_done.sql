@@ -1,1 +1,0 @@
-INSERT INTO log.migrations (name) VALUES (%(name)s);

@@ -1,1 +1,0 @@
-SELECT name FROM log.migrations;

@@ -1,1 +1,0 @@
-SELECT set_config('cardlog.tenant', %(tenant)s, true);

@@ -1,1 +1,0 @@
-SELECT log.sees_every_tenant();

@@ -1,0 +1,57 @@
+-- name: entries_of
+-- The events of a user's problems, in order: those that the table knows, and those above its checkpoint. One statement
+-- sees one state of both.
+WITH folded AS (
+    SELECT coalesce((SELECT c.position FROM log.checkpoints c
+                     JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                           AND g.status = 'live'
+                     WHERE c.processor = 'problems' AND c.partition = %(partition)s), 0) AS position
+), place AS (
+    SELECT n.position FROM problems.entries n WHERE n.user_id = %(user_id)s
+    UNION
+    SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
+    WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
+)
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = place.position AND e.user_id = %(user_id)s
+ORDER BY e.position
+LIMIT 20000;
+
+-- name: event_of_key
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
+
+-- name: problems_of
+-- The present problems of a user as the table has them. `behind` is true when the log holds later events of the user that
+-- may change problems. The statement entries_of then tells all of them.
+WITH folded AS (
+    SELECT coalesce((SELECT c.position FROM log.checkpoints c
+                     JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                           AND g.status = 'live'
+                     WHERE c.processor = 'problems' AND c.partition = %(partition)s), 0) AS position
+), behind AS (
+    SELECT EXISTS (SELECT FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
+                   WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])) AS behind
+)
+SELECT b.behind, p.user_id, p.problem_id, p.project_id, p.mode, p.description, p.status, p.priority, p.opened_at,
+       p.updated_at, p.closed_at, p.resolution, p.attempts::text AS attempts, p.turn_ids, p.version, p.position
+FROM behind b LEFT JOIN problems.problems p ON p.user_id = %(user_id)s
+ORDER BY p.opened_at, p.problem_id;
+
+-- name: unfolded_entries
+-- The events of a user's problems when there is no table yet, in order.
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
+ORDER BY e.position
+LIMIT 20000;
+
+-- name: lock_problems
+-- Commands about the problems of one user work one after the other until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s, 6));

@@ -1,8 +1,0 @@
--- The events of a user's problems when there is no table yet, in order.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
-FROM log.events e
-WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
-ORDER BY e.position
-LIMIT 20000;

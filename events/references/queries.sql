@@ -1,0 +1,84 @@
+-- name: event_of_key
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
+
+-- name: last_of_streams
+-- The last event of every stream of an owner between two names, in the order of the names.
+SELECT DISTINCT ON (stream)
+       partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream >= %(first)s AND stream < %(last)s
+ORDER BY stream, version DESC;
+
+-- name: stream_below
+-- The latest events of a stream below a version.
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s
+  AND version < coalesce(%(below)s::bigint, 9223372036854775807)
+ORDER BY version DESC
+LIMIT %(limit)s;
+
+-- name: stream_state
+-- The events that make the state of a stream at a version or an instant, in order: the first one, the last change of the
+-- value, and everything after it. A changed value is complete, so no other event is needed. Each part is one range of the
+-- index of versions. A single condition with OR would read the whole history.
+WITH upto AS (
+    SELECT e.version FROM log.events e
+    WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
+      AND (%(version)s::bigint IS NULL OR e.version <= %(version)s)
+      AND (%(as_of)s::timestamptz IS NULL OR e.occurred_at <= %(as_of)s)
+    ORDER BY e.version DESC LIMIT 1
+), valued AS (
+    SELECT e.version FROM log.events e
+    WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
+      AND e.version <= (SELECT version FROM upto) AND e.type IN (%(creating)s, %(changing)s)
+    ORDER BY e.version DESC LIMIT 1
+)
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
+  AND e.version = 1 AND EXISTS (SELECT FROM upto)
+UNION ALL
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
+  AND e.version > 1 AND e.version >= (SELECT version FROM valued) AND e.version <= (SELECT version FROM upto)
+ORDER BY version;
+
+-- name: stream_version
+-- The version of a stream. It looks at the end of the index of versions, and opens no payload.
+SELECT version FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s
+ORDER BY version DESC
+LIMIT 1;
+
+-- name: streams_of
+-- The streams between two names. Each has a first event, so the index of versions finds them.
+SELECT stream FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream >= %(first)s AND stream < %(last)s AND version = 1
+ORDER BY stream
+LIMIT 1000;
+
+-- name: lock_owner
+-- Waits for the writers of an owner's references and document, and stops later ones until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s, 7));
+
+-- name: lock_stream
+-- Writers of one reference work one after the other until the transaction ends. The lock is a hash of the stream, so
+-- two streams share a lock only after a rare collision. An erasure of the owner waits for all of them, because a change
+-- holds the complete value, and with it what the erasure takes.
+SELECT pg_advisory_xact_lock_shared(hashtextextended(%(user_id)s, 7)),
+       pg_advisory_xact_lock(hashtextextended(%(user_id)s || E'\x1e' || %(stream)s, 5));
+
+-- name: share_owner
+-- Lets no erasure of an owner begin until the transaction ends, and waits for a running one. Writers share the lock.
+SELECT pg_advisory_xact_lock_shared(hashtextextended(%(user_id)s, 7));

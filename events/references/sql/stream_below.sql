@@ -1,8 +1,0 @@
--- The latest events of a stream below a version.
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s
-  AND version < coalesce(%(below)s::bigint, 9223372036854775807)
-ORDER BY version DESC
-LIMIT %(limit)s;

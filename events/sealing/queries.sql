@@ -1,0 +1,49 @@
+-- name: keys_after
+SELECT user_id, wrapped FROM sealing.subject_keys WHERE user_id > %(after)s ORDER BY user_id LIMIT %(limit)s;
+
+-- name: keys_by_wrapper
+SELECT encode(substring(wrapped FOR 8), 'hex'), count(*) FROM sealing.subject_keys GROUP BY 1;
+
+-- name: other_key
+-- A subject that has another key here than the given one. Nobody could open its imported events.
+SELECT g.user_id
+FROM unnest(%(users)s::text[], %(wrapped)s::text[]) AS g(user_id, wrapped)
+JOIN sealing.subject_keys k ON k.user_id = g.user_id
+WHERE k.wrapped <> decode(g.wrapped, 'hex')
+LIMIT 1;
+
+-- name: salts_and_keys
+-- What opens the sealed payloads at some places, as sealing.readable adds it: two lines in hexadecimal.
+SELECT p.partition, p.position,
+       concat(E'\n', (SELECT encode(s.salt, 'hex') FROM sealing.salts s
+                      WHERE s.partition = p.partition AND s.position = p.position),
+              E'\n', (SELECT encode(k.wrapped, 'hex') FROM sealing.subject_keys k WHERE k.user_id = p.user_id))
+FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[], %(users)s::text[]) AS p(partition, position, user_id);
+
+-- name: wrapped_keys
+SELECT user_id, wrapped FROM sealing.subject_keys WHERE user_id = ANY (%(users)s::text[]);
+
+-- name: append_sealed
+SELECT ordinal, partition, position, version, recorded_at, duplicate
+FROM sealing.append(%(batch)s::text::json, %(partitions)s::smallint[], %(subjects)s::integer[], %(salts)s::bytea,
+                    %(users)s::text[], %(wrapped)s::bytea[], %(fresh)s::boolean[]);
+
+-- name: destroy_events
+SELECT sealing.destroy_events(%(user_id)s, %(event_ids)s::uuid[]);
+
+-- name: destroy_subject
+SELECT sealing.destroy_subject(%(user_id)s);
+
+-- name: import_keys
+INSERT INTO sealing.subject_keys (user_id, wrapped)
+SELECT DISTINCT ON (user_id) user_id, decode(wrapped, 'hex')
+FROM unnest(%(users)s::text[], %(wrapped)s::text[]) AS k(user_id, wrapped)
+ON CONFLICT (user_id) DO NOTHING;
+
+-- name: import_salts
+INSERT INTO sealing.salts (partition, position, user_id, salt)
+SELECT %(partition)s, s.position, s.user_id, decode(s.salt, 'hex')
+FROM unnest(%(positions)s::bigint[], %(users)s::text[], %(salts)s::text[]) AS s(position, user_id, salt);
+
+-- name: rewrap
+SELECT sealing.rewrap(%(users)s::text[], %(before)s::bytea[], %(after)s::bytea[]);

@@ -1,1 +1,0 @@
-SELECT sealing.destroy_subject(%(user_id)s);

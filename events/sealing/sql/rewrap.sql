@@ -1,1 +1,0 @@
-SELECT sealing.rewrap(%(users)s::text[], %(before)s::bytea[], %(after)s::bytea[]);

@@ -1,1 +1,0 @@
-SELECT user_id, wrapped FROM sealing.subject_keys WHERE user_id = ANY (%(users)s::text[]);

@@ -1,1 +1,0 @@
-SELECT position, digest FROM log.heads WHERE partition = %(partition)s;

@@ -1,1 +1,0 @@
-SET LOCAL search_path = pg_catalog, public;

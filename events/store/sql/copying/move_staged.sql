@@ -1,1 +1,0 @@
-INSERT INTO {into} ({columns}) SELECT {columns} FROM {staged};

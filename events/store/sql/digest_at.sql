@@ -1,1 +1,0 @@
-SELECT digest FROM log.events WHERE partition = %(partition)s AND position = %(position)s;

@@ -1,1 +1,0 @@
-SELECT partition, position, digest FROM log.heads ORDER BY partition;

@@ -1,1 +1,0 @@
-SELECT partition, position FROM log.heads ORDER BY partition;

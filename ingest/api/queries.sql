@@ -1,0 +1,53 @@
+-- name: arbitration
+SELECT detail AS status FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;
+
+-- name: event_by_dedupe_key
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.dedupe_key = %(key)s::text;
+
+-- name: existing_cards
+SELECT id, detail AS kind FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'card' AND id = ANY (%(cards)s::uuid[])
+  AND detail IN ('state', 'event', 'knowledge');
+
+-- name: existing_statement
+-- The id of an earlier statement names the card that the statement is part of now.
+SELECT detail FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'statement' AND id = %(card)s::uuid
+LIMIT 1;
+
+-- name: known_turns
+SELECT e.dedupe_key
+FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(keys)s::text[]) AS wanted(partition, user_id, dedupe_key)
+JOIN log.events e USING (partition, user_id, dedupe_key);
+
+-- name: position_of_card
+-- The position of the event of a card, or of a statement that a card rests on.
+SELECT position FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target IN ('card', 'statement') AND id = %(card)s::uuid AND detail = %(kind)s
+LIMIT 1;
+
+-- name: within_reach
+-- The cards and arbitrations among `ids` in these projects and modes. NULL means all of them. A target without a mode
+-- belongs to the general mode. An arbitration is in reach when its project and the modes of both its cards are.
+SELECT id
+FROM cards.command_targets
+WHERE user_id = %(user_id)s AND id = ANY (%(ids)s::uuid[])
+  AND (target = 'card' AND detail IN ('state', 'event', 'knowledge') OR target = 'arbitration')
+  AND (%(projects)s::text[] IS NULL OR project_id = ANY (%(projects)s::text[]))
+  AND (%(modes)s::text[] IS NULL OR array_replace(modes, NULL, 'general') <@ %(modes)s::text[]);
+
+-- name: would_close_cycle
+-- True when relations of these predicates lead from one card to the other. UNION visits every card once.
+WITH RECURSIVE reached(card) AS (
+    SELECT %(from_card)s::uuid
+    UNION
+    SELECT r.leads_to FROM reached
+    JOIN cards.command_targets r ON r.user_id = %(user_id)s AND r.target = 'relation' AND r.id = reached.card
+                                AND r.detail = ANY (%(predicates)s::text[])
+)
+SELECT EXISTS (SELECT FROM reached WHERE card = %(to_card)s::uuid);

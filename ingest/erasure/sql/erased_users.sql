@@ -1,1 +1,0 @@
-SELECT user_id, kind, subject FROM erasure.tombstones WHERE erasure_id = %(erasure_id)s;

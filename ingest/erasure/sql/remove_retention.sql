@@ -1,1 +1,0 @@
-DELETE FROM erasure.retention WHERE tenant = %(tenant)s AND mode = %(mode)s;

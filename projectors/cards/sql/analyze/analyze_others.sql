@@ -1,1 +1,0 @@
-ANALYZE words, statements, relations, card_counts;

@@ -1,1 +1,0 @@
-COPY {into} (user_id, cards, terms) FROM STDIN;

@@ -1,1 +1,0 @@
-COPY {into} (user_id, target, event_id, partition, position) FROM STDIN;

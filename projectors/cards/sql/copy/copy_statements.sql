@@ -1,1 +1,0 @@
-COPY {into} (user_id, identity, event_id, partition, position) FROM STDIN;

@@ -1,1 +1,0 @@
-COPY {into} (user_id, word, term_key, gram_keys) FROM STDIN;

@@ -1,4 +1,0 @@
--- See index_card_terms.sql.
-SET LOCAL maintenance_work_mem = '16MB';
-SET LOCAL max_parallel_maintenance_workers = 0;
-CREATE INDEX words_gram_keys ON words USING gin (gram_keys) WITH (gin_pending_list_limit = 64);

@@ -1,1 +1,0 @@
-ANALYZE documents, snapshots, changes, queue, card_statements, card_remarks;

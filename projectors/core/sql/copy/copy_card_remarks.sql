@@ -1,1 +1,0 @@
-COPY {into} (user_id, target, partition, position) FROM STDIN;

@@ -1,1 +1,0 @@
-CREATE INDEX changes_at ON changes (user_id, at);

@@ -1,1 +1,0 @@
-CREATE INDEX changes_event ON changes (user_id, event_id);

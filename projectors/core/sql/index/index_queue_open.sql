@@ -1,1 +1,0 @@
-CREATE INDEX queue_open ON queue (user_id, status, position);

@@ -1,1 +1,0 @@
-CREATE INDEX statements_event ON card_statements (user_id, event_id);

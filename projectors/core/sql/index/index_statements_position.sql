@@ -1,1 +1,0 @@
-CREATE INDEX statements_position ON card_statements (user_id, position);

@@ -1,1 +1,0 @@
-DELETE FROM log.generations WHERE projection = %(projection)s AND generation = %(generation)s;

@@ -1,1 +1,0 @@
-SELECT generation FROM log.generations WHERE projection = %(projection)s AND status = 'live';

@@ -1,1 +1,0 @@
-SELECT coalesce(max(generation), 0) + 1 FROM log.generations WHERE projection = %(projection)s;

@@ -1,1 +1,0 @@
-SELECT log.drop_tables(%(schema)s);

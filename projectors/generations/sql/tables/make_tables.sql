@@ -1,1 +1,0 @@
-SELECT log.make_tables(%(schema)s);

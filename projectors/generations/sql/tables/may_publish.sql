@@ -1,1 +1,0 @@
-SELECT has_table_privilege('log.blueprints', 'INSERT');

@@ -1,1 +1,0 @@
-SELECT log.protect_tables(%(schema)s);

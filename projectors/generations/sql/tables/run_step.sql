@@ -1,1 +1,0 @@
-SELECT log.run_step(coalesce(%(schema)s::text, current_schema()), %(kind)s, %(number)s);

@@ -1,8 +1,0 @@
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
-FROM log.parked p JOIN log.events e USING (partition, position)
-WHERE p.processor = %(processor)s AND p.generation = %(generation)s AND p.user_id = %(user_id)s
-  AND p.position > %(after)s
-ORDER BY p.position
-LIMIT %(limit)s;

@@ -1,1 +1,0 @@
-INSERT INTO entries (user_id, event_id, position) VALUES (%(user_id)s, %(event_id)s, %(position)s);

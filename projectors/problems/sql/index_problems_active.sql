@@ -1,1 +1,0 @@
-CREATE INDEX problems_active ON problems (user_id, priority) WHERE status = 'active';

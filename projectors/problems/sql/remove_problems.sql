@@ -1,1 +1,0 @@
-DELETE FROM problems WHERE user_id = %(user_id)s;

@@ -1,0 +1,84 @@
+-- name: rename_tables
+SELECT log.rename_tables(%(old)s, %(new)s);
+
+-- name: dropped
+-- Events that an operator dropped for this projection.
+SELECT partition, position FROM log.dropped WHERE processor = %(projection)s;
+
+-- name: first_hole
+SELECT coalesce(min(expected) FILTER (WHERE position <> expected), count(*) + 1)
+FROM (SELECT position, row_number() OVER (ORDER BY position) AS expected
+      FROM log.events WHERE partition = %(partition)s AND position <= %(head)s) numbered;
+
+-- name: first_of_type
+SELECT e.position, e.event_id FROM log.events e
+WHERE e.partition = %(partition)s AND e.position <= %(head)s AND e.type = %(type)s AND e.schema_version = %(version)s
+  AND NOT EXISTS (SELECT FROM log.dropped d
+                  WHERE d.processor = %(projection)s AND d.partition = e.partition AND d.position = e.position)
+ORDER BY e.position LIMIT 1;
+
+-- name: partition_types
+-- The number of events of each type. Positions are unique, so a sum below the head means a hole.
+SELECT type, schema_version, count(*) FROM log.events
+WHERE partition = %(partition)s AND position <= %(head)s
+GROUP BY type, schema_version ORDER BY type, schema_version;
+
+-- name: read_users
+-- The events of a partition, user by user. The fold forgets a user after the user's last event, so one user bounds
+-- the memory.
+SELECT e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key, e.occurred_at,
+       e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data)
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.position <= %(head)s AND e.type = ANY (%(types)s::text[])
+  AND NOT EXISTS (SELECT FROM log.dropped d
+                  WHERE d.processor = %(projection)s AND d.partition = e.partition AND d.position = e.position)
+ORDER BY e.user_id, e.position;
+
+-- name: vectors_by_model
+SELECT model, count(*) FROM (
+    SELECT model FROM vectors.card_vectors_384 UNION ALL SELECT model FROM vectors.card_vectors_768
+    UNION ALL SELECT model FROM vectors.card_vectors_1024
+) AS held GROUP BY model ORDER BY model;
+
+-- name: open_reembeddings
+-- The re-embeddings of modes that everybody has which are not done yet, the oldest first.
+SELECT reembedding_id, mode, embedder FROM log.reembeddings WHERE done_at IS NULL ORDER BY requested_at, reembedding_id;
+
+-- name: make_live
+UPDATE log.generations SET status = 'live', live_at = clock_timestamp()
+WHERE projection = %(projection)s AND generation = %(generation)s;
+
+-- name: retire_live
+UPDATE log.generations SET status = 'retired' WHERE projection = %(projection)s AND status = 'live'
+RETURNING generation;
+
+-- name: end_reembedding
+UPDATE log.reembeddings SET share = 1, cards = %(cards)s, hindrance = NULL, done_at = now()
+WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL;
+
+-- name: hinder_reembedding
+UPDATE log.reembeddings SET hindrance = %(hindrance)s
+WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL AND hindrance IS DISTINCT FROM %(hindrance)s;
+
+-- name: move_reembedding
+-- A run that begins anew soon reaches its earlier share again, because the cache has the vectors.
+UPDATE log.reembeddings SET share = greatest(share, %(share)s), hindrance = NULL
+WHERE reembedding_id = %(reembedding_id)s AND done_at IS NULL;
+
+-- name: bulk_settings
+-- Settings for the sessions of a rebuild. Their commits matter only after the swap. The commit of the swap is
+-- synchronous, and it flushes the earlier commits too. Sorts and index builds get more memory than a request.
+SET synchronous_commit = off;
+SET work_mem = '64MB';
+SET maintenance_work_mem = '256MB';
+SET cursor_tuple_fraction = 1;
+-- Compressing the pages of new indexes takes a fifth of their build time. Only a superuser may switch it off.
+SELECT set_config('wal_compression', 'off', false)
+WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+
+-- name: reembedding_lock
+SELECT pg_try_advisory_lock(hashtextextended('cardlog reembed', 0));
+
+-- name: reembedding_unlock
+SELECT pg_advisory_unlock(hashtextextended('cardlog reembed', 0));

@@ -1,1 +1,0 @@
-SELECT log.rename_tables(%(old)s, %(new)s);

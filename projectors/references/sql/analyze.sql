@@ -1,1 +1,0 @@
-ANALYZE objects, proposals, members, kinds;

@@ -1,1 +1,0 @@
-CREATE INDEX members_member ON members (member);

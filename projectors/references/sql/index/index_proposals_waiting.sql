@@ -1,1 +1,0 @@
-CREATE INDEX proposals_status ON proposals (user_id, status, position);

@@ -1,1 +1,0 @@
-DELETE FROM members WHERE user_id = %(user_id)s AND member = %(member)s;

@@ -1,1 +1,0 @@
-DELETE FROM blocked_slots WHERE slot = ANY (%(slots)s::text[]);

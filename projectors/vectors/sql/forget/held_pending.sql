@@ -1,1 +1,0 @@
-SELECT count(*) FROM pending_vectors WHERE user_id = %(user_id)s;

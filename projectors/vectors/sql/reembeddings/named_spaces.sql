@@ -1,1 +1,0 @@
-SELECT slot, name, fingerprint FROM vectors.spaces;

@@ -1,7 +1,0 @@
--- The events that gave cards of a user another mode, in order.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
-FROM log.events e
-WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = 'CardReclassified'
-ORDER BY e.position;

@@ -1,1 +1,0 @@
- LEFT JOIN LATERAL unnest(fine.{axis}) AS {items}(item) ON true

@@ -1,1 +1,0 @@
-{items}.item AS {axis}

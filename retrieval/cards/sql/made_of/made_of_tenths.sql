@@ -1,1 +1,0 @@
-floor(fine.{axis}::numeric * 10) / 10 AS {axis}

@@ -1,1 +1,0 @@
-date_trunc(%(bucket)s, fine.{axis}, %(timezone)s) AS {axis}

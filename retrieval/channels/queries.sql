@@ -1,0 +1,408 @@
+-- name: visible
+-- The cards c that may answer: the filter of a recall, the same for every channel. A card that is retracted now may not
+-- have been at `known_at`; the fold of the past decides. A plan may answer from when it was said, whatever its time. An
+-- event that a later event replaced is found, so that the later event can take its place. `modes` are
+-- the names that cards of these modes may have: a name, or a project, U+001F and a name. `named` are the declared names,
+-- given when cards with any other name belong to these modes, too. `has` is the metadata asked for.
+{owner_filter} AND NOT c.contested
+AND coalesce(c.project_id=ANY(%(projects)s),true)
+AND (coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s,true)
+     OR c.mode<>ALL(%(named)s))
+AND coalesce(c.metadata::jsonb@>%(has)s,%(has)s IS NULL)
+AND (%(layers)s::text[] IS NULL OR c.context_layer =ANY(%(layers)s))
+AND (c.kind <> 'state'
+     OR coalesce(c.effective_at<=%(valid_until)s,true)
+        AND coalesce(c.superseded_at>%(valid_from)s,true))
+AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s
+     OR c.stated_status <> 'happened' AND c.said_at <= %(until)s)
+AND (%(known_at)s::timestamptz IS NULL AND NOT c.retracted OR c.created_at <= %(known_at)s)
+
+-- name: owner_filter
+c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
+
+-- name: owner_filter_by_key
+-- A key is hashed together with its user, so it finds another user's card only after a rare hash collision. IS TRUE
+-- keeps the planner from using this condition as a second index lookup. That lookup would read all cards of the user
+-- (8 ms of 10 with 80,000 cards), or all cards of a kind (6 ms of 7 while the GIN index has a pending list).
+(c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])) IS TRUE
+
+-- name: selective_terms
+-- The words of the question that may find cards. A word that very many of the user's cards hold is idle when another
+-- word finds cards. An idle word still counts in the ranking. Counting stops where a word is common, so the cost does
+-- not depend on the number of cards. A word that is known to be common is not counted again.
+SELECT key, weight, held >= %(common)s AS common,
+       held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+FROM (
+    SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
+               SELECT count(*) FROM (
+                   SELECT FROM cards.cards c
+                   WHERE c.term_keys @> ARRAY[key] AND (c.user_id = %(user_id)s) IS TRUE
+                   LIMIT %(common)s
+               ) u
+           ) END AS held
+    FROM unnest(%(keys)s::integer[], %(weights)s::float8[]) AS every(key, weight)
+    OFFSET 0 -- counts once, and not once for each column that uses the number
+) n
+
+-- name: fuzzy
+WITH asked AS (
+    SELECT ordinal, word, grams::integer[] AS grams, probes::integer[] AS probes
+    FROM unnest(%(words)s::text[], %(word_grams)s::text[], %(word_probes)s::text[])
+         WITH ORDINALITY AS a(word, grams, probes, ordinal)
+), near AS MATERIALIZED (
+    -- The user's words nearest to each word of the question, by the share of their common trigrams.
+    SELECT asked.ordinal, n.term_key, n.similarity
+    FROM asked CROSS JOIN LATERAL (
+        SELECT w.term_key, shared.count / (cardinality(asked.grams) + cardinality(w.gram_keys) - shared.count)::float8
+                           AS similarity
+        FROM cards.words w CROSS JOIN LATERAL (
+            SELECT count(*) AS count FROM unnest(w.gram_keys) g WHERE g = ANY (asked.grams)) shared
+        WHERE w.gram_keys && asked.probes AND (w.user_id = %(user_id)s) IS TRUE
+        ORDER BY similarity DESC, w.word
+        LIMIT 5
+    ) n
+    WHERE n.similarity >= %(least_word)s
+), word AS MATERIALIZED (
+    -- As in the tags channel: a frequent term finds no cards when another term does, and it still counts in the score.
+    SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+    FROM (
+        SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards holder
+                       WHERE holder.term_keys @> ARRAY[near.term_key] AND (holder.user_id = %(user_id)s) IS TRUE
+                       LIMIT %(common)s
+                   ) up_to
+               ) END AS held
+        FROM (SELECT DISTINCT term_key FROM near) near
+        OFFSET 0
+    ) counted
+), pair AS MATERIALIZED (
+    SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+    FROM (
+        SELECT pair_key, CASE WHEN pair_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
+                   SELECT count(*) FROM (
+                       SELECT FROM cards.cards holder
+                       WHERE holder.pair_keys @> ARRAY[pair_key] AND (holder.user_id = %(user_id)s) IS TRUE
+                       LIMIT %(common)s
+                   ) up_to
+               ) END AS held
+        FROM unnest(%(pairs)s::integer[]) pair_key
+        OFFSET 0
+    ) counted
+), total AS (
+    SELECT greatest(count(*), 1) AS words FROM asked
+), hit AS MATERIALIZED (
+    SELECT c.card_id, c.term_keys, c.pair_keys, c.provenance
+    FROM cards.cards c
+    WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
+           OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
+      AND {visible_by_key}
+), scored AS MATERIALIZED (
+    SELECT hit.card_id, CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share,
+           (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
+            FROM (SELECT max(near.similarity) AS best FROM near
+                  WHERE near.term_key = ANY (hit.term_keys) GROUP BY near.ordinal) word) AS words,
+           CASE WHEN cardinality(%(pairs)s::integer[]) = 0 THEN 0
+                ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::integer[]))
+                     / cardinality(%(pairs)s::integer[])::float8 END AS pairs
+    FROM hit
+)
+SELECT card_id, share * greatest(words, pairs)::float8 AS score
+FROM scored
+WHERE words > 0 OR pairs >= %(least_pairs)s
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;
+
+-- name: graph
+-- One hop from the seeds: along relations, to states of the same entity or concept, and to the neighbouring turns.
+-- A link counts its own strength times the strength of its seed, and the best link of a card counts. `seed` is the seed
+-- beside which a card stands, and NULL for a card that is related. Seeds may be found, too: two good hits side by side support each other.
+WITH seed AS MATERIALIZED (
+    SELECT s.strength, c.card_id, c.project_id, c.session_id, c.position, c.entity, c.concept_key
+    FROM unnest(%(seeds)s::uuid[], %(strengths)s::float8[]) AS s(card_id, strength)
+    JOIN cards.cards c
+      ON c.user_id = %(user_id)s AND c.kind = ANY (ARRAY['state', 'event', 'knowledge']) AND c.card_id = s.card_id
+), link AS MATERIALIZED (
+    SELECT seed.strength * r.confidence AS strength, r.to_card AS card_id, NULL::uuid AS seed
+    FROM seed JOIN cards.relations r ON r.user_id = %(user_id)s AND r.from_card = seed.card_id AND NOT r.refused
+    UNION ALL
+    SELECT seed.strength * r.confidence, r.from_card, NULL
+    FROM seed JOIN cards.relations r ON r.user_id = %(user_id)s AND r.to_card = seed.card_id AND NOT r.refused
+    UNION ALL
+    SELECT seed.strength * %(entity)s::float8, same.card_id, NULL
+    FROM seed CROSS JOIN LATERAL (
+        SELECT c.card_id FROM cards.state_cards c
+        WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
+          AND c.superseded_at IS NULL AND c.card_id <> seed.card_id
+        ORDER BY c.effective_at DESC, c.card_id LIMIT 10
+    ) same
+    WHERE seed.entity <> %(owner)s
+    UNION ALL
+    SELECT seed.strength * %(concept)s::float8, same.card_id, NULL
+    FROM seed CROSS JOIN LATERAL (
+        SELECT c.card_id FROM cards.state_cards c
+        WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
+          AND c.concept_key = seed.concept_key AND c.card_id <> seed.card_id
+        ORDER BY c.effective_at DESC, c.card_id LIMIT 10
+    ) same
+    UNION ALL
+    SELECT seed.strength / near.turns, near.card_id, seed.card_id
+    FROM seed CROSS JOIN LATERAL (
+        (SELECT c.card_id, row_number() OVER (ORDER BY c.position) AS turns FROM cards.event_cards c
+         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+           AND c.position > seed.position AND c.episode
+         ORDER BY c.position LIMIT 2)
+        UNION ALL
+        (SELECT c.card_id, row_number() OVER (ORDER BY c.position DESC) FROM cards.event_cards c
+         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+           AND c.position < seed.position AND c.episode
+         ORDER BY c.position DESC LIMIT 2)
+    ) near
+)
+SELECT card_id, score, seed
+FROM (
+    SELECT DISTINCT ON (link.card_id) link.card_id, link.strength::float8 AS score, link.seed
+    FROM link JOIN cards.cards c ON c.card_id = link.card_id AND {visible}
+    ORDER BY link.card_id, link.strength DESC, link.seed NULLS FIRST
+) best
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;
+
+-- name: overview
+-- The most important current states and references of a user, of each context layer and kind, and the latest events and
+-- concepts, most important first. `retrieval/recall/ranking/overview.py` orders them.
+WITH recent AS (
+    (SELECT c.card_id FROM cards.cards c
+     WHERE c.kind = 'event' AND {visible} ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
+    UNION ALL
+    (SELECT c.card_id FROM cards.cards c
+     WHERE c.kind = 'knowledge' AND {visible} ORDER BY c.last_verified DESC LIMIT %(looked_at)s)
+    UNION ALL
+    (SELECT c.card_id FROM cards.cards c WHERE c.kind IN ('state', 'reference') AND NOT c.ended AND {visible})
+), placed AS (
+    SELECT c.card_id, row_number() OVER (
+        PARTITION BY c.kind, c.context_layer
+        ORDER BY (c.entity = %(owner)s) DESC NULLS LAST, (c.concept_key = ANY (%(registered)s)) DESC NULLS LAST,
+                 (c.cardinality = 'single_value') DESC NULLS LAST, c.importance DESC NULLS LAST, c.mentions DESC,
+                 c.last_verified DESC, c.card_id) AS place
+    FROM cards.cards c
+    WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id IN (SELECT card_id FROM recent)
+)
+SELECT card_id FROM placed WHERE place <= %(limit)s ORDER BY place, card_id;
+
+-- name: semantic
+-- An exact scan of the user's own vectors by cosine distance, so the score is the cosine. The sort holds only the
+-- distances and not the vectors. Cards are looked up one by one, nearest first, until enough of them may answer.
+-- LATERAL with LIMIT keeps the planner from joining all cards.
+SELECT card_id, score
+FROM (
+    SELECT near.card_id,
+           (1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score
+    FROM (
+        SELECT v.card_id, v.embedding <=> %(vector)s::vector AS distance
+        FROM {vectors} v
+        WHERE v.user_id = %(user_id)s AND v.model = %(model)s
+        ORDER BY distance, v.card_id
+        OFFSET 0
+    ) near
+    CROSS JOIN LATERAL (
+        SELECT c.provenance FROM cards.cards c
+        WHERE c.card_id = near.card_id AND {visible}
+        LIMIT 1
+    ) c
+    ORDER BY near.distance, near.card_id
+    LIMIT %(looked_up)s
+) visible
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;
+
+-- name: semantic_mode
+-- For a mode that few cards of a user with many vectors have: all cards of the mode, compared exactly.
+SELECT near.card_id, (1 - near.distance) * near.share AS score
+FROM (
+    SELECT c.card_id, v.embedding <=> %(vector)s::vector AS distance,
+           CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share
+    FROM cards.cards c
+    JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = c.card_id AND v.model = %(model)s
+    WHERE c.mode = ANY (%(named)s::text[]) AND {visible}
+) near
+ORDER BY score DESC, near.card_id
+LIMIT %(limit)s;
+
+-- name: semantic_near
+-- For a user who owns a large share of very many vectors. The statement walks the index of all signs, nearest first by
+-- Hamming distance, until it has enough of this user's cards that may answer. It orders these cards by exact cosine.
+SELECT near.card_id, (1 - (near.embedding <=> %(vector)s::vector)) * near.share AS score
+FROM (
+    SELECT v.card_id, v.embedding,
+           CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share
+    FROM {vectors} v
+    CROSS JOIN LATERAL (
+        SELECT c.provenance FROM cards.cards c WHERE c.card_id = v.card_id AND {visible} LIMIT 1
+    ) c
+    WHERE v.user_id = %(user_id)s AND v.model = %(model)s
+    ORDER BY v.signs <~> binary_quantize(%(vector)s::vector)::bit({dimension})
+    LIMIT %(looked_at)s
+) near
+ORDER BY score DESC, near.card_id
+LIMIT %(limit)s;
+
+-- name: semantic_own
+-- For a user with many vectors. The statement reads all signs of the user from a covering index. It orders the nearest
+-- by Hamming distance by their exact cosine. Cards are looked up nearest first, until enough of them may answer.
+SELECT card_id, score
+FROM (
+    SELECT near.card_id,
+           (1 - near.distance) * CASE c.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS score
+    FROM (
+        SELECT nearest.card_id, v.embedding <=> %(vector)s::vector AS distance
+        FROM (
+            SELECT own.card_id
+            FROM {vectors} own
+            WHERE own.user_id = %(user_id)s AND own.model = %(model)s
+            ORDER BY (own.signs <~> binary_quantize(%(vector)s::vector)::bit({dimension})) + 0.0, own.card_id
+            LIMIT %(looked_at)s
+        ) nearest
+        JOIN {vectors} v ON v.user_id = %(user_id)s AND v.card_id = nearest.card_id
+        ORDER BY distance, nearest.card_id
+        OFFSET 0
+    ) near
+    CROSS JOIN LATERAL (
+        SELECT c.provenance FROM cards.cards c
+        WHERE c.card_id = near.card_id AND {visible}
+        LIMIT 1
+    ) c
+    ORDER BY near.distance, near.card_id
+    LIMIT %(looked_up)s
+) visible
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;
+
+-- name: tags
+-- BM25 over every hit. The document frequency of a term is the number of hits that hold it. The number is exact when
+-- every word finds cards, because every card that holds a term of the question is then a hit. For an idle word it is
+-- estimated from the share of the other words' hits that hold it.
+-- When all words are common, a card must hold two of them, because most of a long memory holds one of them. When no
+-- card holds two of them, each word finds cards again. In that case, and for a single common word, only the latest of
+-- those cards are ranked: a common word tells little more than that.
+WITH asked AS (
+    {selective_terms}
+), pair AS (
+    SELECT a.key AS one, b.key AS other
+    FROM asked a JOIN asked b ON a.key < b.key
+    WHERE a.common AND NOT a.idle AND b.common AND NOT b.idle
+), duo AS (
+    SELECT DISTINCT ON (card_id) c.* FROM pair CROSS JOIN LATERAL (
+        SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[pair.one, pair.other] AND {visible_by_key}
+    ) c
+), found AS (
+    SELECT * FROM duo
+    UNION ALL
+    (SELECT c.card_id, c.term_keys, c.own_terms, c.provenance FROM cards.cards c
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT idle) AND NOT EXISTS (SELECT FROM duo)
+       AND {visible_by_key}
+     ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
+     LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
+), hit AS (
+    SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
+           own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length,
+           CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END AS share
+    FROM found
+), uses AS (
+    SELECT card_id, key, length, share, times
+    FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
+        SELECT cardinality(array_positions(own, key))
+               + %(before)s * cardinality(array_positions(earlier, key)) AS times
+        OFFSET 0 -- computes the value once, and not once for each use
+    ) count
+    WHERE times > 0
+), total AS (
+    SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
+    FROM cards.card_counts WHERE user_id = %(user_id)s
+), weight AS (
+    SELECT key, asked.weight * ln(1 + (greatest(total.cards - h.cards, 0) + 0.5) / (h.cards + 0.5)) AS idf
+    FROM asked
+    CROSS JOIN total
+    JOIN (SELECT key, count(*)::float8 AS hits FROM uses GROUP BY key) u USING (key)
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN asked.idle OR asked.common AND EXISTS (SELECT FROM duo)
+               THEN greatest(%(common)s, total.cards * u.hits / (SELECT count(*) FROM hit)) ELSE u.hits END AS cards
+    ) h
+)
+SELECT card_id,
+       sum(share * idf * times * (%(k1)s + 1)
+           / (times + %(k1)s * (1 - %(b)s + %(b)s * uses.length / total.length)))
+       AS score
+FROM uses JOIN weight USING (key) CROSS JOIN total
+GROUP BY card_id
+ORDER BY score DESC, card_id
+LIMIT %(limit)s;
+
+-- name: time
+-- The score is the number of the question's words that a card shares, and then its importance. A state that only
+-- continues through the window (an old address) does not answer "what did I do then", so a state counts by its start.
+-- In a long window the statement reads all cards that share a selective term, and the latest of the other cards.
+WITH asked AS MATERIALIZED (
+    {selective_terms}
+), inside AS (
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at AS at, c.provenance
+     FROM cards.cards c
+     WHERE c.kind = 'event' AND {visible}
+       AND c.occurred_at < coalesce(%(to)s::timestamptz, 'infinity')
+       AND c.occurred_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)
+    UNION
+    -- Events that began before the window and continued into it.
+    (SELECT c.card_id, c.term_keys, c.importance, c.episode, c.occurred_at, c.provenance
+     FROM cards.cards c
+     WHERE c.kind = 'event' AND {visible}
+       AND c.occurred_until > %(from)s::timestamptz AND c.occurred_at < %(from)s::timestamptz
+     ORDER BY c.occurred_until LIMIT %(looked_at)s)
+    UNION
+    (SELECT c.card_id, c.term_keys, 5, false, c.effective_at, c.provenance
+     FROM cards.cards c
+     WHERE c.kind = 'state' AND {visible}
+       AND c.effective_at < coalesce(%(to)s::timestamptz, 'infinity')
+       AND c.effective_at >= coalesce(%(from)s::timestamptz, '-infinity')
+     ORDER BY c.effective_at DESC LIMIT %(looked_at)s)
+    UNION
+    (SELECT c.card_id, c.term_keys, coalesce(c.importance, 5), coalesce(c.episode, false),
+            CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END, c.provenance
+     FROM cards.cards c
+     WHERE c.term_keys && (SELECT array_agg(key) FROM asked WHERE NOT common) AND {visible_by_key}
+       AND CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END < coalesce(%(to)s::timestamptz, 'infinity')
+       AND (CASE c.kind WHEN 'event' THEN c.occurred_at ELSE c.effective_at END
+            >= coalesce(%(from)s::timestamptz, '-infinity')
+            OR c.occurred_until > %(from)s::timestamptz))
+)
+SELECT card_id,
+       (CASE provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END * (
+        (SELECT count(*) FROM asked WHERE asked.key = ANY (inside.term_keys))
+        + coalesce(importance, 5) / 20.0 + CASE WHEN episode THEN 0 ELSE 0.25 END))::float8 AS score
+FROM inside
+ORDER BY score DESC, at, card_id
+LIMIT %(limit)s;
+
+-- name: spaces
+SELECT slot, name, fingerprint FROM vectors.spaces;
+
+-- name: spaces_exist
+SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE n.nspname = 'vectors' AND c.relname = 'spaces');
+
+-- name: vectors_held
+-- True when a user has vectors of an embedder, on cards of the modes asked for. It runs only while that embedder is missing.
+SELECT EXISTS (
+    SELECT FROM (
+        SELECT card_id FROM vectors.card_vectors_384 WHERE user_id = %(user_id)s AND model = %(model)s
+        UNION ALL SELECT card_id FROM vectors.card_vectors_768 WHERE user_id = %(user_id)s AND model = %(model)s
+        UNION ALL SELECT card_id FROM vectors.card_vectors_1024 WHERE user_id = %(user_id)s AND model = %(model)s
+    ) v
+    WHERE EXISTS (
+        SELECT FROM cards.cards c
+        WHERE c.user_id = %(user_id)s AND c.card_id = v.card_id
+          AND (coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s::text[],true)
+               OR c.mode<>ALL(%(named)s::text[]))
+    )
+);

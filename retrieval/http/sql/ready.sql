@@ -1,2 +1,0 @@
--- Fails when the tables are missing, and reads no row.
-SELECT FROM cards.cards WHERE false;

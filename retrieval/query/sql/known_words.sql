@@ -1,1 +1,0 @@
-SELECT word FROM cards.words WHERE user_id = %(user_id)s AND word = ANY (%(words)s::text[]);

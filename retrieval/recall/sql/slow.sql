@@ -1,1 +1,0 @@
-SELECT pg_sleep(%(seconds)s);

@@ -1,1 +1,0 @@
-SELECT kind, description, schema, initial, declared_at FROM "references".kinds WHERE user_id = %(owner)s ORDER BY kind;

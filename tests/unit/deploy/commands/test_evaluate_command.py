@@ -1,0 +1,54 @@
+"""``cardlog eval`` of an installation without the evaluation, which is what a wheel makes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.support.deployed import ROOT
+from tests.support.stack import clean_environment
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the packages of the wheel and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
+    for name in packages["find"]["include"]:
+        package = name.rstrip("*")
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.command", *words],
+        cwd=folder, capture_output=True, text=True, timeout=60, env=clean_environment(),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["answers"], ["answers", "--only", "tw-friends"], ["record", "--to", "here"]]
+)
+def test_it_says_in_one_sentence_what_is_missing_and_where_it_is(installed: Path, words: list[str]) -> None:
+    done = typed(installed, "eval", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("cardlog eval: ")
+    assert "run this verb from a checkout, after `make setup`" in line
+
+
+def test_other_verbs_need_no_evaluation(installed: Path) -> None:
+    for words in (
+        ["eval", "--help"],
+        ["completion", "bash"],
+        ["capacity", "--users", "9", "--turns-per-day", "1"],
+    ):
+        done = typed(installed, *words)
+        assert (done.returncode, done.stderr) == (0, ""), words
+        assert done.stdout

@@ -1,0 +1,116 @@
+"""Named statements: what a file may hold, and that code and files name the same statements."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from events.platform.sql import statement, statements
+from tests.support.deployed import ROOT
+
+PACKAGES = ("events", "ingest", "projectors", "retrieval", "deploy")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text("utf-8")
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+}
+ROOMS = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("queries.sql")
+)
+_NUMBER = count()
+# A string that may be the name of a statement. A value in an f-string stands for any word.
+_STRING = re.compile(r"(?<!\")\"((?:\w|\{\w+\})*\w{3}(?:\w|\{\w+\})*)\"(?!\")")
+_OF_ANY_ROOM = re.compile(r"\bstatement\(\w+\.package, \"(\w+)\"")
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty package with a name of its own, because statements are cached by package."""
+    folder = tmp_path / f"room_{next(_NUMBER)}"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    return folder
+
+
+def test_a_statement_ends_where_the_next_name_begins(room: Path) -> None:
+    (room / "queries.sql").write_text(
+        "-- name: one\n-- Why.\nSELECT 1;\n\n-- name: two\nSELECT '-- name: x';\n"
+    )
+    (room / "tables.sql").write_text("-- name: tables\nCREATE TABLE t ();\n")
+    assert {name: statement(room.name, name).as_string(None).strip() for name in statements(room.name)} == {
+        "one": "SELECT 1;",
+        "two": "SELECT '-- name: x';",
+        "tables": "CREATE TABLE t ();",
+    }
+
+
+@pytest.mark.parametrize(
+    ("queries", "tables", "named"),
+    [
+        ("-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* 'one'"),
+        ("-- name: one\nSELECT 1;\n", "-- name: one\nSELECT 2;\n", r"tables\.sql: .* 'one'"),
+        ("SELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* no name"),
+        ("-- name: find key\nSELECT 1;\n", "", r"queries\.sql: 'find key'"),
+        ("--name :\nSELECT 1;\n", "", r"queries\.sql: ''"),
+    ],
+)
+def test_a_file_that_leaves_a_name_open_is_refused(room: Path, queries: str, tables: str, named: str) -> None:
+    (room / "queries.sql").write_text(queries)
+    (room / "tables.sql").write_text(tables)
+    with pytest.raises(ValueError, match=named):
+        statements(room.name)
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_exist(room: Path) -> None:
+    (room / "queries.sql").write_text("-- name: one\nSELECT 1;\n")
+    with pytest.raises(LookupError, match=rf"{room.name} has no statement 'three'.* one"):
+        statement(room.name, "three")
+
+
+def test_every_file_of_statements_is_a_room_of_its_own() -> None:
+    """Files that are run as a whole have a folder without other statements: migrations, and the script for Citus."""
+    apart = {"events/store/migrations", "deploy/citus"}
+    folders = {
+        str(path.parent.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.sql")
+    }
+    assert folders == {room.replace(".", "/") for room in ROOMS} | apart
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_every_statement_of_a_room_can_be_sent(package: str) -> None:
+    assert all(statement(package, name).as_string(None).strip() for name in statements(package))
+
+
+def test_every_statement_that_code_names_exists() -> None:
+    named = [call for text in MODULES.values() for call in _literal_calls(text)]
+    assert named, "the code names statements"
+    assert [(package, name) for package, name in named if name not in statements(package)] == []
+
+
+def test_every_statement_is_named_by_code() -> None:
+    """A name counts in modules of its room and in modules that name the room."""
+    of_any_room = {name for text in MODULES.values() for name in _OF_ANY_ROOM.findall(text)}
+    unused = defaultdict(list)
+    for package in ROOMS:
+        texts = [text for module, text in MODULES.items() if module.startswith(package) or package in text]
+        words = {word for text in texts for word in _STRING.findall(text)}
+        pattern = re.compile("|".join(re.sub(r"\{\w+\}", r"\\w*", word) for word in sorted(words)))
+        for name in statements(package):
+            if name not in of_any_room and not pattern.fullmatch(name):
+                unused[package].append(name)
+    assert not unused
+
+
+def _literal_calls(text: str) -> Iterator[tuple[str, str]]:
+    """The calls of ``statement`` with a name in quotes, and a package in quotes or in ``_PACKAGE``."""
+    for package, name in re.findall(r"\bstatement\(\s*(_PACKAGE|\"[\w.]+\"),\s*\"(\w+)\"", text):
+        found = re.search(r"^_PACKAGE = (\".+\")", text, re.MULTILINE) if package == "_PACKAGE" else None
+        yield (found[1] if found else package).strip('"'), name
