@@ -105,7 +105,7 @@ def run(words: Sequence[str]) -> int:
         given["data"] = data
     if "settings" in wanted:
         from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
-        from events.platform.environment import load_settings  # noqa: PLC0415
+        from deploy.environment import load_settings  # noqa: PLC0415
         from events.sealing import sealer  # noqa: PLC0415
         from events.store import authentication  # noqa: PLC0415
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import psutil
 
 from deploy.embedded.processes import is_dead
+from deploy.environment import data_folder
 from deploy.security.private_files import key_in, own_text, written_privately
-from events.platform.environment import data_folder
 from events.platform.settings import Settings, revealed
 from events.sealing import sealer
 from events.store import authentication

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from events.platform.environment import unknown_variables
+from deploy.environment import unknown_variables
 from events.platform.settings import PROCESS, Settings, redacted
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deploy.environment import load_settings
 from deploy.progress import Progress
-from events.platform.environment import load_settings
 from events.platform.settings import Settings
 from projectors.embedding.embedder import (
     INT8_GRAPH,

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psycopg
 
+from deploy.environment import load_settings
 from events.health.heartbeat import UNSEEN_S, reports
 from events.platform.database import connect
-from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 
 PORTS = {"write": 8700, "read": 8701}

@@ -24,7 +24,7 @@ from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.recorder import recorded_event
 from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from retrieval.context.context import Prompt, context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool

@@ -17,8 +17,8 @@ from events.core.evolution.old_pointers import redirected, resolved
 from events.core.feed import CardFeed, Trust
 from events.core.patches import Op, PatchConflictError, applied, shown
 from events.core.pointers import MISSING, Json, join, value_at
+from events.core.proposals import proposals, sure
 from events.core.replay import difference, in_force, picked, replayed
-from events.core.review.proposals import proposals, sure
 from events.core.schema import check_document
 from events.core.state import (
     SNAPSHOT_EVERY,

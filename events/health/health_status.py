@@ -13,7 +13,7 @@ from psycopg.rows import class_row
 
 from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, HealthStatus, StageHealth, unknown
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.counting import counted
 from events.platform.database import connect, sees_every_tenant
 from events.platform.failures import in_a_line, is_away

@@ -10,9 +10,9 @@ from fastapi.openapi.models import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from events.access.principal import ANYBODY, NotYoursError, Principal, Scope
+from events.http.errors import ProblemError, missing
 from events.http.guard import PRINCIPAL
 from events.http.limits import RequestLimits
-from events.http.problem import ProblemError, missing
 from events.types.tenancy import DEFAULT_TENANT
 
 

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from events.access.audit import OUTCOMES, Entry, Outcome
 from events.access.audit_writer import AuditAwayError, AuditWriter
 from events.access.principal import NotYoursError, Principal
+from events.http.errors import ProblemError
 from events.http.guard import JSON, PRINCIPAL
-from events.http.problem import ProblemError
 from events.platform.settings import Settings, revealed
 from events.types.envelope import uuid7
 from events.types.tenancy import DEFAULT_TENANT, storage_id

@@ -13,8 +13,8 @@ from events.access.key_cache import KeyCache, KeysUnavailableError
 from events.access.keys import PREFIX
 from events.access.principal import Principal
 from events.access.signed_tokens import SignedTokens
+from events.http.errors import ProblemError
 from events.http.guard import PRINCIPAL
-from events.http.problem import ProblemError
 from events.platform.settings import Settings
 
 OPEN = frozenset(("/", "/healthz", "/readyz", "/openapi.json", "/docs"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from events.http.problem import invalid
+from events.http.errors import invalid
 
 MAX_VALUES = 50_000
 """Values of one document. A thousand turns with every field have 13,000. An empty object takes 25 times the memory of

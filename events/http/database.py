@@ -6,7 +6,7 @@ import logging
 
 import psycopg
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.failures import in_a_line, is_away
 from events.platform.isolation import is_the_datas_fault
 

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from events.http.problem import MEDIA_TYPE
+from events.http.errors import MEDIA_TYPE
 
 _METHODS = ("get", "put", "post", "delete", "patch")
 

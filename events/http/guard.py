@@ -21,7 +21,7 @@ from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.access.fair_share import Asker, FairShare
 from events.access.principal import Principal
 from events.http.body import parsed
-from events.http.problem import MEDIA_TYPE, ProblemError, invalid
+from events.http.errors import MEDIA_TYPE, ProblemError, invalid
 from events.platform.settings import Settings
 from events.types.turn_contract import TurnInvalidError, text_of
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from events.access.principal import Principal
 from events.access.rate_limiter import RateLimiter
+from events.http.errors import invalid
 from events.http.guard import JSON, too_many
-from events.http.problem import invalid
 from events.platform.settings import Settings
 
 _PAST = 9

@@ -9,8 +9,8 @@ from fastapi import Request
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.http.access import principal_of
+from events.http.errors import ProblemError
 from events.http.limits import users_of
-from events.http.problem import ProblemError
 
 WAITS_S = 5.0
 

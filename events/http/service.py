@@ -22,9 +22,9 @@ from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.description import describe
 from events.http.docs_page import add_docs
+from events.http.errors import ProblemError, invalid, missing
 from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
-from events.http.problem import ProblemError, invalid, missing
 from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import orjson
 
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement

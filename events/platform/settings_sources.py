@@ -1,6 +1,6 @@
 """Reads the settings from their sources and checks them. The errors are in the words of Cardlog.
 
-The import of pydantic and pydantic-settings takes 0.2 s. events/platform/environment.py therefore imports this module
+The import of pydantic and pydantic-settings takes 0.2 s. deploy/environment.py therefore imports this module
 only when a source has a setting, and ``cardlog --help`` never imports it.
 """
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from events.problems.naming import equal, named, same
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from events.types.memory.problems import (
+from events.types.problems import (
     PROBLEM_EVENTS,
     ProblemAttempted,
     ProblemClosed,

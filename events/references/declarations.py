@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.http.problem import ProblemError, missing
+from events.http.errors import ProblemError, missing
 from events.references.kinds.custom import declared
 from events.references.kinds.kind import Kind
 from events.references.kinds.registry import BUILT_IN

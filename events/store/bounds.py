@@ -16,8 +16,8 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload, PayloadError
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
-from events.types.memory.problems import PROBLEM_EVENTS, ProblemEvent
 from events.types.naming import KnowledgeMerged, TagAliased
+from events.types.problems import PROBLEM_EVENTS, ProblemEvent
 
 # Bytes of UTF-8. The longest row of an index belongs to a state of several values: user and project (512 bytes each,
 # by the turn contract), entity, key, value and an id of 16 bytes. The row must stay below 2,704 bytes.

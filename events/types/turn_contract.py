@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from events.types.contract.instants import InstantInvalidError, instant_of
-from events.types.contract.metadata import MetadataInvalidError, metadata_text
+from events.types.instants import InstantInvalidError, instant_of
+from events.types.metadata import MetadataInvalidError, metadata_text
 from events.types.tenancy import SEPARATOR
 from events.types.turns import ContextLayer, Role, TurnRecorded
 

@@ -14,10 +14,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.uuids import Uuid
+from events.http.instants import Instant, refuse_future
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring, Sealer
+from events.http.uuids import Uuid
 from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of

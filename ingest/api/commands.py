@@ -19,7 +19,7 @@ import psycopg
 from psycopg.rows import dict_row, tuple_row
 
 from events.access.principal import EVERYTHING, Reach
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.http.tokens import Keyring, Sealer
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.http.service import JSONResponse
 from events.references.declarations import members
 from events.store.log import Connection

@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Writer, require_whole
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.http.service import JSONResponse
+from events.http.uuids import Uuid
 from events.store.log import Connection
 from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of

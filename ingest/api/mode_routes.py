@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring
+from events.http.uuids import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import NOTHING, Modes
 from events.modes.shown import mode_document, project_document

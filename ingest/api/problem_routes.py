@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.uuids import Uuid
+from events.http.instants import Instant, refuse_future
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring
+from events.http.uuids import Uuid
 from events.problems.rows import document_of
 from events.store.log import Connection
 from ingest.api.command_routes import Name, storable

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
-from events.http.formats.uuids import Uuid
 from events.http.service import JSONResponse
+from events.http.uuids import Uuid
 from events.references.document import ReferenceOut, reference_document
 from events.store.log import Connection
 from ingest.api.command_routes import Name, Words

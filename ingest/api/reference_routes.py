@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.http.service import JSONResponse
 from events.http.tokens import Keyring
 from events.references.declarations import is_member, kind_of

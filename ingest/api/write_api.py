@@ -25,8 +25,8 @@ from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
+from events.http.errors import ProblemError
 from events.http.places import Places
-from events.http.problem import ProblemError
 from events.http.service import JSONResponse, Stages, Status, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
@@ -44,21 +44,21 @@ from events.types.turn_contract import (
     turn_key,
 )
 from ingest.api.command_routes import command_router
+from ingest.api.core_routes import memory_router
 from ingest.api.daily_erasures import keep_erasing
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
-from ingest.api.memory.memory_routes import memory_router
-from ingest.api.memory.migration_routes import migration_router
-from ingest.api.memory.schema_review import keep_evolving
-from ingest.api.memory.schema_routes import schema_router
+from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
+from ingest.api.schema_review import keep_evolving
+from ingest.api.schema_routes import schema_router
 from ingest.api.status_routes import status_router
 from ingest.api.tier_review import keep_reviewing
-from ingest.api.turns.turn_input import body_schema, refuse_unreached, turns_of
-from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from events.core.fold import Present
 from events.core.patches import PatchConflictError
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.references.reference_log import first_event
 from events.store import log
 from events.store.log import AppendConflictError, Connection

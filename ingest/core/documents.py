@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from events.core.fold import Present
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.store.log import Connection
 
 

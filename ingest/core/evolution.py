@@ -16,7 +16,7 @@ from events.core.fold import Present
 from events.core.patches import Op, PatchConflictError, applied
 from events.core.pointers import Json, split, value_at
 from events.core.schema import check_document, evolution_log, promoted_schemas
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.references.reference_log import first_event, lock
 from events.store.log import AppendConflictError, Connection
 from events.types.codec import Payload

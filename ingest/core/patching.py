@@ -12,10 +12,10 @@ from events.core.evolution.old_pointers import redirected
 from events.core.fold import CORRECTED, Present, hardest_mark, outweighs, trust_of
 from events.core.patches import Op, PatchConflictError, followed, guarded, names_items, same, shown
 from events.core.pointers import MISSING, split, value_at
-from events.core.review.proposals import MAX_WAITING
+from events.core.proposals import MAX_WAITING
 from events.core.schema import META, check_document, check_protected
 from events.core.state import CoreState, QueueEntry
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.references.reference_log import first_event, lock, share_owner
 from events.store.log import Connection
 from events.types.codec import Payload

@@ -9,10 +9,10 @@ from uuid import UUID
 from events.core.evolution.old_pointers import redirected
 from events.core.fold import Present
 from events.core.patches import PatchConflictError, followed, guarded
-from events.core.review.proposals import approved
+from events.core.proposals import approved
 from events.core.schema import check_document, check_protected
 from events.core.state import QueueEntry
-from events.http.problem import ProblemError, missing
+from events.http.errors import ProblemError, missing
 from events.references.reference_log import lock
 from events.store.log import Connection
 from events.types.codec import Payload

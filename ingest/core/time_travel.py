@@ -12,7 +12,7 @@ from events.core.patches import Op, PatchConflictError, followed
 from events.core.replay import Conflict, difference, in_force, picked, replayed
 from events.core.schema import check_document
 from events.core.state import EVOLUTION_KINDS, Change
-from events.http.problem import invalid, missing
+from events.http.errors import invalid, missing
 from events.references.reference_log import first_event, lock
 from events.store.log import Connection
 from events.types.codec import Payload

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from events.core.patches import texts_in
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.references.declarations import kind_of
 from events.references.kinds import batch
 from events.references.kinds.custom import validate

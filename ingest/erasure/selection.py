@@ -23,8 +23,8 @@ from events.types.core import (
 from events.types.envelope import Event, NewEvent, partition_of
 from events.types.erasure import Erased
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
-from events.types.memory.problems import PROBLEM_EVENTS
 from events.types.modes import CardReclassified
+from events.types.problems import PROBLEM_EVENTS
 from events.types.references import (
     ReferenceChanged,
     ReferenceProposalAccepted,

@@ -12,13 +12,12 @@ from typing import Any, Literal, get_origin, get_type_hints
 
 from events.core.patches import texts_in
 from events.store.log import Unreadable
-from events.types import core
+from events.types import core, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
 from events.types.erasure import Erased
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
-from events.types.memory import problems
-from events.types.memory.migrations import MemoryMigrated
+from events.types.migrations import MemoryMigrated
 from events.types.modes import (
     CardReclassified,
     FormerName,

@@ -7,7 +7,7 @@ import unicodedata
 
 from events.language.chinese_script import has_cjk, to_simplified
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.memory_blocks import without_memory_blocks
 
 MOST_TURNS = 3
 """The nearest earlier turns that are enough. A pronoun rarely points further back."""

@@ -27,7 +27,7 @@ from ingest.extraction.extractor_port import (
     ProblemTold,
     SessionBatch,
 )
-from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.turn_modes import ModeContext, modes_of_turns
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.extraction import Usage
-from events.types.memory.problems import ProblemAttempted, ProblemClosed, ProblemOpened
+from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction.known_cards import NOTHING, KnownCards
 from ingest.extraction.turn_modes import NO_MODES, ModeContext

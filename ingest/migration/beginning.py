@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from events.http.problem import invalid
+from events.http.errors import invalid
 from events.references.reference_log import first_event
 from events.store import log
 from events.store.log import Connection
 from events.types.envelope import NewEvent, uuid7
-from events.types.memory.migrations import STREAM, MemoryMigrated
+from events.types.migrations import STREAM, MemoryMigrated
 from events.types.turn_contract import TurnInvalidError, parse_turn
 from ingest.core.appending import dedupe_key, other_command
 from ingest.migration.turns import Migration

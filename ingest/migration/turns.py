@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from events.http.problem import invalid
-from events.types.contract.metadata import MetadataInvalidError, metadata_text
-from events.types.contract.migrated import APPLY_FROM, Migrated
+from events.http.errors import invalid
+from events.types.metadata import MetadataInvalidError, metadata_text
+from events.types.migrated import APPLY_FROM, Migrated
 from events.types.queue_entry import QueueKey
 from events.types.turns import Role
-from ingest.migration.formats.memories import Memory
+from ingest.migration.memories import Memory
 
 PREFIX = "migrated"
 """What the turn ids of migrated sentences begin with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.migration.formats.memories import Memory
+from ingest.migration.memories import Memory
 from ingest.migration.turns import Message
 
 MAX_CHARS = 100

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import psycopg
 
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.modes.reembedding import InstallationPlan, InstallationPlanner
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement

@@ -17,8 +17,7 @@ from uuid import UUID
 import orjson
 
 from events.access.principal import EVERYTHING, Reach
-from events.http.problem import ProblemError, invalid, missing
-from events.problems import wording
+from events.http.errors import ProblemError, invalid, missing
 from events.problems.naming import same
 from events.problems.problem import Problem, Problems, fold
 from events.problems.problem_log import entries, first_event, lock
@@ -28,7 +27,7 @@ from events.store.log import Connection
 from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.codec import encode
 from events.types.envelope import Event, NewEvent, uuid7
-from events.types.memory.problems import (
+from events.types.problems import (
     ProblemAttempted,
     ProblemClosed,
     ProblemEvent,
@@ -36,6 +35,7 @@ from events.types.memory.problems import (
     ProblemPrioritized,
     ProblemReopened,
 )
+from ingest.problems import wording
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""

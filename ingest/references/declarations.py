@@ -6,12 +6,11 @@ import re
 from datetime import datetime
 from typing import Any
 
-from events.http.problem import invalid
+from events.http.errors import invalid
 from events.references.declarations import is_member, kind_stream, member_stream, members, team_not_found
 from events.references.kinds.custom import declared
 from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.references.kinds.registry import BUILT_IN
-from events.references.kinds.schema_cost import check_cost
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference_log import events_below
 from events.store import log
@@ -19,6 +18,7 @@ from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.envelope import NewEvent, uuid7
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
+from ingest.references.schema_cost import check_cost
 
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 

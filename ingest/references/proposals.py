@@ -15,7 +15,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.access.principal import EVERYTHING, Reach
-from events.http.problem import ProblemError, missing
+from events.http.errors import ProblemError, missing
 from events.platform.sql import statement
 from events.references.declarations import kind_of
 from events.references.owners import stream_of

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from events.http.problem import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.references.kinds import batch
 from events.references.kinds.custom import CustomKind, validate
 from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_size, rendering_of

@@ -14,9 +14,9 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import dict_row
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
-from events.language.requests.forgetting import requests_to_forget
+from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
 from events.platform.sql import statement
 from events.store import log

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import psycopg
 from psycopg.rows import dict_row
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log

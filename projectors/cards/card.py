@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment, SourceSpan
-from events.types.contract.metadata import metadata_text
+from events.types.metadata import metadata_text
 from events.types.turns import ContextLayer
 
 Kind = Literal["state", "event", "knowledge", "reference"]

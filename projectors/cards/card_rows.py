@@ -22,8 +22,8 @@ from events.types.cards import (
     StateAsserted,
     Utterance,
 )
-from events.types.contract.metadata import metadata_of
 from events.types.envelope import Event
+from events.types.metadata import metadata_of
 from events.types.naming import KnowledgeMerged
 from events.types.references import ReferenceChanged, ReferenceCreated, reference_id
 from events.types.turns import ContextLayer

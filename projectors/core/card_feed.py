@@ -9,9 +9,9 @@ from events.core.feed import CardValue, Trust
 from events.core.places import place_of
 from events.platform.modes import GENERAL_MODE
 from events.types.cards import StateAsserted
-from events.types.contract.migrated import migrated
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
+from events.types.migrated import migrated
 from events.types.verdicts import ConflictRuled
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.fold import remarked

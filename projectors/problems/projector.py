@@ -17,7 +17,7 @@ from events.store import log
 from events.store.log import Connection
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
-from events.types.memory.problems import PROBLEM_EVENTS
+from events.types.problems import PROBLEM_EVENTS
 from projectors.generations.generations import StepKind
 
 _PACKAGE = "projectors.problems"

@@ -9,12 +9,12 @@ from itertools import combinations, islice
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
-from events.language.claims.claim import Claim, contradict
-from events.language.claims.reading import claims
 from events.language.concepts import canonical_key, normalise_value
 from events.language.values import two_scripts
 from projectors.cards.card import Card
 from retrieval.cards.card import CardBrief, brief
+from retrieval.cards.claims.claim import Claim, contradict
+from retrieval.cards.claims.reading import claims
 
 AGING_AFTER = timedelta(days=180)
 """A single value that nobody verified for this long is aging: the user should be asked about it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from events.language.told_times import ToldTime, told_day, told_point, told_time, zone_of
 from projectors.cards.card import Card
 from retrieval.cards.event_time import time_passed
+from retrieval.cards.told_times import ToldTime, told_day, told_point, told_time, zone_of
 
 Plan = Literal["open", "time passed", "off"]
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from retrieval.client.client import AsyncClient, Client
-from retrieval.client.documents import Answer, Card, CardsPage, Contradiction, Prompt, Pushed, Status, Turn
-from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
-from retrieval.client.memory import (
+from retrieval.client.core import (
     Memory,
     MemoryCandidates,
     MemoryChanged,
@@ -16,6 +14,8 @@ from retrieval.client.memory import (
     MemoryQueue,
     MemoryRolledBack,
 )
+from retrieval.client.documents import Answer, Card, CardsPage, Contradiction, Prompt, Pushed, Status, Turn
+from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
 from retrieval.client.problems import Attempt, Episode, EpisodesPage, Problem, ProblemsPage
 from retrieval.client.references import Proposal, ProposalsPage, Reference, ReferenceHistory, ReferencesPage
 

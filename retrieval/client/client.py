@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import httpx2
 
+from retrieval.client.core_methods import AsyncMemoryMethods, MemoryMethods
 from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Status, Turn
 from retrieval.client.errors import UnavailableError
-from retrieval.client.memory_methods import AsyncMemoryMethods, MemoryMethods
 from retrieval.client.mode_methods import AsyncModeMethods, ModeMethods
 from retrieval.client.problem_methods import AsyncProblemMethods, ProblemMethods
 from retrieval.client.reference_methods import AsyncReferenceMethods, ReferenceMethods

@@ -16,11 +16,11 @@ from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
 from events.language.concepts import normalise_entity
-from events.language.told_times import told_day, zone_of
 from events.problems.problem import Problem
 from events.references.reference import Reference
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
+from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import turn_words

@@ -17,7 +17,7 @@ from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
-from events.http.problem import ProblemError, invalid
+from events.http.errors import ProblemError, invalid
 from events.http.service import JSONResponse, Status, install, running
 from events.platform.settings import Settings
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, usable_cores

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from events.access.principal import Principal
 from events.http.access import owner_of
-from events.http.problem import invalid, missing
+from events.http.errors import invalid, missing
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.recall import Ask
 

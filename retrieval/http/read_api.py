@@ -25,12 +25,12 @@ from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
-from events.http.formats.instants import Instant, refuse_future
-from events.http.formats.metadata import DESCRIPTION as METADATA
-from events.http.formats.metadata import metadata_wanted
+from events.http.errors import ProblemError, invalid
+from events.http.instants import Instant, refuse_future
 from events.http.limits import cost_of
+from events.http.metadata import DESCRIPTION as METADATA
+from events.http.metadata import metadata_wanted
 from events.http.places import Places
-from events.http.problem import ProblemError, invalid
 from events.http.service import JSONResponse, Stages, Status, install, running
 from events.http.tokens import Keyring, Sealer, unread
 from events.platform.database import connect
@@ -53,18 +53,18 @@ from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.http import answers
-from retrieval.http.cards_api import cards_router
+from retrieval.http.audit_routes import audit_router
+from retrieval.http.card_routes import cards_router
+from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.documents import prompt_document, recall_document
-from retrieval.http.episodes_api import episodes_router
-from retrieval.http.memory_api import MAX_PATHS, in_reach, memory_router, pointer_of
-from retrieval.http.modes_api import modes_router
-from retrieval.http.operating.audit_api import audit_router
-from retrieval.http.operating.status_api import status_router
-from retrieval.http.problems_api import problems_router
+from retrieval.http.episode_routes import episodes_router
+from retrieval.http.mode_routes import modes_router
+from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
-from retrieval.http.references_api import references_router
-from retrieval.http.schema.candidates_api import candidates_router
-from retrieval.http.users_api import users_router
+from retrieval.http.reference_routes import references_router
+from retrieval.http.schema_routes import candidates_router
+from retrieval.http.status_routes import status_router
+from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.modes.reader import ModeReader
 from retrieval.problems.reader import ProblemReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from events.language.casual.written_out import written_out
+from events.language.casual import written_out
 from events.language.chinese_script import has_cjk, to_simplified
 
 _READ = 2000

@@ -13,11 +13,11 @@ from typing import Literal
 from events.language import timex
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import concepts_asked
-from events.language.names.translation import other_names
-from events.language.questions import parse_question
 from events.language.terms import analyse, is_topic, question_terms
 from retrieval.query.addressee import asks_the_assistant
 from retrieval.query.overview import asks_for_overview
+from retrieval.query.question_forms import parse_question
+from retrieval.query.translation import other_names
 
 Intent = Literal["present", "past", "history", "list", "why"]
 Language = Literal["english", "chinese", "mixed", "none"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
-from events.types.contract.metadata import holds, metadata_of
+from events.types.metadata import holds, metadata_of
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 

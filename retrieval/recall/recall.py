@@ -14,12 +14,12 @@ import psycopg
 from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
-from events.language.told_times import on_clock, zone_of
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
+from retrieval.cards.told_times import on_clock, zone_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel

@@ -18,7 +18,7 @@ from events.platform.isolation import is_the_datas_fault
 from events.platform.sql import statement
 from events.types.envelope import partition_of
 from events.types.tenancy import tenant_of
-from projectors.runner.backlog import FALLING_BEHIND
+from projectors.backlog import FALLING_BEHIND
 from retrieval.pool.connections import Pool, connected
 
 VECTORS_WITHIN_S = 2.0

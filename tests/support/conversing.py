@@ -25,7 +25,7 @@ from events.types.envelope import NewEvent, uuid7
 from ingest.api.command_routes import command_router
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
-from retrieval.http.cards_api import cards_router
+from retrieval.http.card_routes import cards_router
 from retrieval.pool.connections import open_pool
 from tests.support.projectors.folding import fold_live
 

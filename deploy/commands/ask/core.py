@@ -31,7 +31,7 @@ from ingest.core.appending import Origin, Outcome
 from projectors.core.documents import documents_of, feed_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import snippets, told
-from retrieval.http.memory_api import change_document, entry_document
+from retrieval.http.core_routes import change_document, entry_document
 from retrieval.pool.connections import open_pool
 
 app = App(

@@ -22,7 +22,7 @@ from events.platform.settings import Settings
 from ingest.core import evolution
 from ingest.core.appending import Origin
 from retrieval.core.reader import DocumentReader
-from retrieval.http.schema.candidates_api import candidate_document, candidates_for
+from retrieval.http.schema_routes import candidate_document, candidates_for
 
 __all__ = ["app"]
 

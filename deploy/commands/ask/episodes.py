@@ -17,7 +17,7 @@ from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
-from retrieval.http.episodes_api import asked, episode_document
+from retrieval.http.episode_routes import asked, episode_document
 from retrieval.pool.connections import open_pool
 
 

@@ -22,14 +22,14 @@ from events.platform.database import connect
 from events.platform.settings import Settings
 from events.store import log
 from events.store.log import Connection
-from events.types.contract.instants import InstantInvalidError, instant_of
-from events.types.contract.migrated import APPLY_FROM
-from ingest.api.turns.turn_publisher import PublishFailedError, TurnPublisher
+from events.types.instants import InstantInvalidError, instant_of
+from events.types.migrated import APPLY_FROM
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.migration.beginning import begin, check
-from ingest.migration.formats.memories import Memories, TextInvalidError
-from ingest.migration.formats.reading import Format, decoded, read
+from ingest.migration.memories import Memories, TextInvalidError
+from ingest.migration.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration, Terms, messages_of, migration_of

@@ -13,8 +13,8 @@ from cyclopts import App, Parameter
 
 from deploy.instance import find
 from deploy.options import Flat, Given, OfUser, between
-from events.http.formats.instants import refuse_future
-from events.http.problem import invalid
+from events.http.errors import invalid
+from events.http.instants import refuse_future
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.problems.problem import Problem, fold, in_order
@@ -22,7 +22,7 @@ from events.problems.problem_log import entries
 from events.problems.rows import document_of
 from events.store import log
 from events.store.log import Connection
-from events.types.contract.instants import instant_of
+from events.types.instants import instant_of
 from events.types.turn_contract import TurnInvalidError, text_of
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import Command, Outcome

@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 
 from deploy.commands.operate import proof
 from deploy.commands.operate.no_events import reason_for_none
-from deploy.commands.operate.sealing import kek, seal
+from deploy.commands.security import kek, seal
 from deploy.instance import find
 from deploy.options import (
     Count,

@@ -14,13 +14,14 @@ from cyclopts import Parameter
 from deploy.instance import find
 from deploy.options import File, Given, Json
 from deploy.progress import Progress
+from deploy.security import definitions
 from deploy.security.private_files import written_privately
 from events.access import audit_verification
 from events.platform.counting import counted
 from events.platform.database import connect, connect_owner
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing
-from events.store import anchors, authentication, definitions, log
+from events.store import anchors, authentication, log
 from events.store.authentication import Keyring, fingerprint
 from events.store.verification import verify
 

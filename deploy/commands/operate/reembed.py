@@ -11,7 +11,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.commands.replay.rebuild import ProgressPrinter, interrupt
+from deploy.commands.operate.rebuild import ProgressPrinter, interrupt
 from deploy.instance import find
 from deploy.options import Given, Json
 from events.modes.reembedding import InstallationPlan

@@ -71,7 +71,7 @@ def serve(
         from retrieval.http.read_api import create_app as create_read_app  # noqa: PLC0415
 
         app = create_read_app(settings)
-    from events.http.connections import bounded  # noqa: PLC0415 - as above
+    from deploy.connections import bounded  # noqa: PLC0415 - as above
 
     port = port if port is not None else {**PORTS, "embed": EMBED_PORT}[service]
     config = uvicorn.Config(

@@ -130,7 +130,7 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
 
         return _Together(extractor, Proposer(settings, stop, name))
     from projectors.registry import projectors  # noqa: PLC0415
-    from projectors.runner.runner import Runner  # noqa: PLC0415
+    from projectors.runner import Runner  # noqa: PLC0415
 
     by_name = {projector.name: projector for projector in projectors(settings)}
     if kind == "vectors":

@@ -11,23 +11,23 @@ from uuid import UUID
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
-from events.types.memory.problems import ProblemAttempted
+from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
-from ingest.extraction.claude.grounded.known import KnownLabels, NoLabels, Relation, shown_words
-from ingest.extraction.claude.grounded.occurrences import (
+from ingest.extraction.claude.grounding.known import KnownLabels, NoLabels, Relation, shown_words
+from ingest.extraction.claude.grounding.occurrences import (
     GroundedEvent,
     ground_event,
     joined,
     mended,
 )
-from ingest.extraction.claude.grounded.problems import ground_problem
-from ingest.extraction.claude.grounded.quotes import QuoteInContext, TurnWords, place
-from ingest.extraction.claude.grounded.spoken import SURE, as_spoken, content_of, origin_of, owner_of
-from ingest.extraction.claude.grounded.states import GroundedState, ground_state
+from ingest.extraction.claude.grounding.problems import ground_problem
+from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place
+from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
+from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
-from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, ProblemTold, SessionBatch
-from ingest.extraction.grounding import memory_blocks, without_memory_blocks
+from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
+from ingest.extraction.rules import episodes as judging
 from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
@@ -63,7 +63,7 @@ def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None
     """Returns the cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every substantive turn.
 
     A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
-    value, names or numbers are not in the words around the quote (:mod:`ingest.extraction.evidence.evidence`).
+    value, names or numbers are not in the words around the quote (:mod:`ingest.extraction.claude.grounding.evidence`).
     ``labels`` finds the known facts and plans that the prompt showed.
     """
     shown = labels or NoLabels()

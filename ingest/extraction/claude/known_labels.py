@@ -11,8 +11,8 @@ from events.language.concepts import concepts_asked, normalise_entity
 from events.language.terms import analyse
 from events.types.turn_contract import on_clock
 from ingest.extraction.extractor_port import SessionBatch
-from ingest.extraction.grounding import without_memory_blocks
 from ingest.extraction.known_cards import KnownEvent, KnownFact
+from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.token_budget import about_tokens
 
 MOST_TOKENS = 600

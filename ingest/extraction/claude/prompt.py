@@ -24,7 +24,7 @@ from ingest.extraction.claude import schema
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.earlier_turns import needed_turns
 from ingest.extraction.extractor_port import SessionBatch
-from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.token_budget import about_tokens
 
 __all__ = [

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from events.language.casual.written_out import WrittenOut, written_out
+from events.language.casual import WrittenOut, written_out
 from events.types.cards import SourceSpan
-from events.types.contract.migrated import migrated
-from events.types.memory.problems import ProblemAttempted
+from events.types.migrated import migrated
+from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction.evident_modes import evident_modes
 from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
-from ingest.extraction.grounding import memory_blocks
+from ingest.extraction.memory_blocks import memory_blocks
 from ingest.extraction.rules import corrections
 from ingest.extraction.rules.drafts import Told
 from ingest.extraction.rules.notes import HEDGED, clauses

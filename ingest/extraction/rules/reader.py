@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from events.language.casual.written_out import WrittenOut
+from events.language.casual import WrittenOut
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
-from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import corrections, finder, knowledge, plans, wording
+from ingest.extraction.rules import episodes as judging
 from ingest.extraction.rules.drafts import EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
+from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming
 from ingest.extraction.rules.problems.reader import ProblemReader
-from ingest.extraction.rules.refused.factual import FactualText
 from ingest.extraction.rules.sentences import Sentence, dictated, irrealis, simplified
 from ingest.extraction.rules.words import SETS
 

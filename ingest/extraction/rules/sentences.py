@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
-from ingest.extraction.rules.refused.pasted import OWN_HEAD, pasted
+from ingest.extraction.rules.pasted import OWN_HEAD, pasted
 from ingest.extraction.rules.words import pattern
 
 # Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern

@@ -25,7 +25,7 @@ from events.store import log
 from events.types.envelope import partition_of
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, status
 from tests.support.ingest.model_workers import extracted, failed, moves, neighbours, reading, turn

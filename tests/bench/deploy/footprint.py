@@ -37,7 +37,7 @@ from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
 from projectors.registry import projectors
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.bench.deploy.way import behind, turns, until_visible
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack

@@ -21,6 +21,7 @@ from pathlib import Path
 from psycopg import sql
 
 from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.security.sealed_copy import seal_log
 from events.platform.database import connect, migrate
 from events.platform.key_file import new_key
 from events.platform.settings import Settings
@@ -29,7 +30,6 @@ from events.sealing.entries import sealed_entry
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
-from events.store.sealed_copy import seal_log
 from ingest.recording.recorder import event_of
 from ingest.recording.turn_queue import Entry
 from projectors.cards.projector import CardsProjector

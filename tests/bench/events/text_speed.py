@@ -22,7 +22,6 @@ from pathlib import Path
 import orjson
 
 from events.language.ngrams import gram_keys, grams
-from events.language.questions import parse_question
 from events.language.segmentation import build, dictionary, source
 from events.language.terms import RUNS, analyse, fold, term_keys
 from events.types.cards import Utterance
@@ -31,6 +30,7 @@ from ingest.extraction.rules import RulesExtractor
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, open_embedder
 from projectors.embedding.passages import Passage, embed_passages
 from retrieval.query.question import understand
+from retrieval.query.question_forms import parse_question
 from tests.bench.ingest.rules_speed import recorded
 
 ENGLISH = """

@@ -26,7 +26,7 @@ from events.types.envelope import NewEvent, uuid7
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 
 SHALLOW, DEEP = 100, 100_000
 ROUNDS = 60

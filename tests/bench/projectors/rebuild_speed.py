@@ -28,7 +28,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live, list_generations, use_schema
 from projectors.rebuild.bulk_load import bulk_connection
 from projectors.rebuild.rebuild import Rebuild, RebuildResult, usual_workers
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.bench.support.history import fill
 from tests.support.databases import url_of
 

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from events.language.ngrams import grams, question_grams, similarity
-from events.language.questions import parse_question
 from events.language.terms import question_terms
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, open_embedder
@@ -36,6 +35,7 @@ from projectors.embedding.passages import (
     line_of,
     passage_terms,
 )
+from retrieval.query.question_forms import parse_question
 from tests.bench.support.scoring import Bm25, Channel, Scores, by_score, counts, ranks, reciprocal
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")

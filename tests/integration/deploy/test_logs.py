@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from deploy import logs
+from deploy.environment import load_settings
 from events.platform.database import Connection
-from events.platform.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 from events.store import log
 from events.types.envelope import uuid7

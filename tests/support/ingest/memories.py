@@ -20,7 +20,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.generations import Projector, ensure_live
 from projectors.parking.forgetting import ForgettingProjection
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)

@@ -21,7 +21,7 @@ from projectors.generations.generations import (
     list_generations,
 )
 from projectors.rebuild.rebuild import Rebuild, RebuildResult
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from events.types.cards import CardOrigin, EventNoted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.turns import TurnRecorded
 from projectors.generations.generations import Projector, StepKind
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 

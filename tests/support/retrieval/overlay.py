@@ -17,7 +17,7 @@ from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from retrieval.http.documents import recall_document
 from retrieval.http.read_api import RecallIn, ask_of
 from retrieval.http.wiring import open_recall

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deploy import logs
-from events.platform.environment import load_settings
+from deploy.environment import load_settings
 
 Say = Callable[[logging.Logger], None]
 

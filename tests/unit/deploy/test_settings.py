@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.platform.environment import data_folder, load_settings, unknown_variables
+from deploy.environment import data_folder, load_settings, unknown_variables
 from events.platform.settings import (
     Secret,
     Settings,
@@ -230,7 +230,7 @@ def test_urls_lose_their_logins_at_every_place() -> None:
 
 def test_what_needs_no_setting_does_not_import_pydantic(folder: Path) -> None:
     code = (
-        "import sys; from events.platform.environment import load_settings; load_settings(); "
+        "import sys; from deploy.environment import load_settings; load_settings(); "
         "sys.exit('pydantic' in sys.modules)"
     )
     root = str(Path(__file__).resolve().parents[3])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from events.language.timex.english import dates, near, pieces, relative
-from events.language.timex.english.calendar import seasons, weekdays, years
+from events.language.timex.english import dates, near, pieces, relative, seasons, weekdays, years
 from events.language.timex.tables import words_of
 
 from .. import calendar

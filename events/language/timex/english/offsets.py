@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.language.timex.english.calendar.weekdays import in_week, weekday_name
+from events.language.timex.english.weekdays import in_week, weekday_name
 
 from .. import calendar
 from ..calendar import Span

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from events.language.timex.english.calendar.weekdays import weekday, weekday_name
+from events.language.timex.english.weekdays import weekday, weekday_name
 from events.language.timex.tables import values_of
 
 from .. import calendar

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.language.timex.english.calendar.holidays import holiday
-from events.language.timex.english.calendar.seasons import quarter_of, season
-from events.language.timex.english.calendar.weekdays import day_of_month, in_week, weekday_alone, weekday_name
+from events.language.timex.english.holidays import holiday
+from events.language.timex.english.seasons import quarter_of, season
+from events.language.timex.english.weekdays import day_of_month, in_week, weekday_alone, weekday_name
 
 from .. import calendar
 from ..calendar import Span, add_days

@@ -24,7 +24,7 @@ from events.health.health_status import (
 from events.health.heartbeat import HeartbeatReport, WorkerState
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.health.stage_health import StageHealth
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log

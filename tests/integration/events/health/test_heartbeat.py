@@ -19,7 +19,7 @@ from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.support.waiting import eventually
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"

@@ -15,8 +15,8 @@ from events.access.audit_writer import AuditWriter
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Reader
 from events.http.audit import AuditLog, audit_of
+from events.http.errors import ProblemError
 from events.http.guard import PRINCIPAL
-from events.http.problem import ProblemError
 from events.http.service import body_of, install
 from events.platform.database import Connection
 from events.platform.settings import Settings

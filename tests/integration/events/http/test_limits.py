@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 from events.access.principal import Principal
 from events.access.rate_limiter import RateLimiter
+from events.http.errors import ProblemError
 from events.http.guard import JSON
 from events.http.limits import RequestLimits, limits_of
-from events.http.problem import ProblemError
 from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import PARTITIONS, partition_of

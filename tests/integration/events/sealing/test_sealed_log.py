@@ -8,6 +8,7 @@ from io import BytesIO
 
 import pytest
 
+from deploy.security.sealed_copy import CopyRefusedError, seal_log
 from events.platform.database import Connection, connect, migrate
 from events.platform.key_file import new_key
 from events.sealing import keystore
@@ -16,7 +17,6 @@ from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryptio
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.store.archive import export_log, import_log
-from events.store.sealed_copy import CopyRefusedError, seal_log
 from events.store.verification import verify
 from events.types.envelope import partition_of
 from events.types.erasure import Erased

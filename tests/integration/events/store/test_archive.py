@@ -19,7 +19,7 @@ from events.store.verification import verify
 from events.types.envelope import partition_of, uuid7
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.support.events.archives import NOW, fill, heads_of, rows_of, turn
 
 AWKWARD = 'tab\t newline\n return\r "quote" \\back\\ \\N \u2028 \u0001 \x7f ,"data":{} 控制 👩‍👩‍👧'

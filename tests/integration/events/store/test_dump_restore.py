@@ -26,7 +26,7 @@ from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from retrieval.http.read_api import create_app
 from tests.support.waiting import PATIENT
 

@@ -32,7 +32,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import Projector, ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from tests.support import poison
 from tests.support.events.poisoned_log import GOOD, POISON, good_users, stored

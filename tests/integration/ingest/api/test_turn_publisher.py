@@ -7,7 +7,7 @@ import asyncio
 from redis import Redis
 
 from events.platform.settings import Settings
-from ingest.api.turns.turn_publisher import TurnPublisher
+from ingest.api.turn_publisher import TurnPublisher
 from tests.support.streams import entries
 
 

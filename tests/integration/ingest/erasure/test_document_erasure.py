@@ -12,7 +12,7 @@ from events.core.fold import Present
 from events.platform.database import Connection
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
-from events.types.contract.migrated import Migrated
+from events.types.migrated import Migrated
 from ingest.core import patching, review, time_travel
 from ingest.core.appending import Origin, Outcome
 from ingest.erasure import subjects

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from psycopg.errors import LockNotAvailable
 
-from events.http.problem import ProblemError
+from events.http.errors import ProblemError
 from events.modes.mode_log import registry_of
 from events.modes.reembedding import ReembeddingPlan
 from events.platform.database import Connection, connect

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from events.store import log
 from events.types.envelope import partition_of
-from events.types.memory.migrations import MemoryMigrated
+from events.types.migrations import MemoryMigrated
 from ingest.api.write_api import create_app
 from projectors.core.documents import documents_of
 from tests.support.projectors.folding import settings_of

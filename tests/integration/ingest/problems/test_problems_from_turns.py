@@ -10,7 +10,7 @@ from events.problems.problem_log import entries
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import CardsWithdrawn
-from events.types.memory.problems import ProblemAttempted
+from events.types.problems import ProblemAttempted
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.recording.recorder import recorded_event

@@ -31,7 +31,7 @@ from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.redis_cluster import Cluster, redis_cluster
 from tests.support.streams import add, entries

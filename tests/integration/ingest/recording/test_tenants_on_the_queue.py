@@ -13,7 +13,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.types.queue_entry import PROOF, TENANT, QueueKey
 from events.types.tenancy import storage_id
-from ingest.api.turns.turn_publisher import TurnPublisher
+from ingest.api.turn_publisher import TurnPublisher
 from ingest.recording.dead_letters import DeadLetters
 from tests.support.ingest.recorder import queue_of, recording, settled, texts
 from tests.support.projectors.folding import NOW

@@ -21,7 +21,7 @@ from events.types.extraction import CardsWithdrawn
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.generations import ensure_live, use_schema
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import count, fold_live, noted, rebuild, tamper
 from tests.support.projectors.histories import cut, history, shuffled

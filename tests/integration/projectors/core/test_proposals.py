@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from events.core.review.proposals import MAX_WAITING
-from events.types.contract.migrated import Migrated
+from events.core.proposals import MAX_WAITING
 from events.types.envelope import NewEvent
+from events.types.migrated import Migrated
 from projectors.core.projector import CoreProjector
 from projectors.generations.digest import digest_of
 from tests.support.projectors.folding import rebuild

@@ -19,7 +19,7 @@ from events.store import log
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import Generation, Projector, ensure_live
 from projectors.parking import parking
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,

@@ -24,7 +24,7 @@ from projectors.generations.generations import (
     with_fold_paused,
 )
 from projectors.rebuild import swap
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.bench.support.history import fill

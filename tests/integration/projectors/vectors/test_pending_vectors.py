@@ -22,7 +22,7 @@ from projectors.embedding.embedder import HASH_MODEL, EmbedderUnavailableError, 
 from projectors.embedding.embedders import Embedders
 from projectors.generations.digest import digest_of
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from projectors.vectors import pending
 from projectors.vectors.projector import VectorsProjector
 from tests.support.projectors.folding import count, event, noted, rebuild, settings_of

@@ -18,7 +18,7 @@ from projectors.embedding.declared import dimension_of
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.generations.generations import ensure_live
-from projectors.runner.runner import Runner
+from projectors.runner import Runner
 from projectors.vectors.plan import ModePlanner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.language.questions import parse_question
 from events.language.terms import question_terms
+from retrieval.query.question_forms import parse_question
 
 
 def test_an_ordinary_question_is_one_part_with_its_words_alike() -> None:

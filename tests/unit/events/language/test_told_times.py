@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language import timex
-from events.language.told_times import told_day, told_point, told_time, zone_of
+from retrieval.cards.told_times import told_day, told_point, told_time, zone_of
 
 TAIPEI, KATHMANDU, ST_JOHNS = (
     ZoneInfo("Asia/Taipei"),

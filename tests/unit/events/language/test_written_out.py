@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.language.casual.written_out import written_out
+from events.language.casual import written_out
 from tests.support.ingest.rules import cards, events, facts
 
 WORDS = st.sampled_from(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from redis.crc import key_slot
 
-from events.platform.environment import load_settings
+from deploy.environment import load_settings
 from events.platform.settings import Settings, SettingsError
 from events.platform.streams import (
     connect_redis,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from events.references.kinds.kind import ReferenceInvalidError
-from events.references.kinds.schema_cost import check_cost
+from ingest.references.schema_cost import check_cost
 
 SELF = {"$ref": "#"}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from events.types.cards import EventNoted
-from events.types.memory.problems import ProblemAttempted, ProblemClosed, ProblemOpened
+from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import SessionBatch

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.migration.formats.memories import Memories, TextInvalidError
-from ingest.migration.formats.notes import sentences
-from ingest.migration.formats.reading import Format, decoded, read
+from ingest.migration.memories import Memories, TextInvalidError
+from ingest.migration.notes import sentences
+from ingest.migration.reading import Format, decoded, read
 from ingest.migration.user_name import told_name
 
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.language.claims.claim import contradict
-from events.language.claims.reading import claims
 from projectors.cards.card import StoredCard
 from retrieval.cards.alerts import disagreements
+from retrieval.cards.claims.claim import contradict
+from retrieval.cards.claims.reading import claims
 from tests.support.cards import card
 from tests.support.retrieval.card_rows import NOW, state
 

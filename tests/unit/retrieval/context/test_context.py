@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.extraction.grounding import without_memory_blocks
+from ingest.extraction.memory_blocks import without_memory_blocks
 from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import BudgetTooSmallError, context_of, guard_rules_version, stable_block
 from retrieval.context.token_estimate import count_tokens

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from events.language.concepts import all_concepts, canonical_key, normalise_value
 from events.language.names.tables import NameClass, canonical_name, rows, tables_of
-from events.language.names.translation import other_names
 from events.language.terms import analyse
 from events.language.values import two_scripts
+from retrieval.query.translation import other_names
 from scripts import name_tables
 
 CLASSES: tuple[NameClass, ...] = get_args(NameClass)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.problems.naming import words_of
-from events.types.memory.problems import ProblemAttempted, ProblemClosed, ProblemOpened
+from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 

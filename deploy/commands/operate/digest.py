@@ -1,0 +1,52 @@
+"""``cardlog digest``: prints digests of the live tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from deploy.commands.operate.rebuild import projectors_named
+from deploy.instance import find
+from deploy.options import Given, Json
+from events.platform.counting import counted
+from events.platform.projections import ProjectionName
+from events.platform.settings import Settings
+from projectors.generations.digest import live_digest
+
+
+def digest(
+    projection: Annotated[
+        ProjectionName | None,
+        Parameter(help="only of this projection"),
+    ] = None,
+    /,
+    *,
+    as_json: Json = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
+    """Print digests of the live tables, with their checkpoints.
+
+    Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
+    Compare only projections at the same positions.
+    """
+    settings, _ = find(settings, data)
+    document: dict[str, Any] = {}
+    for projector in projectors_named(settings, projection):
+        found = live_digest(settings.database_url, projector)
+        if found is not None:
+            document[projector.name] = {**asdict(found), "events": found.events}
+    if as_json:
+        print(json.dumps(document))
+        return 0
+    for name, fields in document.items():
+        print(f"{name}: generation {fields['generation']}, {counted(fields['events'], 'event')} folded")
+        for table, each in fields["tables"].items():
+            print(
+                f"  {table:<18}{each['rows']:>12,} {'row ' if each['rows'] == 1 else 'rows'}  {each['digest']}"
+            )
+    return 0

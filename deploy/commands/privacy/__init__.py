@@ -1,1 +1,0 @@
-"""Erases, keeps for a time, exports and imports what is known of people."""

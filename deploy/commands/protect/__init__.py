@@ -1,1 +1,0 @@
-"""Verbs that protect the memory: who asked for it."""

@@ -1,1 +1,0 @@
-"""Verbs that replay the log: rebuild, roll back, compare, read old turns again."""

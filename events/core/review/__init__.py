@@ -1,1 +1,0 @@
-"""Values of the document that wait for a person."""

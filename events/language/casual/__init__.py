@@ -1,1 +1,0 @@
-"""Casual spelling, as people write in chats."""

@@ -1,1 +1,0 @@
-"""Requests that a speaker makes to the assistant."""

@@ -1,1 +1,0 @@
-"""English names of calendar periods: years, seasons, weekdays, holidays."""

@@ -1,1 +1,0 @@
-"""Core documents over HTTP: patches, migration, and categories that grow."""

@@ -1,1 +1,0 @@
-"""Turns over HTTP: their form, their fields, and the way onto the queue."""

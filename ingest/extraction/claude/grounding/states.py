@@ -1,0 +1,263 @@
+"""Grounds the states of a model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from events.language import timex
+from events.language.chinese_script import to_simplified
+from events.language.concepts import (
+    Concept,
+    canonical_key,
+    concept,
+    default_cardinality,
+    normalise_entity,
+    normalise_value,
+)
+from events.language.values import word_set
+from events.types.cards import StateAsserted
+from events.types.turn_contract import local_said_at
+from events.types.turns import TurnRecorded
+from ingest.extraction.claude.grounding.evidence import Evidence
+from ingest.extraction.claude.grounding.keys import key_of
+from ingest.extraction.claude.grounding.known import KnownFact, KnownLabels, Relation
+from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
+from ingest.extraction.claude.grounding.spoken import (
+    LESS_SURE,
+    SURE,
+    as_spoken,
+    content_of,
+    entity_of,
+    origin_of,
+)
+from ingest.extraction.claude.moments import deadline
+from ingest.extraction.claude.schema import StateFound
+from ingest.extraction.rules.moments import Moment
+
+_YES_OR_NO = frozenset(("yes", "no"))
+# Facts whose value is a time.
+_TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
+_DATE_KEY = ("_date", "_day", "_time", "_deadline", "_anniversary")
+# A birthday in this form recurs every year. It is no instant of this year.
+_CALENDAR_DAY = re.compile(r"(?:\d{4}-)?\d\d(?:-\d\d)?")
+_OWNERS = re.compile(r"^(?:user's|user’s|用户的|使用者的)\s*")
+_EMPTY = word_set(
+    "new newer old another other different same some any better changed change one ones thing things something "
+    "someone stuff it this that"
+)
+_EMPTY_CJK = re.compile(r"^(?:一个|一份|一种)?(?:新|别|另外?|其他|不同|原来|旧)(?:的|一个|一份)?")
+
+
+@dataclass(frozen=True, slots=True)
+class GroundedState:
+    """A state, the known facts that it is connected with, and the number of refused claims."""
+
+    card: StateAsserted
+    relations: tuple[tuple[Relation, UUID], ...] = ()
+    refused: int = 0
+
+
+def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedState | None:
+    """Returns the state that the words bear out, or None.
+
+    A label of a known fact about the same entity gives key and value. Any other label, and a mistaken value that nobody
+    said, is left out and counted.
+    """
+    turn = quote.turn
+    entity = entity_of(found.entity, turn)
+    relations, same, refused = _relations(found, entity, turn, labels)
+    key = same.concept_key if same is not None else key_of(found.concept_key, entity)
+    if same is None and found.statement == "ended":
+        same = _ending(entity, key, found.value, labels)
+    entity = same.entity if same is not None else entity
+    value = same.value if same is not None else as_spoken(found.value, turn).strip()
+    identity = normalise_value(key, value)
+    ended = found.statement == "ended"
+    evidence = quote.evidence(back=ended)
+    if not identity or _is_vacuous(key, value):
+        return None
+    said = quote.words.says(value)
+    if same is None and not (
+        identity in _YES_OR_NO
+        or said
+        or evidence.says(value)
+        or evidence.means(value)
+        or evidence.completes(value)
+    ):
+        return None
+    about = same is not None or normalise_entity(found.entity) == "user" or evidence.knows(entity)
+    content = content_of(
+        found.content, quote, evidence, _known(entity, key, value, same, evidence), labelled=same is not None
+    )
+    if not about or content is None:
+        return None
+    hint, value_hint = _hints(found, key, value, turn_has_time=_is_time(value, quote))
+    time = quote.when(hint, holds=not ended)
+    point, until = _validity(time.moment, ended=ended, end=found.time_role == "end" and value_hint is None)
+    value_time, value_at, value_until = _value_time(
+        value_hint, quote, end=found.time_role == "end" or "deadline" in key, ahead=not ended
+    )
+    corrected = found.statement == "corrected" and found.replaces is not None
+    replaces = found.replaces if corrected and evidence.knows(found.replaces or "") else None
+    known = concept(key)
+    card = StateAsserted(
+        content=content,
+        entity=entity,
+        concept_key=key,
+        value=value,
+        cardinality=default_cardinality(key) if known is not None else found.cardinality,
+        tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
+        origin=origin_of(turn, quote.span),
+        effective_at=point or turn.said_at,
+        statement=found.statement,
+        replaces=replaces,
+        effective_until=until,
+        announced=found.announced,
+        occurred_at_hint=hint,
+        time_grain=time.moment.grain if time.moment is not None else None,
+        time_resolved=point is not None or until is not None,
+        alternative_at=time.alternative if point is not None else None,
+        value_hint=value_hint,
+        value_at=value_at,
+        value_until=value_until,
+        value_grain=value_time.moment.grain if value_time.moment is not None else None,
+        # A value in another form than the speaker's is less certain than a value that was said.
+        confidence=SURE if said and time.sure and value_time.sure else LESS_SURE,
+    )
+    return GroundedState(card, relations, refused + (corrected and replaces is None))
+
+
+def _relations(
+    found: StateFound, entity: str, turn: TurnRecorded, labels: KnownLabels
+) -> tuple[tuple[tuple[Relation, UUID], ...], KnownFact | None, int]:
+    """Returns the relations to known facts, the fact that says the same, and the number of refused labels."""
+    relations: list[tuple[Relation, UUID]] = []
+    same: KnownFact | None = None
+    given: tuple[tuple[Relation, str | None], ...] = (("same_as", found.same_as), ("expands", found.expands))
+    for relation, label in given:
+        fact = labels.fact(label) if label is not None else None
+        if fact is not None and _one_entity(fact.entity, entity, turn):
+            relations.append((relation, fact.event_id))
+            same = fact if relation == "same_as" else same
+    wanted = sum(label is not None for _, label in given)
+    return tuple(relations), same, wanted - len(relations)
+
+
+def _one_entity(one: str, other: str, turn: TurnRecorded) -> bool:
+    """Returns True when two names mean one entity. In a turn of Nora "user's son" and "Nora's son" are one."""
+    return _owned(one, turn) == _owned(other, turn)
+
+
+def _owned(name: str, turn: TurnRecorded) -> str:
+    own = _OWNERS.sub("", normalise_entity(name))
+    speaker = normalise_entity(turn.speaker) if turn.speaker else ""
+    if own == speaker:
+        return "user"
+    for mark in ("'s ", "的"):
+        if speaker and own.startswith(f"{speaker}{mark}"):
+            return own.removeprefix(f"{speaker}{mark}")
+    return own
+
+
+def _ending(entity: str, key: str, value: str, labels: KnownLabels) -> KnownFact | None:
+    """Returns the only shown fact of the entity and key that ``value`` means, or None.
+
+    What ends is often called by a part of its name, or not said at all.
+    """
+    wanted = normalise_value(key, value)
+    alike = [
+        fact
+        for fact in labels.facts()
+        if normalise_entity(fact.entity) == normalise_entity(entity)
+        and canonical_key(fact.concept_key) == canonical_key(key)
+    ]
+    same = [fact for fact in alike if normalise_value(key, fact.value) == wanted]
+    parts = same or [fact for fact in alike if len(wanted) > 1 and _overlap(fact.value, value)]
+    return parts[0] if len(parts) == 1 else None
+
+
+def _known(entity: str, key: str, value: str, same: KnownFact | None, evidence: Evidence) -> str:
+    """Returns the words of a content that need no evidence: entity, Chinese names of the key, a value that is meant."""
+    names = " ".join((entity, *sorted(name for name in _names(key, concept(key)) if not name.isascii())))
+    meant = not evidence.says(value) and (evidence.means(value) or evidence.completes(value))
+    return f"{names} {value}" if same is not None or meant else names
+
+
+def _is_vacuous(key: str, value: str) -> bool:
+    """Returns True for a value that says no more than its key ("new diet" for the diet, 新工作 for the occupation)."""
+    known = concept(key)
+    plain = to_simplified(value.casefold()).strip(" .!?。！？")
+    words = plain.replace("_", " ").replace("-", " ").split()
+    names = _names(key, known)
+    bare_words = [word for word in words if word not in _EMPTY]
+    if len(bare_words) < len(words) and all(word in key.split("_") for word in bare_words):
+        return True
+    rest = " ".join(bare_words)
+    if known is None or known.cardinality == "multi_value":
+        return False
+    bare = _EMPTY_CJK.sub("", plain)
+    return (rest != " ".join(words) and rest in names) or (bare != plain and bare in names)
+
+
+def _names(key: str, known: Concept | None) -> frozenset[str]:
+    aliases = known.aliases if known is not None else ()
+    return frozenset(to_simplified(name.casefold()).replace("_", " ") for name in (key, *aliases))
+
+
+def _is_time(value: str, quote: QuoteInContext) -> bool:
+    """Returns True when the words of ``value`` are a time and nothing else."""
+    return any(
+        (one.start or one.end) and (one.stop - one.begin) * 10 >= len(value.strip()) * 7
+        for one in timex.find(value[:200], local_said_at(quote.turn))
+    )
+
+
+def _hints(found: StateFound, key: str, value: str, *, turn_has_time: bool) -> tuple[str | None, str | None]:
+    """Returns the hint of the state and the hint of its value.
+
+    A model may give the words of a deadline as the time of the state. The words belong to the value.
+    """
+    if found.value_hint is not None:
+        same = found.occurred_at_hint is not None and _overlap(found.value_hint, found.occurred_at_hint)
+        return (None if same else found.occurred_at_hint), found.value_hint
+    if key == "birthday" and _CALENDAR_DAY.fullmatch(normalise_value(key, value)):
+        return found.occurred_at_hint, None
+    if key in _TIMES or (turn_has_time and (key.endswith(_DATE_KEY) or found.time_role is not None)):
+        hint = found.occurred_at_hint
+        if hint is not None and (found.time_role == "end" or turn_has_time or _overlap(hint, value)):
+            return None, hint if _overlap(hint, value) or not turn_has_time else value
+        return hint, value if turn_has_time else None
+    return found.occurred_at_hint, None
+
+
+def _overlap(one: str, other: str) -> bool:
+    first, second = "".join(one.casefold().split()), "".join(other.casefold().split())
+    return first in second or second in first
+
+
+def _validity(when: Moment | None, *, ended: bool, end: bool) -> tuple[datetime | None, datetime | None]:
+    """Returns the instants from which and until which a state holds. None is not known."""
+    if when is None:
+        return None, None
+    if when.start is None or (end and not ended):
+        until = when.end or when.start
+        return (until, None) if ended else (None, until)
+    return when.point, None
+
+
+def _value_time(
+    hint: str | None, quote: QuoteInContext, *, end: bool, ahead: bool
+) -> tuple[SpokenTime, datetime | None, datetime | None]:
+    """Returns the time that a value means, with its start and its end (exclusive)."""
+    if hint is None:
+        return SpokenTime(), None, None
+    time = quote.when(hint, ahead=end and ahead)
+    when = time.moment
+    if when is None:
+        return time, None, None
+    if when.start is None:
+        when = deadline(hint, quote.turn, when)
+    return time, when.start, when.end

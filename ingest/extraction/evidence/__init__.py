@@ -1,1 +1,0 @@
-"""Checks that the words of turns bear out a card."""

@@ -1,0 +1,71 @@
+"""What every reader of another memory returns, and its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+
+from events.types.instants import YEARS
+from events.types.turn_contract import MAX_TEXT_BYTES, TurnInvalidError, text_of
+
+MAX_MEMORIES = 100_000
+"""The most memories of one text."""
+
+
+class TextInvalidError(ValueError):
+    """A text of another memory cannot be read. ``where`` is a line or a JSON Pointer; the reason gives the remedy."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}" if where else reason)
+        self.where = where
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One sentence of another memory. ``at`` is the instant that the memory itself gives, if it gives one."""
+
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Memories:
+    """The sentences of a text in their order. ``remarks`` tell what was left out."""
+
+    format: str
+    memories: list[Memory] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, text: str, where: str, at: datetime | None = None) -> None:
+        """Adds a sentence. Raises :class:`TextInvalidError` for one that no turn can hold."""
+        text = text.strip()
+        if not text:
+            return
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > MAX_TEXT_BYTES:
+            raise TextInvalidError(
+                where, f"is {size} bytes long; at most {MAX_TEXT_BYTES} are allowed, so split it"
+            )
+        try:
+            text_of("text", text)
+        except TurnInvalidError as error:
+            raise TextInvalidError(where, f"{error.reason}; remove it") from None
+        if len(self.memories) >= MAX_MEMORIES:
+            raise TextInvalidError(
+                where, f"is one memory too many; at most {MAX_MEMORIES} are allowed, so split it"
+            )
+        self.memories.append(Memory(text, at))
+
+
+def on_day(text: str, where: str) -> datetime:
+    """Returns the noon (UTC) of a day such as 2024-05-03. Raises :class:`TextInvalidError`."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or day.year not in YEARS:
+        raise TextInvalidError(
+            where, f"has the date {text[:20]!r}; use a day of the calendar, such as 2024-05-03"
+        )
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)

@@ -1,0 +1,132 @@
+"""The runner: folds the live generation of a projection, each event exactly once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from events.health.heartbeat import Heartbeat
+from events.platform.settings import Settings
+from events.store.feed import Feed, LogFeed
+from events.store.log import Connection
+from events.store.subscription import (
+    Batches,
+    Handler,
+    RoundResult,
+    Subscription,
+    SubscriptionOptions,
+    handle_batch,
+)
+from projectors.backlog import Backlog
+from projectors.generations.generations import (
+    Deferring,
+    Projector,
+    ProjectorBlockedError,
+    ensure_live,
+    hold_live,
+    use_schema,
+)
+from projectors.parking import parking
+
+logger = logging.getLogger(__name__)
+
+
+class Runner(Handler):
+    """Folds the live generation of ``projector`` until ``stopping`` is true.
+
+    Tables and checkpoint move in one transaction. A kill at any moment therefore repeats nothing and skips nothing.
+    Several runners share the partitions: the claim of one runner hides the partition from the others. Events come
+    from ``feed``, or from the log when ``feed`` is None.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        projector: Projector,
+        stopping: Callable[[], bool],
+        worker: str = "1",
+        feed: Feed | None = None,
+    ) -> None:
+        self._settings = settings
+        self._projector = projector
+        self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
+        self._backlog = Backlog()
+        self._note: str | None = None
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            Heartbeat(settings.database_url, projector.name, worker),
+            stopping,
+            SubscriptionOptions(
+                name=projector.name,
+                linger_s=max(projector.rest_s, settings.linger_ms / 1000),
+                blocked=(ProjectorBlockedError,),
+                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+            ),
+        )
+
+    def run(self) -> None:
+        """Projects until ``stopping``. Waits while Postgres is away, and while the projector is blocked."""
+        self._subscription.run()
+
+    def prepare(self, connection: Connection) -> bool:
+        generation = ensure_live(connection, self._projector)
+        logger.info("projecting %s, generation %d", self._projector.name, generation.number)
+        return True
+
+    def handle(self, connection: Connection) -> RoundResult:
+        """Passes one batch in one transaction: every event is folded, or parked with its user.
+
+        After the last known event the round also settles deferred work, in a transaction of its own. ``passed``
+        counts settled cards, too.
+        """
+        folded = self._fold(connection)
+        if folded.more or not isinstance(self._projector, Deferring):
+            return replace(folded, note=self._note)
+        with connection.transaction():
+            if hold_live(connection, self._projector.name) is None:
+                return replace(folded, note=self._note)
+            use_schema(connection, self._projector.name)
+            settled = self._projector.settle(connection)
+            if self._backlog.due(now := time.monotonic()):
+                self._note = self._backlog.count(*self._projector.left(connection), now)
+        hindrance = None if settled else self._projector.hindrance
+        return RoundResult(
+            passed=folded.passed + settled,
+            done=(folded.passed if folded.done is None else folded.done) + settled,
+            more=settled > 0,
+            note=self._note,
+            wait_s=None if hindrance is None else hindrance.again_s,
+            stalled=hindrance.reason if hindrance is not None and hindrance.whole else None,
+        )
+
+    def _fold(self, connection: Connection) -> RoundResult:
+        projector, limit, deferring = self._projector, self._projector.batch_partitions, False
+        with connection.transaction():
+            generation = hold_live(connection, self._projector.name)
+            if generation is None:
+                return RoundResult()
+            if isinstance(self._projector, Deferring):
+                progress = generation.processor.progress(connection).values()
+                if sum(head - position for position, head in progress) > self._projector.defer_above:
+                    deferring = True
+                    projector, limit = self._projector.deferred, self._projector.defer_partitions
+
+            def fold(batches: Batches) -> None:
+                use_schema(connection, self._projector.name)
+                events = [event for _, page in batches for event in page]
+                parking.fold(connection, generation, projector, events)
+
+            result = handle_batch(
+                connection,
+                generation.processor,
+                self._feed,
+                fold,
+                events=self._settings.batch_events,
+                partitions=limit,
+            )
+        # Events of a deferred fold count as done when their vectors exist.
+        return replace(result, done=0) if deferring else result

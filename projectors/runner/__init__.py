@@ -1,1 +1,0 @@
-"""The runner: folds the events of the log into the tables of one projection."""

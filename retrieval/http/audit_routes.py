@@ -1,0 +1,132 @@
+"""The audit log over HTTP, for administrators of a tenant."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import psycopg
+from fastapi import APIRouter, Query
+from psycopg.rows import dict_row
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.audit import Filter, document, subject_of
+from events.access.principal import NotYoursError, Principal
+from events.http.access import Administrator
+from events.http.database import problem_of
+from events.http.instants import QueryInstant
+from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
+from events.platform.sql import statement
+from events.types.turn_contract import MAX_NAME_BYTES
+from retrieval.pool.connections import Pool
+
+_PACKAGE = "events.access"
+_WITHIN_S = 5.0
+
+_Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES)]
+_Outcome = Literal["begun", "allowed", "denied", "refused", "failed", "lost"]
+
+
+class AuditIn(BaseModel):
+    """The wanted entries."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Annotated[_Name | None, Field(description="only requests that named this user")] = None
+    key_id: Annotated[_Name | None, Field(description="only requests of this API key")] = None
+    operation: Annotated[_Name | None, Field(description="only this operation id, such as recall")] = None
+    outcome: _Outcome | None = None
+    since: Annotated[QueryInstant | None, Field(description="only what was recorded since this instant")] = (
+        None
+    )
+    until: Annotated[QueryInstant | None, Field(description="only what was recorded before this instant")] = (
+        None
+    )
+    limit: Annotated[int, Field(ge=1, le=1000, description="the most entries of a page")] = 100
+    cursor: Annotated[
+        int | None, Field(ge=1, le=2**63 - 1, description="the next_cursor of the page before")
+    ] = None
+
+
+class AuditEntry(BaseModel):
+    """One request: who asked, what, whose memory, when, and the outcome. It holds no content."""
+
+    position: int
+    entry_id: str
+    request_id: str = Field(description="the header x-request-id of the answer")
+    at: str
+    recorded_at: str
+    service: str
+    tenant: str | None
+    key_id: str | None
+    scopes: list[str]
+    operation: str
+    method: str | None
+    subjects: list[str] = Field(description="keyed hashes of the users that the request named")
+    outcome: _Outcome
+    status: int | None
+    requests: int = Field(description="more than 1: the entry stands for this many lost entries")
+    digest: str = Field(description="SHA-256 over this entry and the digest of the entry before it")
+
+
+class AuditPage(BaseModel):
+    """One page of the audit log, the newest entry first."""
+
+    entries: list[AuditEntry]
+    next_cursor: int | None = Field(
+        description="give it as cursor for the next page; null after the last one"
+    )
+
+
+def audit_router(pool: Pool) -> APIRouter:
+    """Returns the route of the audit log. It shows the entries of the principal's tenant and users only."""
+    router = APIRouter(tags=["audit"])
+
+    @router.get(
+        "/v1/audit",
+        summary="Who read or changed whose memory",
+        response_model=AuditPage,
+        operation_id="list_audit",
+    )
+    async def page(caller: Administrator, query: Annotated[AuditIn, Query()]) -> JSONResponse:
+        try:
+            rows = await retry_on_lost_connection(_rows, pool, caller, query)
+        except NotYoursError:
+            rows = []  # the same answer as for a user that does not exist
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Audit log unavailable") from error
+        more = rows[-1]["position"] if len(rows) == query.limit else None
+        return JSONResponse({"entries": [document(row) for row in rows], "next_cursor": more})
+
+    return router
+
+
+async def _rows(pool: Pool, caller: Principal, query: AuditIn) -> list[dict[str, Any]]:
+    user = None if query.user_id is None else caller.storage_id(query.user_id)
+    async with (
+        pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
+        subject, within = None, None
+        if user is not None or caller.users is not None:
+            await cursor.execute(statement(_PACKAGE, "subject_key"))
+            found = await cursor.fetchone()
+            assert found is not None
+            key = bytes(found["key"])
+            subject = None if user is None else subject_of(key, user)
+            if caller.users is not None:
+                within = [subject_of(key, caller.storage_id(each)) for each in caller.users]
+        wanted = Filter(
+            tenant=caller.tenant,
+            subject=subject,
+            within=within,
+            key_id=query.key_id,
+            operation=query.operation,
+            outcome=query.outcome,
+            since=query.since,
+            until=query.until,
+        )
+        await cursor.execute(
+            statement(_PACKAGE, "audit_page"), wanted.parameters(before=query.cursor, limit=query.limit)
+        )
+        return await cursor.fetchall()

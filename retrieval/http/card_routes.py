@@ -1,0 +1,255 @@
+"""Cards over HTTP: slices and groups of cards, one card with its history and relations, and conflicts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, ParamSpec, TypeVar
+from uuid import UUID
+
+import orjson
+import psycopg
+from fastapi import APIRouter, Query
+
+from events.access.principal import Principal
+from events.http.access import Reader, owner_of
+from events.http.database import problem_of
+from events.http.errors import invalid, missing
+from events.http.service import JSONResponse
+from events.http.uuids import Uuid
+from events.language.concepts import normalise_value
+from events.language.terms import analyse, term_keys
+from events.platform.failures import retry_on_lost_connection
+from retrieval.cards.card import ListedCard
+from retrieval.cards.query import (
+    ALL,
+    AggregateIn,
+    ArbitrationsIn,
+    CardsIn,
+    ReaderIn,
+    RelationsIn,
+    SliceIn,
+    TemporalParams,
+    asked_of,
+    axes_of,
+    reader_of,
+    slice_of,
+    zone_of,
+)
+from retrieval.cards.reader import CardReader
+from retrieval.cards.slice import TIMES, Slice
+from retrieval.http.answers import (
+    Arbitration,
+    Arbitrations,
+    Card,
+    CardsPage,
+    Groups,
+    History,
+    Latest,
+    Relations,
+)
+from retrieval.http.documents import listed_document
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+Fresh = Callable[[str | None, str], Awaitable[CardReader]]
+"""Returns the reader to ask, once the turns of a token are in the cards of a user. Raises a problem on timeout."""
+
+
+def cards_router(fresh: Fresh) -> APIRouter:
+    """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
+    router = APIRouter(tags=["cards"])
+
+    @router.get(
+        "/v1/cards",
+        summary="The cards of a slice, page by page, the latest recorded first",
+        response_model=CardsPage,
+        operation_id="list_cards",
+    )
+    async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> JSONResponse:
+        before = _card_at(query.cursor)
+        reader, cards = await sliced(caller, query)
+        found = await _read(reader.page, cards, limit=query.limit, before=before)
+        documents = [listed_document(card, cards.at) for card in found.cards]
+        return JSONResponse({"cards": documents, "next_cursor": _cursor(found.next)})
+
+    @router.get(
+        "/v1/cards/aggregate",
+        summary="The number of cards of a slice, grouped by axes",
+        response_model=Groups,
+        operation_id="count_cards",
+    )
+    async def aggregate(query: Annotated[AggregateIn, Query()], caller: Reader) -> JSONResponse:
+        axes, zone = axes_of(query.group_by), zone_of(query.timezone)
+        reader, cards = await sliced(caller, query)
+        groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
+        bucket = query.bucket if set(axes) & set(TIMES) else None
+        return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
+
+    @router.get(
+        "/v1/cards/{card_id}",
+        summary="One card",
+        response_model=Card,
+        operation_id="card",
+    )
+    async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> JSONResponse:
+        _, asked, found = await named(caller, query, card_id)
+        return JSONResponse(listed_document(found, asked.at))
+
+    @router.get(
+        "/v1/cards/{card_id}/history",
+        summary="Every card about the same fact, in order of time",
+        response_model=History,
+        operation_id="card_history",
+    )
+    async def history(
+        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
+        past = await _read(reader.history, asked, found.card_id)
+        cards = [listed_document(card, asked.at) for card in past.cards]
+        return JSONResponse({"cards": cards, "updates": past.updates, "relations": past.relations})
+
+    @router.get(
+        "/v1/cards/{card_id}/relations",
+        summary="The relations of the card, with reason and actor",
+        response_model=Relations,
+        operation_id="card_relations",
+    )
+    async def relations(
+        card_id: Uuid, query: Annotated[RelationsIn, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
+        asked = replace(asked, conditions={"predicate": query.predicate})
+        relations = await _read(reader.relations, asked, found.card_id)
+        links = await _read(reader.links, asked, found.card_id)
+        return JSONResponse(
+            {
+                "relations": relations,
+                "related": links.related,
+                "episode": links.episode,
+                "gave_rise_to": links.gave_rise_to,
+            }
+        )
+
+    @router.get(
+        "/v1/cards/{card_id}/latest",
+        summary="The latest card of the card's chain of changes",
+        response_model=Latest,
+        operation_id="card_latest",
+    )
+    async def latest(
+        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        reader, asked, found = await named(caller, query, card_id)
+        way = await _read(reader.latest, asked, found.card_id)
+        return JSONResponse(
+            {"card": listed_document(way[-1], asked.at), "chain": [step.card_id for step in way]}
+        )
+
+    @router.get(
+        "/v1/arbitrations",
+        summary="Conflicts that wait for a verdict",
+        response_model=Arbitrations,
+        operation_id="list_arbitrations",
+        tags=["arbitrations"],
+    )
+    async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> JSONResponse:
+        before, user_id = _card_at(query.cursor), owner_of(caller, reader_of(query))
+        reader = await fresh(query.wait_for, user_id)
+        found = await _read(
+            reader.arbitrations,
+            user_id,
+            statuses=None if ALL in query.status else query.status,
+            projects=None if ALL in query.project_id else query.project_id,
+            before=before,
+            limit=query.limit + 1,
+            reach=caller.reach,
+        )
+        rows = found[: query.limit]
+        following = rows[-1].arbitration_id if len(found) > query.limit else None
+        return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
+
+    @router.get(
+        "/v1/arbitrations/{arbitration_id}",
+        summary="One conflict",
+        response_model=Arbitration,
+        operation_id="arbitration",
+        tags=["arbitrations"],
+    )
+    async def arbitration(
+        arbitration_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader
+    ) -> JSONResponse:
+        user_id = owner_of(caller, reader_of(query), thing="arbitration", field="arbitration_id")
+        reader = await fresh(query.wait_for, user_id)
+        found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id, reach=caller.reach)
+        if not found:
+            raise missing("arbitration", "arbitration_id")
+        return JSONResponse(found[0])
+
+    async def named(
+        caller: Principal, query: TemporalParams, card_id: UUID
+    ) -> tuple[CardReader, Slice, ListedCard]:
+        """Returns the reader, the slice and the card. Raises a 404 problem when the user has no such card."""
+        asked = asked_of(query, datetime.now(UTC))
+        owner = owner_of(caller, asked.user_id, thing="card", field="card_id")
+        asked = replace(asked, user_id=owner, reach=caller.reach)
+        reader = await fresh(query.wait_for, owner)
+        asked = await _read(reader.rewound, asked)
+        found = await _read(reader.card, asked, card_id)
+        if found is None:
+            raise missing("card", "card_id")
+        return reader, asked, found
+
+    async def sliced(caller: Principal, query: SliceIn) -> tuple[CardReader, Slice]:
+        """Returns the reader and the slice, completed from the tables: names, meanings of tags, duplicates."""
+        found = slice_of(query, datetime.now(UTC))
+        found = replace(found, user_id=owner_of(caller, found.user_id), reach=caller.reach)
+        reader = await fresh(query.wait_for, found.user_id)
+        found = await _read(reader.rewound, found)
+        if query.about is not None or query.knowledge is not None:
+            key = None if query.about is None else normalise_value("title", query.about)
+            names = await _read(reader.names, found, key, query.knowledge)
+            if query.knowledge is not None and not names:
+                raise missing("knowledge card", "knowledge")
+            wanted = [*names, *([query.about] if query.about is not None else [])]
+            keys = {tuple(sorted(set(term_keys(found.user_id, analyse(name))))) for name in wanted}
+            found = replace(found, about=sorted(filter(None, keys)))
+        if query.tag:
+            meant = orjson.dumps(await _read(reader.tags_meant, found.user_id, query.tag)).decode()
+            found = replace(found, conditions={**found.conditions, "tag": meant})
+        if query.collapse:
+            found = replace(found, duplicates=await _read(reader.duplicates, found))
+        return reader, found
+
+    return router
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Returns the result of ``ask``.
+
+    Raises a 503 problem when Postgres is away or has no card tables yet, and a 422 problem for data at fault.
+    """
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except psycopg.Error as error:
+        raise problem_of(error, "Cards unavailable") from error
+
+
+def _cursor(card: UUID | None) -> str | None:
+    return None if card is None else base64.urlsafe_b64encode(card.bytes).decode().rstrip("=")
+
+
+def _card_at(cursor: str | None) -> UUID | None:
+    if cursor is None:
+        return None
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (binascii.Error, ValueError):
+        raise invalid(
+            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
+        ) from None

@@ -1,0 +1,390 @@
+"""The core document over HTTP, to read: now or then, its history, differences, and the patches that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from uuid import UUID
+
+import orjson
+import psycopg
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.principal import Principal, Reach
+from events.core.evolution.old_pointers import resolved
+from events.core.fold import Present
+from events.core.pointers import PointerError, join, split, value_at
+from events.core.replay import difference
+from events.core.rows import json_text
+from events.core.schema import META
+from events.core.state import Change, CoreState, QueueEntry, QueueStatus
+from events.http.access import Reader, owner_of
+from events.http.database import problem_of
+from events.http.errors import ProblemError, invalid, missing
+from events.http.instants import QueryInstant
+from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
+from events.types.references import MAX_VERSION
+from projectors.core.loading import TooFarBehindError
+from retrieval.core.reader import DocumentReader
+from retrieval.core.sources import marked_places, snippets, told
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+MAX_PATHS = 100
+Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
+Path = Annotated[str, Field(max_length=2048)]
+
+
+class MemoryParams(BaseModel):
+    """Which version, and which parts of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Annotated[Version | None, Field(description="the document at this version")] = None
+    as_of: Annotated[QueryInstant | None, Field(description="the document at this instant")] = None
+    paths: Annotated[
+        list[Path] | None, Field(max_length=MAX_PATHS, description="only the values at these JSON Pointers")
+    ] = None
+    explain: Annotated[bool, Field(description="true: with the source of every value")] = False
+
+
+class HistoryParams(BaseModel):
+    """Which changes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[
+        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
+    ] = None
+
+
+class DiffParams(BaseModel):
+    """Which two versions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    from_: Annotated[Version, Field(alias="from", description="the earlier version")] = 0
+    to: Annotated[Version | None, Field(description="the later version; else the present one")] = None
+
+
+class QueueParams(BaseModel):
+    """Which waiting patches."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: Annotated[
+        Literal["open", "approved", "refused", "withdrawn", "*"], Field(description="* for all")
+    ] = "open"
+
+
+class SnippetOut(BaseModel):
+    """The value at a pointer."""
+
+    path: str
+    found: bool
+    value: Any
+    moved_to: str | None = Field(
+        default=None, description="where the value is since its category was promoted or reverted"
+    )
+
+
+class SourceOut(BaseModel):
+    """The change that set a value: its event and its patch, whose word it was, and the turns."""
+
+    version: int
+    event_id: UUID
+    kind: str
+    at: datetime
+    actor: str
+    trust: str
+    source: str | None
+    confidence: float | None
+    rationale: str | None
+    turn_ids: list[str]
+    patch: list[dict[str, Any]]
+
+
+class MemoryOut(BaseModel):
+    """The document, or the values at the asked pointers. The ETag of the answer is the version."""
+
+    user_id: str
+    version: int
+    updated_at: datetime | None
+    document: Any = None
+    snippets: list[SnippetOut] | None = None
+    explain: dict[str, SourceOut] | None = None
+
+
+class ChangeOut(BaseModel):
+    """One version: what changed it, and how."""
+
+    version: int
+    event_id: UUID
+    kind: str
+    at: datetime
+    actor: str
+    trust: str
+    source: str | None
+    confidence: float | None
+    rationale: str | None
+    turn_ids: list[str]
+    patch: list[dict[str, Any]]
+    event_ids: list[UUID] = Field(
+        description="the events that a rollback left out or a cherry-pick applied again"
+    )
+
+
+class MemoryHistory(BaseModel):
+    """Versions, the latest first."""
+
+    changes: list[ChangeOut]
+    next_cursor: int | None
+
+
+class DiffOut(BaseModel):
+    """What differs between two versions, as a JSON Patch and in words."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    from_: int = Field(alias="from")
+    to: int
+    patch: list[dict[str, Any]]
+    lines: list[str]
+
+
+class EntryOut(BaseModel):
+    """A patch that waits, or got an answer."""
+
+    queue_id: UUID
+    kind: Literal["patch", "contradiction", "proposal"]
+    status: Literal["open", "approved", "refused", "withdrawn"]
+    patch: list[dict[str, Any]]
+    fault: str
+    reason: str
+    op: int
+    path: str
+    expected: Any
+    actual: Any
+    actor: str
+    source: str | None
+    confidence: float | None
+    rationale: str | None
+    turn_ids: list[str]
+    queued_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+    decision_reason: str | None
+
+
+class QueueOut(BaseModel):
+    """Waiting patches, the latest first."""
+
+    entries: list[EntryOut]
+
+
+def memory_router(reader: DocumentReader) -> APIRouter:
+    """Returns the routes. The document of another user gives the same 404 as none."""
+    router = APIRouter(tags=["memory"])
+
+    @router.get(
+        "/v1/memory/{user_id}",
+        summary="The core document, now or then",
+        response_model=MemoryOut,
+        operation_id="memory",
+    )
+    async def document(user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader) -> JSONResponse:
+        if query.version is not None and query.as_of is not None:
+            raise invalid("as_of", "and version exclude each other; send one of them")
+        paths = None if query.paths is None else [pointer_of(each) for each in query.paths]
+        owner, present = await found(caller, user_id)
+        version = query.version
+        if query.as_of is not None:
+            version = await reading(reader.version_at, owner, query.as_of, present)
+        state = await at(owner, present, "version", version)
+        whole = state.whole()
+        answer: dict[str, Any] = {
+            "user_id": user_id,
+            "version": state.version,
+            "updated_at": state.updated_at,
+            "document": sorted_json(whole) if paths is None else None,
+            "snippets": None
+            if paths is None
+            else [
+                each | {"value": sorted_json(each["value"])}
+                for each in snippets(whole, [join(each) for each in paths])
+            ],
+            "explain": None,
+        }
+        if query.explain:
+            now = [resolved(state.document, each) for each in paths or [()]]
+            answer["explain"] = await explained(owner, present, state, now)
+        return JSONResponse(answer, headers={"etag": f'"{state.version}"'})
+
+    @router.get(
+        "/v1/memory/{user_id}/history",
+        summary="Every change of the core document, the latest first",
+        response_model=MemoryHistory,
+        operation_id="memory_history",
+    )
+    async def history(user_id: str, query: Annotated[HistoryParams, Query()], caller: Reader) -> JSONResponse:
+        owner, present = await found(caller, user_id)
+        below = query.cursor or present.state.version + 1
+        changes = await reading(reader.changes, owner, present, below=below, limit=query.limit)
+        last = changes[-1].version if changes else 1
+        return JSONResponse(
+            {
+                "changes": [change_document(each) for each in changes],
+                "next_cursor": last if last > 1 else None,
+            }
+        )
+
+    @router.get(
+        "/v1/memory/{user_id}/diff",
+        summary="What differs between two versions of the core document",
+        response_model=DiffOut,
+        operation_id="memory_diff",
+    )
+    async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> JSONResponse:
+        owner, present = await found(caller, user_id)
+        before = await at(owner, present, "from", query.from_)
+        after = await at(owner, present, "to", query.to)
+        patch = difference(before.document, after.document)
+        return JSONResponse(
+            {
+                "from": before.version,
+                "to": after.version,
+                "patch": [dict(op) for op in patch],
+                "lines": told(before.document, patch),
+            }
+        )
+
+    @router.get(
+        "/v1/memory/{user_id}/queue",
+        summary="Patches of the core document that wait for an answer",
+        response_model=QueueOut,
+        operation_id="memory_queue",
+    )
+    async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> JSONResponse:
+        owner, present = await found(caller, user_id, empty=True)
+        status: QueueStatus | None = None if query.status == "*" else query.status
+        entries = await reading(reader.queue, owner, present, status)
+        if (
+            not entries
+            and present.state.version == 0
+            and not await reading(reader.queue, owner, present, None)
+        ):
+            raise no_document()
+        return JSONResponse({"entries": [entry_document(each) for each in entries]})
+
+    async def found(caller: Principal, user_id: str, *, empty: bool = False) -> tuple[str, Present]:
+        owner = document_owner(caller, user_id)
+        present = await reading(reader.present, owner)
+        if present.state.version == 0 and not empty:
+            raise no_document()
+        return owner, present
+
+    async def at(owner: str, present: Present, field: str, version: int | None) -> CoreState:
+        if version is None:
+            return present.state
+        if version > present.state.version:
+            raise invalid(field, f"{version} never was; use 0 to {present.state.version}")
+        return await reading(reader.at_version, owner, version, present)
+
+    async def explained(
+        owner: str, present: Present, state: CoreState, paths: Sequence[tuple[str, ...]]
+    ) -> dict[str, Any]:
+        places = {
+            join(place): mark
+            for path in paths
+            for place, mark in marked_places(value_at(state.marks, path), path)
+            if place[0] != META
+        }
+        changes = await reading(
+            reader.changes_named, owner, present, {mark.version for mark in places.values()}
+        )
+        documents = {version: source_document(change) for version, change in changes.items()}
+        return {
+            pointer: documents[mark.version] | {"trust": mark.trust.name.lower()}
+            for pointer, mark in sorted(places.items())
+            if mark.version in documents
+        }
+
+    return router
+
+
+def change_document(change: Change) -> dict[str, Any]:
+    """Returns a change as JSON."""
+    return source_document(change) | {"event_ids": list(change.others)}
+
+
+def source_document(change: Change) -> dict[str, Any]:
+    """Returns the parts of a change that tell where a value comes from."""
+    return {
+        "version": change.version,
+        "event_id": change.event_id,
+        "kind": change.kind,
+        "at": change.at,
+        "actor": change.actor,
+        "trust": change.trust.name.lower(),
+        "source": change.source,
+        "confidence": change.confidence,
+        "rationale": change.rationale,
+        "turn_ids": list(change.turn_ids),
+        "patch": [dict(op) for op in change.ops],
+    }
+
+
+def entry_document(entry: QueueEntry) -> dict[str, Any]:
+    """Returns a queue entry as JSON."""
+    names = EntryOut.model_fields
+    return {name: getattr(entry, name) for name in names} | {
+        "patch": [dict(op) for op in entry.patch],
+        "turn_ids": list(entry.turn_ids),
+    }
+
+
+def document_owner(caller: Principal, user_id: str) -> str:
+    """Returns the storage id of the document's user.
+
+    Raises the 404 problem for a user, a project or a mode out of the reach of the key. The document holds what was said
+    in the default project and the general mode.
+    """
+    owner = owner_of(caller, user_id, thing="document", field="user_id")
+    if not in_reach(caller):
+        raise no_document()
+    return owner
+
+
+def sorted_json(value: Any) -> orjson.Fragment:
+    """Returns JSON with sorted names: equal documents are equal bytes, whichever way they were folded."""
+    return orjson.Fragment(json_text(value))
+
+
+async def reading(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except TooFarBehindError as error:
+        raise ProblemError(503, "Documents unavailable", f"{error}; try again later") from error
+    except psycopg.Error as error:
+        raise problem_of(error, "Documents unavailable") from error
+
+
+def no_document() -> ProblemError:
+    return missing("document", "user_id")
+
+
+def in_reach(caller: Principal) -> bool:
+    """True when the key reaches the default project and the general mode, whose words the documents hold."""
+    return Reach(projects=caller.projects, modes=caller.modes).admits("default", None)
+
+
+def pointer_of(path: str) -> tuple[str, ...]:
+    """Returns the tokens of a pointer of a request. Raises a 422 problem for a text that is no pointer."""
+    try:
+        return split(path)
+    except PointerError as error:
+        raise invalid("paths", f"{path[:200]!r} is no JSON Pointer: {error}") from None

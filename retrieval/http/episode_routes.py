@@ -1,0 +1,141 @@
+"""Episodes over HTTP: the human words of turns by topic, by place in the core document and by importance."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import psycopg
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.http.access import Reader, owner_of
+from events.http.database import problem_of
+from events.http.errors import invalid
+from events.http.service import JSONResponse
+from events.platform.failures import retry_on_lost_connection
+from retrieval.episodes.reader import EpisodeReader
+from retrieval.episodes.score import PATH, TOPIC, Scored
+
+_MOST = 50
+_LONGEST = 200
+
+
+class EpisodeParams(BaseModel):
+    """What the episodes are about. A parameter that is repeated, or has commas, names several."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topics: Annotated[list[str], Field(description="topics, such as stress or 血糖")] = []
+    paths: Annotated[
+        list[str],
+        Field(description="JSON Pointers into the core document, such as /healthProfile/conditions"),
+    ] = []
+    k: Annotated[int, Field(ge=1, le=100, description="the most episodes")] = 5
+    project_id: Annotated[str | None, Field(description="only of this project")] = None
+
+
+class Explanation(BaseModel):
+    """Why an episode has its score: 3 for each topic, 4 for each path, and the importance."""
+
+    topics: list[str]
+    paths: list[str]
+    topic_points: int
+    path_points: int
+    importance: int
+
+
+class EpisodeOut(BaseModel):
+    """The words of a turn. ``relatedPaths`` are the places in the core document that its concepts touch."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    card_id: UUID
+    content: str
+    occurred_at: datetime
+    said_at: datetime
+    speaker: str | None
+    topics: list[str]
+    sentiment: str | None
+    importance: int | None
+    related_paths: list[str] = Field(alias="relatedPaths")
+    turn_ids: list[str]
+    session_id: str
+    project_id: str
+    score: int
+    explanation: Explanation
+
+
+class EpisodesOut(BaseModel):
+    """Episodes, the best score first."""
+
+    episodes: list[EpisodeOut]
+
+
+def episodes_router(reader: EpisodeReader) -> APIRouter:
+    """Returns the route. Episodes out of the caller's reach do not exist for the caller."""
+    router = APIRouter(tags=["memory"])
+
+    @router.get(
+        "/v1/memory/{user_id}/episodes",
+        summary="The episodes about topics and places of the core document",
+        response_model=EpisodesOut,
+        operation_id="list_episodes",
+    )
+    async def page(user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader) -> JSONResponse:
+        owner = owner_of(caller, user_id)
+        topics, paths = asked("topics", query.topics), asked("paths", query.paths)
+        try:
+            found = await retry_on_lost_connection(
+                reader.best, owner, topics, paths, query.k, project_id=query.project_id, reach=caller.reach
+            )
+        except (psycopg.Error, TimeoutError) as error:
+            raise problem_of(error, "Cards unavailable") from error
+        return JSONResponse({"episodes": [episode_document(each) for each in found]})
+
+    return router
+
+
+def asked(field: str, given: list[str]) -> list[str]:
+    """Returns the distinct names in a repeated parameter with commas. Raises a 422 problem for names that cannot be."""
+    names = list(
+        dict.fromkeys(
+            name.strip() for each in given for name in each.replace("，", ",").split(",") if name.strip()
+        )
+    )
+    if len(names) > _MOST:
+        raise invalid(field, f"are {len(names)}; name at most {_MOST}")
+    for name in names:
+        if len(name) > _LONGEST:
+            raise invalid(field, f"has a name of {len(name)} characters; use at most {_LONGEST}")
+        if field == "paths" and not name.startswith("/"):
+            raise invalid(field, f"{name[:40]!r} is no JSON Pointer; begin it with /")
+    return names
+
+
+def episode_document(found: Scored) -> dict[str, Any]:
+    """Returns an episode as JSON, with the explanation of its score."""
+    each = found.episode
+    return {
+        "card_id": str(each.card_id),
+        "content": each.content,
+        "occurred_at": each.occurred_at.isoformat(),
+        "said_at": each.said_at.isoformat(),
+        "speaker": each.speaker,
+        "topics": list(each.topics),
+        "sentiment": each.sentiment,
+        "importance": each.importance,
+        "relatedPaths": list(each.related_paths),
+        "turn_ids": list(each.turn_ids),
+        "session_id": each.session_id,
+        "project_id": each.project_id,
+        "score": found.score,
+        "explanation": {
+            "topics": list(found.topics),
+            "paths": list(found.paths),
+            "topic_points": TOPIC * len(found.topics),
+            "path_points": PATH * len(found.paths),
+            "importance": found.importance,
+        },
+    }

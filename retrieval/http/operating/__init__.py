@@ -1,1 +1,0 @@
-"""The routes for operators: the status of the stages, and the audit log."""

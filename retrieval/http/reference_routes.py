@@ -1,0 +1,357 @@
+"""References over HTTP, to read: one reference now or then, its history, lists, kinds and proposals."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from uuid import UUID
+
+import psycopg
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.access.principal import Principal, Reach
+from events.http.access import Reader, owner_of
+from events.http.database import problem_of
+from events.http.errors import ProblemError, invalid, missing
+from events.http.instants import QueryInstant
+from events.http.service import JSONResponse
+from events.http.uuids import Uuid
+from events.platform.failures import retry_on_lost_connection
+from events.references.document import ReferenceOut, reference_document
+from events.references.kinds.batch import BATCH, ops_of
+from events.references.kinds.json_value import OPS as JSON_OPS
+from events.references.kinds.registry import BUILT_IN
+from events.references.owners import stream_of
+from events.references.reference import Reference
+from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName, Tier
+from retrieval.references.reader import ReferenceReader, owner_in
+from retrieval.references.use import ReferenceUse
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class _Scoped(BaseModel):
+    """Who asks, and whose reference is meant."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="who asks; the owner, unless team_id is set")
+    project_id: Annotated[str | None, Field(description="the project the reference belongs to")] = None
+    team_id: Annotated[str | None, Field(description="the team the reference belongs to")] = None
+
+
+class ReferenceParams(_Scoped):
+    """Which version."""
+
+    as_of: Annotated[QueryInstant | None, Field(description="the value at this instant")] = None
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION, description="the value at this version")] = (
+        None
+    )
+
+
+class HistoryParams(_Scoped):
+    """Which versions."""
+
+    values: Annotated[bool, Field(description="true: with the data before and after each op")] = False
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[
+        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
+    ] = None
+
+
+class ListParams(BaseModel):
+    """Which references."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose references, with those of the user's teams")
+    kind: str | None = None
+    tier: Tier | None = None
+    project_id: str | None = None
+    team_id: str | None = None
+    archived: Annotated[bool, Field(description="true: archived references too")] = False
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    cursor: Annotated[str | None, Field(description="the next_cursor of the page before")] = None
+
+
+class ProposalParams(BaseModel):
+    """Which proposals."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose proposals")
+    status: Annotated[
+        Literal["waiting", "applied", "accepted", "refused", "*"], Field(description="* for all")
+    ] = "waiting"
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    cursor: Uuid | None = None
+
+
+class ReferencesPage(BaseModel):
+    """References in the order of kind and key."""
+
+    references: list[ReferenceOut]
+    next_cursor: str | None
+
+
+class VersionOut(BaseModel):
+    """One version: the op, who sent it and when, and the turns behind it."""
+
+    version: int
+    type: str
+    op: dict[str, Any] | None
+    actor: str
+    at: datetime
+    turn_ids: list[str]
+    derived: bool
+    quote: str | None
+    before: Any = None
+    after: Any = None
+
+
+class HistoryOut(BaseModel):
+    """Versions, the latest first."""
+
+    versions: list[VersionOut]
+    next_cursor: int | None
+
+
+class KindOut(BaseModel):
+    """A kind with its ops and the JSON Schema of its data."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    kind: str
+    built_in: bool
+    description: str
+    ops: list[str]
+    schema_: Any = Field(alias="schema")
+
+
+class KindsOut(BaseModel):
+    """Every kind that the tenant may use."""
+
+    kinds: list[KindOut]
+
+
+class ProposalOut(BaseModel):
+    """An op that prose asked for."""
+
+    proposal_id: UUID
+    kind: str
+    key: str
+    project_id: str | None
+    team_id: str | None
+    op: dict[str, Any]
+    confidence: float
+    quote: str
+    turn_ids: list[str]
+    status: Literal["waiting", "applied", "accepted", "refused"]
+    proposed_at: datetime
+    decided_at: datetime | None
+    decided_by: str | None
+
+
+class ProposalsPage(BaseModel):
+    """Proposals, the latest first."""
+
+    proposals: list[ProposalOut]
+    next_cursor: UUID | None
+
+
+def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
+    """Returns the routes. A reference of another user or team gives the same 404 as none. ``use`` counts reads."""
+    router = APIRouter(tags=["references"])
+
+    @router.get(
+        "/v1/references",
+        summary="The references of a user and the user's teams",
+        response_model=ReferencesPage,
+        operation_id="list_references",
+    )
+    async def page(query: Annotated[ListParams, Query()], caller: Reader) -> JSONResponse:
+        user = _mine(caller, query.user_id)
+        after = _decoded(query.cursor)
+        owners = await _read(reader.owners_of, user)
+        wanted = [
+            each
+            for each in await _read(reader.present, owners)
+            if query.kind in (None, each.name.kind)
+            and query.tier in (None, each.tier)
+            and query.project_id in (None, each.name.project_id)
+            and query.team_id in (None, each.name.team_id)
+            and _reached(caller, each.name.project_id)
+            and (query.archived or not each.archived)
+            and (after is None or _place(each) > after)
+        ]
+        shown = wanted[: query.limit]
+        following = _encoded(_place(shown[-1])) if len(wanted) > query.limit else None
+        return JSONResponse(
+            {"references": [reference_document(each) for each in shown], "next_cursor": following}
+        )
+
+    @router.get(
+        "/v1/references/{kind}/{key}",
+        summary="One reference, now or then",
+        response_model=ReferenceOut,
+        operation_id="reference",
+    )
+    async def one(
+        kind: str, key: str, query: Annotated[ReferenceParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        if query.version is not None and query.as_of is not None:
+            raise invalid("as_of", "and version exclude each other; send one of them")
+        owner, stream = await named(caller, kind, key, query)
+        found = await _read(reader.reference, owner, stream, version=query.version, as_of=query.as_of)
+        if found is None or (query.version is None and query.as_of is None and found.moved_to is not None):
+            raise _not_found()
+        if query.version not in (None, found.version):
+            raise invalid("version", f"{query.version} never was; use 1 to {found.version}")
+        use.count(owner, stream)
+        return JSONResponse(reference_document(found), headers={"etag": f'"{found.version}"'})
+
+    @router.get(
+        "/v1/references/{kind}/{key}/history",
+        summary="Every op of a reference, the latest first",
+        response_model=HistoryOut,
+        operation_id="reference_history",
+    )
+    async def history(
+        kind: str, key: str, query: Annotated[HistoryParams, Query()], caller: Reader
+    ) -> JSONResponse:
+        owner, stream = await named(caller, kind, key, query)
+        found = await _read(
+            reader.history, owner, stream, below=query.cursor, limit=query.limit, values=query.values
+        )
+        if not found and query.cursor is None:
+            raise _not_found()
+        versions = []
+        for change in found:
+            payload = change.event.payload
+            changed = payload if isinstance(payload, ReferenceChanged) else None
+            version = {
+                "version": change.event.version,
+                "type": change.event.type,
+                "op": None if changed is None else changed.op,
+                "actor": change.event.actor,
+                "at": change.event.occurred_at,
+                "turn_ids": [] if changed is None else list(changed.turn_ids),
+                "derived": changed is not None and changed.derived,
+                "quote": None if changed is None else changed.quote,
+            }
+            if query.values:
+                version |= {"before": change.before, "after": getattr(payload, "data", change.before)}
+            versions.append(version)
+        last = found[-1].event.version if found else 1
+        return JSONResponse({"versions": versions, "next_cursor": last if last > 1 else None})
+
+    @router.get(
+        "/v1/reference-kinds",
+        summary="The kinds of references, with their ops and schemas",
+        response_model=KindsOut,
+        operation_id="reference_kinds",
+    )
+    async def kinds(caller: Reader) -> JSONResponse:
+        built_in = [
+            {
+                "kind": each.name,
+                "built_in": True,
+                "description": (type(each).__doc__ or "").strip(),
+                "ops": list(ops_of(each)),
+                "schema": each.schema,
+            }
+            for each in BUILT_IN.values()
+        ]
+        declared = [
+            {
+                "kind": row["kind"],
+                "built_in": False,
+                "description": row["description"],
+                "ops": [*JSON_OPS, BATCH],
+                "schema": row["schema"],
+            }
+            for row in await _read(reader.kinds, caller.tenant)
+        ]
+        return JSONResponse({"kinds": [*built_in, *declared]})
+
+    @router.get(
+        "/v1/proposals",
+        summary="Ops that prose asked for",
+        response_model=ProposalsPage,
+        operation_id="list_proposals",
+    )
+    async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> JSONResponse:
+        user = _mine(caller, query.user_id)
+        if caller.modes is not None:
+            raise _not_found()  # a proposal quotes a turn of any mode
+        status = None if query.status == "*" else query.status
+        projects = caller.reach.parameters()["projects"]
+        rows = await _read(
+            reader.proposals, user, projects, status=status, before=query.cursor, limit=query.limit + 1
+        )
+        shown = rows[: query.limit]
+        following = shown[-1]["proposal_id"] if len(rows) > query.limit else None
+        return JSONResponse({"proposals": shown, "next_cursor": following})
+
+    async def named(caller: Principal, kind: str, key: str, scope: _Scoped) -> tuple[str, str]:
+        """Returns owner and stream. Raises the 404 problem for somebody else's."""
+        _mine(caller, scope.user_id)
+        if not _reached(caller, scope.project_id):
+            raise _not_found()
+        name = ReferenceName(kind=kind, key=key, project_id=scope.project_id, team_id=scope.team_id)
+        if scope.team_id is not None and not await _read(
+            reader.is_member, caller.tenant, scope.team_id, scope.user_id
+        ):
+            raise _not_found()
+        return owner_in(caller.tenant, scope.user_id, scope.team_id), stream_of(name)
+
+    return router
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except psycopg.Error as error:
+        raise problem_of(error, "References unavailable") from error
+
+
+def _mine(caller: Principal, user_id: str) -> str:
+    """Returns the storage id of the user. Raises the 404 problem for a user out of reach, and for a key that is limited
+    to other modes: references belong to the general mode."""
+    owner = owner_of(caller, user_id, thing="reference", field="key")
+    if not Reach(modes=caller.modes).admits("", None):
+        raise _not_found()
+    return owner
+
+
+def _reached(caller: Principal, project_id: str | None) -> bool:
+    """True when the key is not limited to other projects. A reference without a project belongs to the default one."""
+    return Reach(projects=caller.projects).admits(project_id or "default", None)
+
+
+def _not_found() -> ProblemError:
+    return missing("reference", "key")
+
+
+def _place(reference: Reference) -> tuple[str, ...]:
+    name = reference.name
+    return (name.kind, name.key, name.project_id or "", name.team_id or "")
+
+
+def _encoded(place: tuple[str, ...]) -> str:
+    return base64.urlsafe_b64encode("\x1f".join(place).encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str | None) -> tuple[str, ...] | None:
+    if cursor is None:
+        return None
+    try:
+        return tuple(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().split("\x1f"))
+    except ValueError:
+        raise invalid(
+            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
+        ) from None

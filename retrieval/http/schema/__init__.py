@@ -1,1 +1,0 @@
-"""Changes of the schema of core documents over HTTP, to read."""

@@ -1,0 +1,124 @@
+"""Users over HTTP: the users of a tenant, and the export of one user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from datetime import datetime
+from typing import Annotated
+
+import psycopg
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+
+from events.access.principal import NotYoursError
+from events.http.access import Administrator, Reader, require_whole
+from events.http.database import problem_of
+from events.http.errors import ProblemError, invalid
+from events.http.service import JSONResponse
+from events.platform.database import keep_to_tenant_of
+from events.store.log import Connection
+from events.types.tenancy import storage_id
+from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
+from retrieval.export.export import export
+from retrieval.export.users import users
+
+_MOST = 1000
+
+
+class UserOut(BaseModel):
+    user_id: str
+    erased_at: datetime | None
+
+
+class UsersOut(BaseModel):
+    """A page of users. ``next`` is the value of ``after`` for the next page; null: this is the last one."""
+
+    users: list[UserOut]
+    next: str | None
+
+
+def users_router(connect: Callable[[], Connection]) -> APIRouter:
+    """Returns the routes. ``connect`` opens a connection in autocommit mode, which the routes close."""
+    router = APIRouter(tags=["users"])
+
+    @router.get(
+        "/v1/users",
+        response_model=UsersOut,
+        summary="The users of the tenant, in order",
+        operation_id="list_users",
+    )
+    def known_users(
+        caller: Administrator,
+        after: Annotated[
+            str, Query(max_length=MAX_NAME_BYTES, description="only users after this one: ``next`` of a page")
+        ] = "",
+        limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
+    ) -> JSONResponse:
+        try:
+            with connect() as connection:
+                keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
+                known = _text("after", after)
+                found = users(connection, caller.tenant, after=known, limit=limit, among=caller.users)
+        except psycopg.Error as error:
+            raise problem_of(error, "Users unavailable") from error
+        more = found[-1].user_id if len(found) == limit else None
+        return JSONResponse(
+            {"users": [{"user_id": one.user_id, "erased_at": one.erased_at} for one in found], "next": more}
+        )
+
+    @router.get(
+        "/v1/users/{user_id}/export",
+        response_class=StreamingResponse,
+        responses={
+            200: {
+                "content": {"application/x-ndjson": {"schema": {"type": "string"}}},
+                "description": "JSON lines; the last has the kind end",
+            },
+        },
+        summary="Everything that is known of a user, as JSON lines",
+        operation_id="export_user",
+    )
+    def export_user(
+        caller: Reader,
+        user_id: Annotated[str, Path(min_length=1, max_length=MAX_NAME_BYTES, pattern=r"\S")],
+    ) -> StreamingResponse:
+        require_whole(caller)
+        try:
+            owner = caller.storage_id(_text("user_id", user_id))
+        except NotYoursError:
+            raise _missing() from None
+        try:
+            connection = connect()
+            lines = _lines(connection, owner)
+            first = [next(lines), next(lines)]
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
+        if b'"kind":"end"' in first[1] and b'"erased":0' in first[1]:
+            lines.close()
+            raise _missing()
+
+        def body() -> Iterator[bytes]:
+            yield from first
+            yield from lines
+
+        return StreamingResponse(body(), media_type="application/x-ndjson")
+
+    return router
+
+
+def _lines(connection: Connection, owner: str) -> Generator[bytes, None, None]:
+    with connection:
+        keep_to_tenant_of(connection, owner)
+        yield from export(connection, owner)
+
+
+def _text(field: str, text: str) -> str:
+    try:
+        return text_of(field, text)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+
+
+def _missing() -> ProblemError:
+    return ProblemError(404, "Not found", "there is no such user", field="user_id")
