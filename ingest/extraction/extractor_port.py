@@ -40,11 +40,6 @@ class SessionBatch:
     known: KnownCards = NOTHING
     modes: ModeContext = NO_MODES
 
-    @property
-    def known_concepts(self) -> tuple[str, ...]:
-        """The concept keys that the user already has, sorted."""
-        return self.known.keys
-
 
 @dataclass(frozen=True, slots=True)
 class CardLink:

@@ -102,11 +102,6 @@ class KnownCards:
     plans: tuple[KnownEvent, ...] = ()
     events: tuple[KnownEvent, ...] = ()
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The distinct concept keys of the facts, sorted."""
-        return tuple(sorted({fact.concept_key for fact in self.facts}))
-
     def with_events(self, events: Iterable[NewEvent], at: datetime) -> KnownCards:
         """Returns these cards with the events of a person among ``events``, which are not in the log yet."""
         fresh = [card for each in events if isinstance(card := known_card(each), KnownEvent)]

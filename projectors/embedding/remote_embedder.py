@@ -44,9 +44,6 @@ class RemoteEmbedder:
     texts then wait. Raises ValueError for a text that the server refuses while it embeds others.
     """
 
-    quantisation = "remote"
-    pooling = "remote"
-
     def __init__(self, url: str, model: str, *, key: str = "", timeout_s: float = 30.0) -> None:
         self.name = model
         self._url = url.rstrip("/") + "/embeddings"
@@ -68,10 +65,6 @@ class RemoteEmbedder:
     @property
     def fingerprint(self) -> str:
         return self._space()[0]
-
-    @property
-    def revision(self) -> str:
-        return self.fingerprint.partition("@")[2].partition(" ")[0]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
