@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
+from events.platform.settings import Settings
 from events.types.envelope import Event
 from events.types.verdicts import ConflictRuled
 from projectors.cards.statement import Statement, perhaps_one_value
@@ -30,6 +31,14 @@ class Thresholds:
     changes: int = 3
     days: int = 30
     stale_days: int = 30
+
+    @classmethod
+    def of(cls, settings: Settings) -> Thresholds:
+        return cls(
+            changes=settings.arbitration_changes,
+            days=settings.arbitration_days,
+            stale_days=settings.arbitration_stale_days,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
-from projectors.core.loading import presenting
+from projectors.core.loading import answered, presenting
 
 _PACKAGE = "projectors.core"
 
@@ -37,13 +37,7 @@ class LiveDocuments:
     ) -> Present:
         """Returns the present document of a user; the empty one of a user of whom nothing is known."""
         asking = presenting(storage_id, self._feed, history=history, entries=entries)
-        try:
-            name, values = next(asking)
-            while True:
-                name, values = asking.send(self._rows(connection, name, values))
-        except StopIteration as done:
-            present: Present = done.value
-            return present
+        return answered(asking, lambda name, values: self._rows(connection, name, values))
 
     def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
         """True when the log has an event between two positions that may change the document."""
@@ -95,12 +89,7 @@ def others_of(storage_id: str) -> dict[str, str]:
 
 def feed_of(settings: Settings) -> StateFeed:
     """Returns the feed with the settings of the cards."""
-    thresholds = Thresholds(
-        changes=settings.arbitration_changes,
-        days=settings.arbitration_days,
-        stale_days=settings.arbitration_stale_days,
-    )
-    return StateFeed(supersede=settings.supersede_fork, thresholds=thresholds)
+    return StateFeed(supersede=settings.supersede_fork, thresholds=Thresholds.of(settings))
 
 
 def documents_of(settings: Settings) -> LiveDocuments:
