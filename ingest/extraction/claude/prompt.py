@@ -25,11 +25,6 @@ from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.earlier_turns import needed_turns
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.memory_blocks import without_memory_blocks
-from ingest.extraction.token_budget import about_tokens
-
-__all__ = [
-    "TOOL", "about_tokens", "clock", "modes_version", "question", "system", "system_with_modes", "tool", "version",
-]  # fmt: skip
 
 TOOL = "record_cards"
 _DESCRIPTION = (
