@@ -15,7 +15,7 @@ from uuid import UUID
 from events.types.cards import EventNoted, EventStatus
 from events.types.envelope import Event
 from projectors.cards.card import StoredCard
-from projectors.cards.related_rows import RelationKey, StoredRelation
+from projectors.cards.related_rows import RelationKey, StoredRelation, implied
 
 EventKey = tuple[str, UUID]  # user, event
 
@@ -95,23 +95,12 @@ class Replacements:
 
     def relations(self, keys: Iterable[EventKey]) -> dict[RelationKey, StoredRelation]:
         """Returns the relations from the events that replace any of ``keys``."""
-        rows = (self._relation(key, event) for key in keys for event in self._by.get(key, ()))
-        return {row.key: row for row in rows}
-
-    def _relation(self, key: EventKey, newer: Event) -> StoredRelation:
-        return StoredRelation(
-            user_id=newer.user_id,
-            from_card=newer.event_id,
-            to_card=key[1],
-            predicate="update",
-            implied=True,
-            reason=_reason(_noted(newer), _noted(self.events[key])),
-            confidence=1.0,
-            event_id=newer.event_id,
-            created_at=newer.recorded_at,
-            actor=newer.actor,
-            refused=False,
+        rows = (
+            implied(event, event.event_id, key[1], "update", _reason(_noted(event), _noted(self.events[key])))
+            for key in keys
+            for event in self._by.get(key, ())
         )
+        return {row.key: row for row in rows}
 
 
 def changed_standings(

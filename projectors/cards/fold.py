@@ -325,9 +325,7 @@ def _difference(changes: Changes, user_id: str, before: Timeline, after: Timelin
         card = _card(period)
         changes.cards_gone.add((user_id, card.kind, card_id))
         _count(changes, -1, card)
-    _replace(
-        relations(user_id, before), relations(user_id, after), changes.relations_put, changes.relations_gone
-    )
+    _replace(relations(before), relations(after), changes.relations_put, changes.relations_gone)
     _replace(
         arbitrations(user_id, before),
         arbitrations(user_id, after),

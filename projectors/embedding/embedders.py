@@ -168,10 +168,6 @@ class Embedders:
         self._in_use[slot] = self._of_space[space]
         return self._of_space[space]
 
-    def opened(self, mode: str | None) -> Embedder | None:
-        """Returns the embedder of the mode's vectors, or of the settings, if it is already open, else None."""
-        return self.is_open(self.slot(mode))
-
     def is_open(self, slot: str) -> Embedder | None:
         """Returns the embedder of the slot's vectors, or else of the settings, if it is already open, else None."""
         return self._in_use.get(slot) or self._opened.get(self.opener(slot))
