@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
 from uuid import UUID
 
 from events.language.ngrams import grams
@@ -18,14 +17,14 @@ from projectors.cards.fold import Changes
 from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
 from projectors.generations.copy_format import as_arrays, line
 
-_Values = Callable[[Any], tuple[Any, ...]]
+_Values = Callable[[object], tuple[object, ...]]
 
 _card_values: _Values = attrgetter(
     *(f"{name}_json" if name in ("source_span", "metadata") else name for name in STORED_FIELDS)
 )
 
 
-def _values_of(row_class: Any) -> _Values:
+def _values_of(row_class: type[StoredArbitration | StoredRelation | StoredUpdate]) -> _Values:
     return attrgetter(*(field.name for field in fields(row_class)))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from events.types.cards import EventNoted, EventStatus
@@ -142,6 +141,6 @@ def _reason(newer: EventNoted, older: EventNoted) -> str:
 
 
 def _noted(event: Event) -> EventNoted:
-    payload: Any = event.payload
+    payload = event.payload
     assert isinstance(payload, EventNoted)
     return payload

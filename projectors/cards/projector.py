@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from events.store.log import Connection, event_of, events_of
@@ -28,7 +28,7 @@ from projectors.cards.fold import (
 )
 from projectors.cards.statement import Key, Statement, statements_of
 from projectors.generations.copy_format import CopyBuffer, as_array, line
-from projectors.generations.table_projector import AT_ONCE, TableProjector, columns
+from projectors.generations.table_projector import AT_ONCE, Rows, TableProjector, columns
 
 _COPIED = {
     "cards": "cards",
@@ -261,7 +261,7 @@ class CardsProjector(TableProjector):
 
     def _found(
         self, connection: Connection, name: str, names: Sequence[str], wanted: Sequence[tuple[object, ...]]
-    ) -> list[dict[str, Any]]:
+    ) -> Rows:
         """Returns the rows of a statement about ``wanted``. About nothing there are none."""
         return self._rows(connection, name, columns(names, wanted)) if wanted else []
 

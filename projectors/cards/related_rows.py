@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -144,7 +143,7 @@ def _arbitration(user_id: str, conflict: Conflict) -> StoredArbitration:
     )
 
 
-def _evidence(payload: StateAsserted) -> dict[str, Any]:
+def _evidence(payload: StateAsserted) -> dict[str, object]:
     span = payload.origin.source_span
     return {
         "turn_ids": payload.origin.turn_ids,

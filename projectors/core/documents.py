@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -20,6 +19,7 @@ from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import answered, presenting
+from projectors.generations.table_projector import Rows
 
 _PACKAGE = "projectors.core"
 
@@ -66,7 +66,7 @@ class LiveDocuments:
         rows = self._rows(connection, "live_changed_users", {"since": since, "after": after})
         return [row["user_id"] for row in rows]
 
-    def _rows(self, connection: Connection, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> Rows:
         """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
         with connection.cursor(row_factory=dict_row) as cursor:
             if self._folded:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from events.core.cards import Statements
@@ -135,7 +135,7 @@ class _Writer:
             buffer.flush()
 
 
-def _rows_of(user_id: str, fold: CoreFold, said: _Said) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows_of(user_id: str, fold: CoreFold, said: _Said) -> Iterator[tuple[str, Sequence[object]]]:
     for change in fold.changes:
         yield "changes", change_values(user_id, change)
     for state in fold.snapshots:

@@ -9,7 +9,6 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -118,7 +117,7 @@ class RemoteEmbedder:
         self, texts: Sequence[str], kind: str, timeout_s: float
     ) -> tuple[list[list[float]], str | None] | None:
         """Returns the vectors in the order of the texts, and the server's fingerprint. None: it refuses the texts."""
-        asked: dict[str, Any] = {"model": self.name, "encoding_format": "float"}
+        asked: dict[str, object] = {"model": self.name, "encoding_format": "float"}
         cut = [encodable(text[:_LONGEST_TEXT]) for text in texts]
         if self._ours or self._known is None:
             asked["input_type"] = kind

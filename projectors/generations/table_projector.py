@@ -16,6 +16,8 @@ from events.store.log import Connection
 from events.types.envelope import Event
 from projectors.generations.generations import StepKind
 
+Rows = list[dict[str, Any]]
+
 AT_ONCE = 500
 """Events that are folded in one transaction when tables are loaded."""
 
@@ -69,7 +71,7 @@ class TableProjector(ABC):
     def _statement(self, name: str) -> SQL:
         return statement(self.package, name)
 
-    def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> list[dict[str, Any]]:
+    def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> Rows:
         """Returns the rows of a statement, and an empty list for a statement without rows."""
         with connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(self._statement(name), values)

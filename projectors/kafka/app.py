@@ -92,15 +92,7 @@ async def listen(
     feed.attach(release)
     try:
         await app.start()
-        ping_at = loop.time()
-        while not stopping():
-            if app.crash_reason is not None or app.should_stop:
-                raise StreamLostError(str(app.crash_reason or "Faust stopped"))
-            if loop.time() >= ping_at:
-                accepted = await _accepts_connections(addresses(settings))
-                feed.set_note(None if accepted else f"kafka at {settings.kafka_brokers} takes no connections")
-                ping_at = loop.time() + _PING_EVERY_S
-            await asyncio.sleep(_LOOK_EVERY_S)
+        await _watch(app, settings, feed, stopping)
     except StreamLostError:
         raise
     except Exception as error:
@@ -111,6 +103,20 @@ async def listen(
             await asyncio.wait_for(app.stop(), _STOP_WITHIN_S)
         except Exception as error:
             logger.debug("Faust did not stop cleanly: %s", error)
+
+
+async def _watch(app: Any, settings: Settings, feed: StreamFeed[Any], stopping: Callable[[], bool]) -> None:
+    """Returns when ``stopping``. Raises :class:`StreamLostError` when Faust stops."""
+    time = asyncio.get_running_loop().time
+    ping_at = time()
+    while not stopping():
+        if app.crash_reason is not None or app.should_stop:
+            raise StreamLostError(str(app.crash_reason or "Faust stopped"))
+        if time() >= ping_at:
+            accepted = await _accepts_connections(addresses(settings))
+            feed.set_note(None if accepted else f"kafka at {settings.kafka_brokers} takes no connections")
+            ping_at = time() + _PING_EVERY_S
+        await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def _accepts_connections(brokers: Iterable[tuple[str, int]]) -> bool:

@@ -53,9 +53,9 @@ def check_security(settings: Settings) -> None:
         )
 
 
-def client_options(settings: Settings) -> dict[str, Any]:
+def client_options(settings: Settings) -> dict[str, str]:
     """Returns the options of librdkafka's clients: brokers, TLS and login."""
-    options: dict[str, Any] = {
+    options: dict[str, str] = {
         "bootstrap.servers": settings.kafka_brokers,
         "security.protocol": settings.kafka_security,
     }

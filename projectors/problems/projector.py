@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from events.problems.problem import TYPES, fold
 from events.problems.rows import row_of
@@ -55,5 +55,5 @@ class ProblemsProjector(TableProjector):
         return [log.event_of(row) for row in self._rows(connection, "folded_events", named)]
 
 
-def _entry(event: Event) -> dict[str, Any]:
+def _entry(event: Event) -> dict[str, object]:
     return {"user_id": event.user_id, "event_id": event.event_id, "position": event.position}

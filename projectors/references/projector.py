@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from events.references.reference import TYPES, Reference, folded
 from events.references.rows import json_text, reference_of, row_of
@@ -70,10 +70,10 @@ class ReferencesProjector(TableProjector):
         return {(each.owner, each.stream): each for each in found}
 
 
-def _row(event: Event) -> tuple[str, dict[str, Any]]:
+def _row(event: Event) -> tuple[str, dict[str, object]]:
     """Returns the statement and the values of an event beside the references themselves."""
     payload = event.payload
-    base: dict[str, Any] = {"user_id": event.user_id, "at": event.occurred_at}
+    base: dict[str, object] = {"user_id": event.user_id, "at": event.occurred_at}
     match payload:
         case ReferenceProposed():
             return "add_proposal", base | {

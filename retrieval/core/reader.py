@@ -16,7 +16,8 @@ from events.core.state import Change, CoreState, QueueEntry, QueueStatus, steppe
 from events.platform.sql import statement
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import Query, Rows, presenting
+from projectors.core.loading import Query, presenting
+from projectors.generations.table_projector import Rows
 from retrieval.pool.connections import Pool, connected
 
 _PACKAGE = "projectors.core"

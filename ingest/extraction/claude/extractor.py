@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Any
 
 import orjson
 
@@ -83,7 +82,7 @@ class ClaudeExtractor:
         self._client.close()
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(batch)}]
+        messages: list[dict[str, object]] = [{"role": "user", "content": prompt.question(batch)}]
         reply = self._client.ask(messages, self._max_tokens, with_modes=bool(batch.modes))
         answer, fault = _read(reply)
         if fault is None:
@@ -160,7 +159,7 @@ def _object_in(prose: str) -> object:
     return found
 
 
-def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
+def _complaint(reply: Reply, fault: str) -> list[dict[str, object]]:
     """Returns the messages that name the fault of an answer to the model.
 
     The list is empty for an answer that was cut off: the same question with a higher token limit follows.
@@ -179,7 +178,7 @@ def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
     return [{"role": "assistant", "content": repeated}, {"role": "user", "content": results or wanted}]
 
 
-def _short_enough(blocks: list[dict[str, Any]]) -> bool:
+def _short_enough(blocks: list[dict[str, object]]) -> bool:
     """Returns True when an answer may go back to the model: it is not huge and not nested too deep to encode."""
     try:
         return len(orjson.dumps(blocks)) <= _MOST_REPEATED
@@ -187,7 +186,7 @@ def _short_enough(blocks: list[dict[str, Any]]) -> bool:
         return False
 
 
-def _may_be_repeated(block: dict[str, Any]) -> bool:
+def _may_be_repeated(block: dict[str, object]) -> bool:
     """Returns True when the server accepts its own block: the text is not empty, the input of a call is an object."""
     if block.get("type") == "tool_use":
         return isinstance(block.get("input"), dict) and isinstance(block.get("id"), str)

@@ -13,7 +13,6 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from events.language.concepts import all_concepts
@@ -71,7 +70,7 @@ def modes_version() -> str:
     return f"modes-{sha256(f'{section}{json.dumps(schema.WITH_MODES)}'.encode()).hexdigest()[:8]}"
 
 
-def tool(*, with_modes: bool = False) -> dict[str, Any]:
+def tool(*, with_modes: bool = False) -> dict[str, object]:
     """Returns the tool whose input is the answer."""
     shape = schema.WITH_MODES if with_modes else schema.SCHEMA
     return {"name": TOOL, "description": _DESCRIPTION, "input_schema": shape}
