@@ -45,14 +45,14 @@ _LONGEST_BEFORE = 300  # Characters of each earlier turn that an episode keeps.
 
 def stream_of(turn: TurnRecorded) -> str:
     """Returns the stream of the extraction events of a turn's session."""
-    return beside(session_of(turn))
+    return extraction_stream(session_of(turn))
 
 
 UNREADABLE = "extraction"
 """The stream of failures of turns whose session is unknown."""
 
 
-def beside(session: str) -> str:
+def extraction_stream(session: str) -> str:
     """Returns the stream of the extraction events for the turns in the stream ``session``."""
     return "extraction/" + session.removeprefix("session/")
 
@@ -77,7 +77,7 @@ def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> 
         event.user_id,
         event.position,
         turn_id,
-        beside(event.stream),
+        extraction_stream(event.stream),
         event.occurred_at,
         payload.reason,
         extractor,
@@ -99,8 +99,8 @@ def given_up(
         },
     )  # fmt: skip
     failure = failure_of(
-        event.user_id, event.position, turn.turn_id, beside(event.stream), event.occurred_at, reason, extractor,
-        attempts=attempts, usage=usage,
+        event.user_id, event.position, turn.turn_id, extraction_stream(event.stream), event.occurred_at, reason,
+        extractor, attempts=attempts, usage=usage,
     )  # fmt: skip
     return failure, f"turn {turn.turn_id} cannot be extracted: {reason}"
 
@@ -174,7 +174,7 @@ def events_of(
 ) -> list[NewEvent]:
     """Returns the events of one session batch: ``TurnsExtracted``, then one event for each card, caused by it.
 
-    The relations to known cards follow. An event that replaces an earlier one names it, when the earlier one stands in
+    The relations to known cards follow. An event that replaces an earlier one names it, when the earlier one is in
     the batch or in ``batch.known`` (:func:`ingest.extraction.event_linking.linked`). Without ``link``, the caller finds
     the earlier events later.
 

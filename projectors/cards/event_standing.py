@@ -64,7 +64,7 @@ def standings_touched(events: Iterable[Event], recalled: Iterable[Event] = ()) -
 
 
 class Replacements:
-    """The replacements among some noted events. An event that replaces no earlier event of its user is no part."""
+    """The replacements among some noted events. An event that replaces no earlier event of its user does not count."""
 
     def __init__(self, noted: Iterable[Event]) -> None:
         self.events: dict[EventKey, Event] = {

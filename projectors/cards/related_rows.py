@@ -1,4 +1,4 @@
-"""Rows beside the cards: relations, conflicts, and what cards held before they were overwritten."""
+"""Relations, conflicts, and the former contents of overwritten cards."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Embedders:
 
     @property
     def modes(self) -> tuple[str | None, ...]:
-        """One mode for each model. None stands for all modes that name no model."""
+        """One mode for each model. None means all modes without a model of their own."""
         first: dict[Open, str | None] = {}
         for mode in (None, *self._by_mode):
             first.setdefault(self._opener(mode), mode)

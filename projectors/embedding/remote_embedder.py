@@ -39,7 +39,7 @@ class RemoteEmbedder:
     A server of `cardlog serve embed` names its fingerprint, so its vectors and those of the same model on this machine
     are of one space. Any other server gets a fingerprint of its host. A call of ``embed`` ends after ``timeout_s``
     seconds for each 64 texts, and a question after two seconds at most.
-    Raises :class:`EmbedderUnavailableError` while the server is away, and for every answer that is no vectors: the
+    Raises :class:`EmbedderUnavailableError` while the server is away, and for every answer without valid vectors: the
     texts then wait. Raises ValueError for a text that the server refuses while it embeds others.
     """
 

@@ -40,7 +40,7 @@ def check_security(settings: Settings) -> None:
             ):
                 return
         except (OSError, ssl.SSLError) as error:
-            # A broker without TLS closes the connection, because the greeting of TLS is no request.
+            # A broker without TLS closes the connection, because it cannot read the greeting of TLS as a request.
             if is_tls_failure(error) or isinstance(error, ConnectionResetError):
                 failure = error
     if failure is not None:

@@ -1,4 +1,4 @@
-"""Embeds the cards with the embedders of the settings: a rebuild of the vectors beside the live ones, and one swap."""
+"""Embeds the cards with the embedders of the settings: a rebuild of the vectors, and one swap."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Wanted:
 
 
 def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Wanted:
-    """Returns what a re-embedding of ``mode`` is about; None stands for all modes.
+    """Returns the embedders, the vectors and the cards of a re-embedding of ``mode``; None means all modes.
 
     ``connection`` sees every tenant. Raises SettingsError for a mode without an embedder of its own, and
     :class:`EmbedderUnavailableError` for an embedder that is not there.

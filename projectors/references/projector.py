@@ -71,7 +71,7 @@ class ReferencesProjector(TableProjector):
 
 
 def _row(event: Event) -> tuple[str, dict[str, object]]:
-    """Returns the statement and the values of an event beside the references themselves."""
+    """Returns the statement and the values of an event that changes another row than a reference."""
     payload = event.payload
     base: dict[str, object] = {"user_id": event.user_id, "at": event.occurred_at}
     match payload:

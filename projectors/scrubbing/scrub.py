@@ -2,7 +2,7 @@
 
 A DELETE leaves bytes in pages, in indexes, in statistics and in the write-ahead log. A scrub therefore
 
-1. rebuilds every projection beside the live one and swaps it in, so readers wait for nothing, and drops the old tables,
+1. rebuilds every projection while the live one serves, swaps it in, and drops the old tables,
 2. writes the small tables anew (VACUUM FULL), each under a short lock,
 3. moves the write-ahead log on until every segment of before is overwritten or gone,
 4. lets Redis write its append-only file anew.

@@ -112,7 +112,7 @@ class _Turns:
         return len(self._terms.intersection(analyse(words)))
 
     def _named(self, entity: str) -> int:
-        """Returns 1 when the turns name somebody who is no speaker. The facts of the speakers are many."""
+        """Returns 1 when the turns name somebody who does not speak. The facts of the speakers are many."""
         return int(not self._speaks(entity) and not self._terms.isdisjoint(analyse(entity)))
 
     def _speaks(self, entity: str) -> bool:

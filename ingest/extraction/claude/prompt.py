@@ -31,7 +31,7 @@ _DESCRIPTION = (
 )
 _NUMBER = re.compile(r'<extraction_prompt version="(\d+)">')
 _LONGEST_CONTEXT = 240  # Characters of an earlier turn that the model sees.
-# The registry has these keys for the rules and for questions. For the model they are events, and an event has no key.
+# The registry has these keys for the rules and for questions. The model treats them as events, which have no keys.
 _NO_STATES = frozenset(
     ("activity", "decision", "goal", "meeting", "milestone", "plan", "travelled_to", "wish")
 )
@@ -79,7 +79,7 @@ def tool(*, with_modes: bool = False) -> dict[str, object]:
 def question(batch: SessionBatch) -> str:
     """Returns the changing part, all as data: known facts, open plans, earlier turns, the current time and the turns.
 
-    Earlier turns stand there only when the first turn leans on them.
+    Earlier turns are shown only when the first turn leans on them.
     """
     labels = KnownLabels(batch)
     parts = []
@@ -142,7 +142,7 @@ def _keys(cardinality: Cardinality) -> list[str]:
 
 
 def _clipped(words: str) -> str:
-    """Returns the beginning and the end of a long turn. A question that is answered next often stands at the end."""
+    """Returns the beginning and the end of a long turn. A question that is answered next is often at the end."""
     if len(words) <= _LONGEST_CONTEXT:
         return words
     half = _LONGEST_CONTEXT // 2

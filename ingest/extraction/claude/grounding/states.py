@@ -43,7 +43,7 @@ _YES_OR_NO = frozenset(("yes", "no"))
 # Facts whose value is a time.
 _TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
 _DATE_KEY = ("_date", "_day", "_time", "_deadline", "_anniversary")
-# A birthday in this form recurs every year. It is no instant of this year.
+# A birthday in this form recurs every year, so it is not one instant.
 _CALENDAR_DAY = re.compile(r"(?:\d{4}-)?\d\d(?:-\d\d)?")
 _OWNERS = re.compile(r"^(?:user's|user’s|用户的|使用者的)\s*")
 _EMPTY = word_set(
