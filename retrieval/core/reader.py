@@ -17,7 +17,8 @@ from events.platform.sql import statement
 from events.resources.core import QueueStatus
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import Query, Rows, presenting
+from projectors.core.loading import Query, presenting
+from projectors.generations.table_projector import Rows
 from retrieval.pool.connections import Pool, connected
 
 _PACKAGE = "projectors.core"
