@@ -25,9 +25,9 @@ from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_o
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
-from ingest.extraction.rules import episodes as judging
 from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")

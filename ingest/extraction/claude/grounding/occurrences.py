@@ -21,7 +21,7 @@ from ingest.extraction.claude.grounding.spoken import (
 )
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
-from ingest.extraction.rules import episodes as judging
+from ingest.extraction.episodes import judging
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
