@@ -106,7 +106,7 @@ test-api: setup ## send 3,000 requests to each service, generated from its OpenA
 	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
-test-readme: setup ## run the commands of the README as they are written, in a folder of their own, as a user and as root
+test-readme: setup ## follow README and CONTRIBUTING as they are written, in folders of their own
 	@$(PY) -m scripts.model --optional
 	@$(PY) -m pytest tests/newcomer
 

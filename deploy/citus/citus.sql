@@ -4,7 +4,7 @@
 --     psql "$CARDLOG_ADMIN_DATABASE_URL" -v ON_ERROR_STOP=1 --single-transaction -f deploy/citus/citus.sql
 --
 -- This file also lists every table with its kind under Citus. A test compares the list with the catalog, so no table is
--- missing, and no table gets a key that prevents its distribution. See docs/operating/citus.md.
+-- missing, and no table gets a key that prevents its distribution. See docs/operating/scaling.md.
 
 -- Distributed by user: all rows of one user are on one worker, and every statement about cards names the user.
 SELECT create_distributed_table('cards.cards', 'user_id', colocate_with => 'none');

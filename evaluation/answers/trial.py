@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from evaluation.answers.conversations import Conversation, Question
 from evaluation.answers.judging import Way, answers_differ, holds, swapped, way_of
 from evaluation.answers.memory import Answered, Memory, open_memory
 from evaluation.answers.recorded_model import RecordedExtractor
 from evaluation.answers.shown_cards import ShownCard, of_document, of_prompt
 from events.platform.settings import Settings
-from retrieval.http.documents import recall_document
+from events.resources.resource import plain
+from retrieval.http.resources import recalled
 
 CUTS = (5, 10)
 PLACES = ("top_5", "top_10", "block")
@@ -121,7 +120,7 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
     if way == "none":
         return
     # As a client gets them.
-    documents = orjson.loads(orjson.dumps(recall_document(answer.recall)["cards"]))
+    documents = plain(recalled(answer.recall).cards)
     cards = [of_document(card) for card in documents]
     shown: dict[str, Sequence[ShownCard]] = {f"top_{cut}": cards[:cut] for cut in CUTS}
     shown["block"] = of_prompt(answer.prompt.text, len(answer.prompt.cards))

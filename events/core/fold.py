@@ -27,10 +27,10 @@ from events.core.state import (
     CoreState,
     Mark,
     QueueEntry,
-    QueueStatus,
     mark_of,
     stepped,
 )
+from events.resources.core import QueueStatus
 from events.types.core import (
     CoreCherryPicked,
     CorePatched,

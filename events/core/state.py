@@ -13,6 +13,7 @@ from events.core.feed import Trust
 from events.core.patches import Op, applied_one, followed
 from events.core.pointers import Json, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, empty_document, evolution_log
+from events.resources.core import QueueKind, QueueStatus
 from events.types.core import Fault
 
 SNAPSHOT_EVERY = 32
@@ -22,8 +23,6 @@ EvolutionKind = Literal["proposal", "promotion", "reversion"]
 ChangeKind = Literal["patch", "approval", "cherry_pick", "rollback", "card"] | EvolutionKind
 EVOLUTION_KINDS: frozenset[str] = frozenset(get_args(EvolutionKind))
 """Changes of the schema. Their last operation logs the change; the others are made anew at every replay."""
-QueueKind = Literal["patch", "contradiction", "proposal"]
-QueueStatus = Literal["open", "approved", "refused", "withdrawn"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.health.heartbeat import HeartbeatReport, reports
-from events.health.stage_health import BlockedEmbedder, HealthStatus, StageHealth, unknown
+from events.health.stage_health import BlockedEmbedder, StageHealth, unknown
 from events.http.errors import ProblemError
 from events.platform.counting import counted
 from events.platform.database import connect, sees_every_tenant
@@ -20,6 +20,7 @@ from events.platform.failures import in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
 from events.platform.sql import statement
+from events.resources.status import HealthStatus
 
 STUCK_S = 30.0
 """A stage is stuck when it has work and did none of it for this long."""

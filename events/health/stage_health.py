@@ -6,9 +6,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-HealthStatus = Literal["running", "waiting", "stuck", "stopped", "building", "abandoned", "unknown"]
+if TYPE_CHECKING:
+    from events.resources.status import (
+        HealthStatus,
+    )  # the report of a Cardlog that does not run needs no pydantic
 
 _WELL = frozenset(("running", "waiting", "building"))
 

@@ -12,7 +12,7 @@ from events.http.errors import MEDIA_TYPE
 _METHODS = ("get", "put", "post", "delete", "patch")
 
 PROBLEM = {
-    "title": "Problem",
+    "title": "ProblemDetails",
     "description": "A problem document (RFC 9457). Some problems have further fields.",
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -77,7 +77,7 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    schemas["Problem"] = PROBLEM
+    schemas["ProblemDetails"] = PROBLEM
     components["responses"] = {f"Problem{status}": _answer(status) for status in _PROBLEMS}
     for path in document["paths"].values():
         for method in _METHODS:
@@ -102,6 +102,8 @@ def _answer(status: int) -> dict[str, Any]:
         example["field"] = field
     return {
         "description": title,
-        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}},
+        "content": {
+            MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}, "example": example}
+        },
         "headers": _HEADERS.get(status, {}),
     }

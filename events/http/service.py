@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
@@ -18,6 +17,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Match
 
 from events.access.principal import NotYoursError
+from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.description import describe
@@ -27,6 +27,7 @@ from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
 from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
+from events.resources.resource import Resource
 
 logger = logging.getLogger(__name__)
 
@@ -38,16 +39,7 @@ Stages = Annotated[
 ]
 
 
-class JSONResponse(Response):
-    """A JSON answer as orjson writes it: instants in ISO 8601, UUIDs as strings."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
-
-
-class Status(BaseModel):
+class Probe(Resource):
     """The answer of a probe."""
 
     status: Literal["ok", "ready"]
@@ -101,6 +93,7 @@ def install(
         app.add_middleware(AuditMiddleware, log=audit, routes=app.router.routes)
         if audit.strict:
             app.router.dependencies.append(Depends(audit.begin))
+    app.router.route_class = AnsweringRoute
     app.router.dependencies.append(Depends(_known_parameters))
     describe(app)
     add_docs(app)
@@ -146,9 +139,9 @@ def install(
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
 
-    @app.get("/healthz", summary="Is the process alive?", response_model=Status, operation_id="health")
-    async def _health() -> JSONResponse:
-        return JSONResponse({"status": "ok"})
+    @app.get("/healthz", summary="Is the process alive?", operation_id="health")
+    async def _health() -> Probe:
+        return Probe(status="ok")
 
 
 async def _known_parameters(request: Request) -> None:

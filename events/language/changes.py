@@ -6,6 +6,7 @@ The words are in ``changes.txt``. Any text is allowed, and at most its first :da
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import cache
 from importlib.resources import files
 
@@ -28,6 +29,21 @@ def values(text: str) -> frozenset[str]:
     if has_cjk(head):
         found.update(_pattern("value", "chinese").findall(to_simplified(head)))
     return frozenset(found)
+
+
+def differ(own: Set[str], others: Set[str]) -> bool:
+    """True when each of two sets of values has one that the other lacks, both times of day, days or numbers."""
+    if not own or not others or own == others:
+        return False
+    return not {_kind(each) for each in own - others}.isdisjoint(_kind(each) for each in others - own)
+
+
+def _kind(value: str) -> str:
+    if ":" in value or value.endswith(("am", "pm")) or value in ("noon", "midnight"):
+        return "clock"
+    if value.count("-") + value.count("/") == 2 or value.endswith(("st", "nd", "rd", "th", "day")):
+        return "day"
+    return "number"
 
 
 def mends(text: str) -> bool:

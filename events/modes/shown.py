@@ -1,39 +1,24 @@
-"""Modes and projects as JSON documents, the same in both services and in the command."""
+"""Modes and projects as resources, the same in both services and in the command."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from events.modes.registry import Modes, project_of
-from events.types.modes import Mode, ModeRegistry
+from events.resources import modes as resources
+from events.types.modes import Mode
+
+_M = TypeVar("_M", bound=resources.Mode)
 
 
-def mode_document(mode: Mode, modes: Modes, default_model: str) -> dict[str, Any]:
-    """Returns a mode as JSON. ``embedder`` is a model's name, also for the default model."""
+def shown_mode(shape: type[_M], mode: Mode, modes: Modes, default_model: str, **more: Any) -> _M:
+    """Returns a mode as a resource, with the fields ``more`` of its shape."""
     registry = modes.registry
     default = (
         registry.default_mode
         if mode.project_id is None
         else project_of(registry, mode.project_id).default_mode
     )
-    return {
-        "name": mode.name,
-        "project_id": mode.project_id,
-        "embedder": mode.embedder or default_model,
-        "dimension": mode.dimension,
-        "description": mode.description,
-        "default_decay": mode.default_decay,
-        "prompt_overrides": dict(mode.prompt_overrides),
-        "is_default": default == mode.name,
-        "declared_at": mode.declared_at,
-    }
-
-
-def project_document(registry: ModeRegistry, project_id: str) -> dict[str, Any]:
-    """Returns the settings of a project as JSON."""
-    project = project_of(registry, project_id)
-    return {
-        "project_id": project.project_id,
-        "default_mode": project.default_mode,
-        "description": project.description,
-    }
+    return shape.made_from(
+        mode, embedder=mode.embedder or default_model, is_default=default == mode.name, **more
+    )

@@ -47,13 +47,3 @@ def entries(connection: Connection, owner: str) -> list[Event]:
 def lock(connection: Connection, owner: str) -> None:
     """Lets commands about one user's problems work one after the other, until the caller's transaction ends."""
     connection.execute(statement(_PACKAGE, "lock_problems"), {"user_id": owner})
-
-
-def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
-    """Returns the event with an idempotency key, or None."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            statement(_PACKAGE, "event_of_key"),
-            {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key},
-        ).fetchone()
-    return None if row is None else log.event_of(row)

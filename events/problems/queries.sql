@@ -19,12 +19,6 @@ FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = pla
 ORDER BY e.position
 LIMIT 20000;
 
--- name: event_of_key
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
-
 -- name: problems_of
 -- The present problems of a user as the table has them. `behind` is true when the log holds later events of the user that
 -- may change problems. The statement entries_of then tells all of them.

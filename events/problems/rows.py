@@ -43,32 +43,3 @@ def problem_of(row: Mapping[str, Any]) -> Problem:
     )
     same = {name: row[name] for name in _SAME}
     return Problem(owner=row["user_id"], attempts=attempts, turn_ids=tuple(row["turn_ids"]), **same)
-
-
-def document_of(problem: Problem) -> dict[str, Any]:
-    """Returns a problem as JSON."""
-    return {
-        "problem_id": str(problem.problem_id),
-        "project_id": problem.project_id,
-        "mode": problem.mode,
-        "description": problem.description,
-        "status": problem.status,
-        "priority": problem.priority,
-        "attempts": [
-            {
-                "attempt_id": str(each.attempt_id),
-                "date": each.date.isoformat(),
-                "approach": each.approach,
-                "outcome": each.outcome,
-                "successful": each.successful,
-                "turn_ids": list(each.turn_ids),
-            }
-            for each in problem.attempts
-        ],
-        "opened_at": problem.opened_at.isoformat(),
-        "updated_at": problem.updated_at.isoformat(),
-        "closed_at": None if problem.closed_at is None else problem.closed_at.isoformat(),
-        "resolution": problem.resolution,
-        "turn_ids": list(problem.turn_ids),
-        "version": problem.version,
-    }

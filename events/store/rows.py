@@ -22,6 +22,17 @@ class _AsWritten(TimestamptzLoader):
             return bytes(data).decode()
 
 
+def rows_if_folded(
+    connection: psycopg.Connection[Any], query: SQL, parameters: Mapping[str, object]
+) -> list[dict[str, Any]]:
+    """Returns all rows of ``query``, and none before the first fold made its tables."""
+    try:
+        with connection.transaction():
+            return rows_of(connection, query, parameters)
+    except psycopg.errors.UndefinedTable:
+        return []
+
+
 def rows_of(
     connection: psycopg.Connection[Any], query: SQL, parameters: Mapping[str, object]
 ) -> list[dict[str, Any]]:

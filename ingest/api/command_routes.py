@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
-from events.http.database import problem_of
+from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
-from events.http.service import JSONResponse
-from events.http.tokens import Keyring, Sealer
 from events.http.uuids import Uuid
+from events.resources.cards import Accepted
 from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands
-from ingest.api.commands import CommandResult
+from ingest.api.transactions import Transactions
+from ingest.decider import Command, Outcome
 
 
 def _storable(longest: int) -> AfterValidator:
@@ -90,50 +87,33 @@ class VerifyIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key; else the instant is")] = None
 
 
-class Accepted(BaseModel):
-    """The event is in the log. ``duplicate`` is true when an earlier request already appended it."""
-
-    event_id: UUID
-    partition: int
-    position: int
-    recorded_at: datetime
-    duplicate: bool
-    token: str = Field(description="give the token to wait_for to read cards that include this event")
-
-
-def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRouter:
-    """Returns the routes of the commands. They answer 503 while Postgres is away.
-
-    The connections of ``pool`` must be in autocommit mode.
-    """
-    router = APIRouter()
+def command_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of the commands."""
+    router = routes_of()
 
     @router.post(
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
-        response_model=Accepted,
         summary="Settle a conflict",
         operation_id="settle_arbitration",
         tags=["arbitrations"],
     )
-    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> JSONResponse:
+    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="arbitration", field="arbitration_id")
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
         )
-        return answer(
-            owner, lambda c: commands.rule(c, owner, ruled, now=datetime.now(UTC), reach=caller.reach)
-        )
+        command = Command(actor=body.by, at=datetime.now(UTC), reach=caller.reach)
+        return accepted(transactions, owner, lambda c: commands.rule(c, owner, ruled, command))
 
     @router.post(
         "/v1/relations",
         status_code=202,
-        response_model=Accepted,
         summary="Relate two cards; additive, nothing is changed or lost",
         operation_id="relate_cards",
         tags=["cards"],
     )
-    def relate(body: RelationIn, caller: Writer) -> JSONResponse:
+    def relate(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(
             from_card=body.from_card,
@@ -143,59 +123,38 @@ def command_router(pool: ConnectionPool[Connection], keyring: Keyring) -> APIRou
             confidence=body.confidence,
         )
         actor = f"agent/{body.agent_id}" if body.agent_id else "api"
-        return answer(
-            owner,
-            lambda c: commands.connect(
-                c, owner, connected, actor=actor, now=datetime.now(UTC), reach=caller.reach
-            ),
-        )
+        command = Command(actor=actor, at=datetime.now(UTC), reach=caller.reach)
+        return accepted(transactions, owner, lambda c: commands.connect(c, owner, connected, command))
 
     @router.post(
         "/v1/cards/{card_id}/verify",
         status_code=202,
-        response_model=Accepted,
         summary="Confirm that a card is still right",
         operation_id="verify_card",
         tags=["cards"],
     )
-    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> JSONResponse:
+    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)
-        return answer(
-            owner,
-            lambda c: commands.verify(
-                c,
-                owner,
-                card_id,
-                by=body.by,
-                note=body.note,
-                verified_at=body.verified_at or now,
-                request_id=body.request_id,
-                reach=caller.reach,
-            ),
+        command = Command(
+            actor=body.by,
+            at=body.verified_at or now,
+            idempotency_key=body.request_id,
+            reach=caller.reach,
         )
-
-    def answer(user_id: str, command: Callable[[Connection], CommandResult]) -> JSONResponse:
-        try:
-            with pool.connection(timeout=2.0) as connection:
-                sealer = keyring.sealer or commands.load_sealer(connection, keyring)
-                with commands.commanding(connection, user_id):
-                    result = command(connection)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
-        return JSONResponse(document_of(user_id, result, sealer), status_code=202)
+        return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
 
     return router
 
 
-def document_of(user_id: str, result: CommandResult, sealer: Sealer) -> dict[str, Any]:
-    """Returns the JSON answer to a command, with a token for read your own writes."""
-    return {
-        "event_id": result.event_id,
-        "partition": result.partition,
-        "position": result.position,
-        "recorded_at": result.recorded_at,
-        "duplicate": result.duplicate,
-        "token": sealer.seal({user_id: result.position}),
-    }
+def accepted(
+    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[None]]
+) -> Accepted:
+    """Returns the answer to a command that always has an event."""
+    outcome = transactions.run(owner, command)
+    event = outcome.event
+    assert event is not None, "the command appended its event, or an earlier one did"
+    return Accepted.made_from(
+        event, duplicate=outcome.repeated, token=transactions.token(owner, event.position)
+    )

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
-import psycopg
-from fastapi import APIRouter, Depends, Request
-from psycopg_pool import ConnectionPool
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from events.access.principal import Principal, Reach
+from events.access.principal import Principal
 from events.core.patches import PatchMalformedError, checked
-from events.core.replay import Conflict
-from events.http.access import Writer, owner_of
-from events.http.database import problem_of
+from events.http.access import Writer
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
-from events.http.tokens import Keyring, Sealer
 from events.http.uuids import Uuid
-from events.store.log import AppendConflictError, Connection
+from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
+from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
 from ingest.api.command_routes import Name, Words
-from ingest.api.commands import commanding, load_sealer
-from ingest.api.reference_routes import IdempotencyKey
+from ingest.api.sender import Sender, Sent
+from ingest.api.transactions import Transactions
 from ingest.core import patching, review, time_travel
-from ingest.core.appending import Origin, Outcome, conflict_problem
+from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem
 from ingest.core.documents import Documents
+from ingest.core.review import WaitingPatch
+from ingest.decider import Outcome
 
 _T = TypeVar("_T")
+_Seen = TypeVar("_Seen", bound=CoreDocument)
+_C = TypeVar("_C", bound=MemoryChanged)
 MAX_EVENTS = 1000
 _SHOWN_CONFLICTS = 100
 
@@ -103,35 +102,6 @@ class RefuseIn(Authored):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class ChangedOut(BaseModel):
-    """The version of the document after a command. ``event_id`` is null when the document was like this already."""
-
-    version: int
-    event_id: UUID | None
-    changed: bool
-    duplicate: bool
-    token: str = Field(description="give the token to wait_for of a recall")
-
-
-class ConflictOut(BaseModel):
-    """A change that stood on one that is left out."""
-
-    event_id: UUID
-    version: int
-    op: int
-    path: str
-    reason: str
-
-
-class RolledBackOut(ChangedOut):
-    """What a rollback did, or would do. With conflicts it does nothing."""
-
-    dry_run: bool
-    event_ids: list[UUID]
-    patch: list[dict[str, Any]]
-    conflicts: list[ConflictOut]
-
-
 class _DuplicateNameError(ValueError):
     def __init__(self, name: str, path: str | None) -> None:
         super().__init__(name)
@@ -164,167 +134,172 @@ async def refuse_duplicate_names(request: Request) -> None:
         return  # the body was refused, or will be
 
 
-def memory_router(
-    pool: ConnectionPool[Connection], keyring: Keyring, documents: Callable[[], Documents]
-) -> APIRouter:
-    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["memory"])
+def memory_router(writer: DocumentWriter) -> APIRouter:
+    """Returns the routes of core documents."""
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/events",
-        response_model=ChangedOut,
         summary="Patch the core document",
         operation_id="patch_memory",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def patch(
-        user_id: str, body: PatchIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
+    def patch(user_id: str, body: PatchIn, sender: Sent, response: Response) -> MemoryChanged:
+        rests_on = {"source": body.source, "confidence": body.confidence, "turn_ids": tuple(body.turn_ids)}
         ops = _ops(body.patch)
-        origin = origin_of(
-            body,
-            user_id,
-            body.actor,
-            idempotency_key,
-            source=body.source,
-            confidence=body.confidence,
-            turn_ids=tuple(body.turn_ids),
-        )
-        outcome, sealer = run(
-            owner, lambda c: patching.patch(c, documents(), owner, ops, origin, body.expected_version)
-        )
-        if outcome.queued is not None:
-            queue_id = None if outcome.event_id is None else str(outcome.event_id)
-            more = {"queue_id": queue_id} if queue_id else {"queue_full": True}
-            raise conflict_problem(outcome.queued, outcome.version, **more)
-        return answer(owner, outcome, sealer)
+
+        def run(document: CoreDocument) -> patching.Patched:
+            return patching.patch(document, ops, body.expected_version)
+
+        owner, done = writer.run(sender, user_id, body, body.actor, CoreDocument, run, **rests_on)
+        if done.queued is not None:
+            event = done.outcome.event
+            more = {"queue_full": True} if event is None else {"queue_id": str(event.event_id)}
+            raise conflict_problem(done.queued, done.outcome.state, **more)
+        return writer.answer(MemoryChanged, response, owner, done.outcome)
 
     @router.post(
         "/v1/memory/{user_id}/rollback",
-        response_model=RolledBackOut,
         summary="Leave events out of the core document",
         operation_id="roll_back_memory",
     )
-    def rollback(
-        user_id: str, body: RollbackIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
+    def rollback(user_id: str, body: RollbackIn, sender: Sent, response: Response) -> MemoryRolledBack:
         if (body.event_ids is None) == (body.to_version is None):
             raise invalid("event_ids", "and to_version exclude each other; send one of them")
-        origin = origin_of(body, user_id, body.actor, idempotency_key)
-        done, sealer = run(
-            owner,
-            lambda c: time_travel.roll_back(
-                c, documents(), owner, body.event_ids, body.to_version, origin, dry_run=body.dry_run
-            ),
-        )
-        conflicts = [_conflict(each) for each in done.conflicts[:_SHOWN_CONFLICTS]]
+
+        def run(document: CoreHistory) -> time_travel.RolledBack:
+            return time_travel.roll_back(document, body.event_ids, body.to_version, dry_run=body.dry_run)
+
+        owner, done = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        conflicts = [
+            RollbackConflict.made_from(each.error, event_id=each.change.event_id, version=each.change.version)
+            for each in done.conflicts[:_SHOWN_CONFLICTS]
+        ]
         if conflicts and not body.dry_run:
             first = conflicts[0]
             raise ProblemError(
                 409,
                 "Rollback conflicts",
                 f"event_ids: {len(done.conflicts)} changes stand on what would be left out, the first is version "
-                f"{first['version']} at {first['path'][:200]!r}; leave them out too",
+                f"{first.version} at {first.path[:200]!r}; leave them out too",
                 field="event_ids",
-                conflicts=conflicts,
+                conflicts=plain(conflicts),
             )
-        more = {
-            "dry_run": body.dry_run,
-            "event_ids": done.event_ids,
-            "patch": [dict(op) for op in done.ops],
-            "conflicts": conflicts,
-        }
-        return answer(owner, done.outcome, sealer, **more)
+        return writer.answer(
+            MemoryRolledBack,
+            response,
+            owner,
+            done.outcome,
+            dry_run=body.dry_run,
+            event_ids=done.event_ids,
+            patch=[dict(op) for op in done.ops],
+            conflicts=conflicts,
+        )
 
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
-        response_model=ChangedOut,
         summary="Apply changes of the core document again that were left out",
         operation_id="cherry_pick_memory",
     )
-    def cherry_pick(
-        user_id: str, body: CherryPickIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
-        origin = origin_of(body, user_id, body.actor, idempotency_key)
-        outcome, sealer = run(
-            owner, lambda c: time_travel.cherry_pick(c, documents(), owner, body.event_ids, origin)
-        )
-        return answer(owner, outcome, sealer)
+    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent, response: Response) -> MemoryChanged:
+        def run(document: CoreHistory) -> Outcome[int]:
+            return time_travel.cherry_pick(document, body.event_ids)
+
+        owner, outcome = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        return writer.answer(MemoryChanged, response, owner, outcome)
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
-        response_model=ChangedOut,
         summary="Apply a waiting patch",
         operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def approve(user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer) -> JSONResponse:
-        owner = document_owner(caller, user_id, "waiting patch", "queue_id")
+    def approve(
+        user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
         ops = None if body.patch is None else _ops(body.patch)
-        origin = Origin(by="user", actor=body.by, at=datetime.now(UTC))
-        outcome, sealer = run(
-            owner, lambda c: review.approve(c, documents(), owner, queue_id, ops, body.reason, origin)
+        return reviewed(
+            caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
         )
-        return answer(owner, outcome, sealer)
 
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/refuse",
-        response_model=ChangedOut,
         summary="Refuse a waiting patch",
         operation_id="refuse_patch",
     )
-    def refuse(user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer) -> JSONResponse:
-        owner = document_owner(caller, user_id, "waiting patch", "queue_id")
-        origin = Origin(by="user", actor=body.by, at=datetime.now(UTC))
-        outcome, sealer = run(
-            owner, lambda c: review.refuse(c, documents(), owner, queue_id, body.reason, origin)
-        )
-        return answer(owner, outcome, sealer)
+    def refuse(
+        user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
+    ) -> MemoryChanged:
+        return reviewed(caller, user_id, queue_id, body.by, response, lambda w: review.refuse(w, body.reason))
 
-    def run(owner: str, command: Callable[[Connection], _T]) -> tuple[_T, Sealer]:
-        return run_command(pool, keyring, owner, command)
+    def reviewed(
+        caller: Principal,
+        user_id: str,
+        queue_id: UUID,
+        by: str,
+        response: Response,
+        run: Callable[[WaitingPatch], Outcome[int]],
+    ) -> MemoryChanged:
+        sender = Sender(caller, None)
+        owner, command = document_owner(sender, user_id, "waiting patch", "queue_id"), sender.command(by)
+        outcome = writer.transactions.run(
+            owner, lambda c: run(WaitingPatch(c, writer.documents(), owner, command, queue_id)), CORE_TYPES
+        )
+        return writer.answer(MemoryChanged, response, owner, outcome)
 
     return router
 
 
-def run_command(
-    pool: ConnectionPool[Connection], keyring: Keyring, owner: str, command: Callable[[Connection], _T]
-) -> tuple[_T, Sealer]:
-    """Runs a command in a transaction of its own. Returns its outcome, and what seals its token."""
-    try:
-        with pool.connection(timeout=2.0) as connection:
-            sealer = keyring.sealer or load_sealer(connection, keyring)
-            with commanding(connection, owner, CORE_TYPES):
-                return command(connection), sealer
-    except AppendConflictError as error:
-        raise ProblemError(503, "Too many writers", f"{error}; try again") from error
-    except psycopg.Error as error:
-        raise problem_of(error, "Log unavailable") from error
+class DocumentWriter:
+    """Runs commands on core documents, and makes their answers."""
+
+    def __init__(self, transactions: Transactions, documents: Callable[[], Documents]) -> None:
+        self.transactions = transactions
+        self.documents = documents
+
+    def run(
+        self,
+        sender: Sender,
+        user_id: str,
+        body: Authored,
+        by: Author,
+        seen: type[_Seen],
+        command: Callable[[_Seen], _T],
+        **rests_on: Any,
+    ) -> tuple[str, _T]:
+        """Returns (the storage id of the user, what ``command`` returned). ``seen`` is what it sees of the document."""
+        owner = document_owner(sender, user_id)
+        agent = f"agent/{body.agent_id}" if body.agent_id else by
+        actor = f"user/{user_id}" if by == "user" else agent
+        sent = sender.command(actor, by=by, rationale=body.rationale, **rests_on)
+        done = self.transactions.run(
+            owner, lambda c: command(seen(c, self.documents(), owner, sent)), CORE_TYPES
+        )
+        return owner, done
+
+    def answer(
+        self, shape: type[_C], response: Response, owner: str, outcome: Outcome[int], **more: Any
+    ) -> _C:
+        """Returns the answer to a command on a document, with the fields ``more`` of its shape. Sets its ETag."""
+        response.headers["etag"] = f'"{outcome.state}"'
+        return shape(
+            version=outcome.state,
+            event_id=None if outcome.event is None else outcome.event.event_id,
+            changed=outcome.changed,
+            duplicate=outcome.repeated,
+            token=self.transactions.token(owner, outcome.position),
+            **more,
+        )
 
 
-def answer(owner: str, outcome: Outcome, sealer: Sealer, **more: Any) -> JSONResponse:
-    """Returns the answer to a command on a document."""
-    document = {
-        "version": outcome.version,
-        "event_id": outcome.event_id,
-        "changed": outcome.event_id is not None and not outcome.duplicate,
-        "duplicate": outcome.duplicate,
-        "token": sealer.seal({owner: outcome.position}),
-    }
-    return JSONResponse(document | more, headers={"etag": f'"{outcome.version}"'})
-
-
-def document_owner(caller: Principal, user_id: str, thing: str = "document", field: str = "user_id") -> str:
+def document_owner(sender: Sender, user_id: str, thing: str = "document", field: str = "user_id") -> str:
     """Returns the storage id of the document's user.
 
     Raises the 404 problem for a user, a project or a mode out of the reach of the key. The document holds what was said
     in the default project and the general mode.
     """
-    owner = owner_of(caller, user_id, thing=thing, field=field)
-    if not Reach(projects=caller.projects, modes=caller.modes).admits("default", None):
+    owner = sender.owner(user_id, thing, field)
+    if not sender.caller.reach.admits("default", None):
         raise missing(thing, field)
     return owner
 
@@ -338,27 +313,3 @@ def _ops(patch: list[Any]) -> list[dict[str, Any]]:
             where["path"] = error.path  # type: ignore[assignment]
         field = "patch" if error.op is None else f"patch/{error.op}"
         raise invalid(field, error.reason, **where) from None
-
-
-def origin_of(body: Authored, user_id: str, by: Author, idempotency_key: str | None, **more: Any) -> Origin:
-    """Returns who sends a command, when and why."""
-    agent = f"agent/{body.agent_id}" if body.agent_id else by
-    actor = f"user/{user_id}" if by == "user" else agent
-    return Origin(
-        by=by,
-        actor=actor,
-        at=datetime.now(UTC),
-        idempotency_key=idempotency_key,
-        rationale=body.rationale,
-        **more,
-    )
-
-
-def _conflict(conflict: Conflict) -> dict[str, Any]:
-    return {
-        "event_id": conflict.change.event_id,
-        "version": conflict.change.version,
-        "op": conflict.error.op,
-        "path": conflict.error.path,
-        "reason": conflict.error.reason,
-    }

@@ -7,17 +7,19 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from psycopg_pool import ConnectionPool
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
 from events.references.declarations import members
+from events.references.owners import tenant_owner
+from events.resources.references import DeclaredKind, Team
 from events.store.log import Connection
 from ingest.api.command_routes import Name, Words
-from ingest.api.reference_routes import connected_for
+from ingest.api.transactions import Transactions
+from ingest.decider import Command
 from ingest.references import declarations
 
 
@@ -39,32 +41,16 @@ class MemberIn(BaseModel):
     user_id: Name = Field(description="a member of the team, or its first member")
 
 
-class KindDeclared(BaseModel):
-    """The kind can be used. ``changed`` is false when it was declared like this already."""
-
-    kind: str
-    changed: bool
-
-
-class TeamOut(BaseModel):
-    """The members of the team after the command. ``changed`` is false when it changed none."""
-
-    team_id: str
-    members: list[str]
-    changed: bool
-
-
-def declaration_router(pool: ConnectionPool[Connection]) -> APIRouter:
-    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["references"])
+def declaration_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of declared kinds and of teams."""
+    router = routes_of("references")
 
     @router.put(
         "/v1/reference-kinds/{kind}",
-        response_model=KindDeclared,
         summary="Declare a kind of the tenant",
         operation_id="declare_reference_kind",
     )
-    def declare(kind: str, body: KindIn, caller: Writer) -> JSONResponse:
+    def declare(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
         require_whole(caller)
         if caller.users is not None:
             raise ProblemError(
@@ -73,55 +59,48 @@ def declaration_router(pool: ConnectionPool[Connection]) -> APIRouter:
                 "this key is limited to users, and a kind is for all users of the tenant; use a key without that limit",
             )
 
-        def command(connection: Connection) -> bool:
-            return declarations.declare(
-                connection,
-                caller.tenant,
-                kind,
-                body.schema_,
-                body.initial,
-                body.description,
-                actor=caller.key_id or "api",
-                at=datetime.now(UTC),
-            )
-
-        with connected_for(pool, caller) as connection:
-            changed = command(connection)
-        return JSONResponse({"kind": kind, "changed": changed})
+        command = Command(actor=caller.key_id or "api", at=datetime.now(UTC))
+        changed = transactions.run(
+            tenant_owner(caller.tenant),
+            lambda c: declarations.declare(
+                c, caller.tenant, kind, body.schema_, body.initial, body.description, command
+            ),
+        )
+        return DeclaredKind(kind=kind, changed=changed)
 
     @router.put(
         "/v1/teams/{team_id}/members/{member}",
-        response_model=TeamOut,
         summary="Add a member to a team; the first member adds oneself",
         operation_id="add_team_member",
     )
-    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> JSONResponse:
+    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
         return membership(caller, team_id, member, body.user_id, declarations.add_member)
 
     @router.delete(
         "/v1/teams/{team_id}/members/{member}",
-        response_model=TeamOut,
         summary="Remove a member from a team",
         operation_id="remove_team_member",
     )
-    def remove_member(
-        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
-    ) -> JSONResponse:
+    def remove_member(team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]) -> Team:
         return membership(caller, team_id, member, user_id, declarations.remove_member)
 
     def membership(
-        caller: Principal, team_id: str, member: str, by: str, command: Callable[..., bool]
-    ) -> JSONResponse:
-        with connected_for(pool, caller) as connection:
-            for user_id in (by, member):
-                owner_of(caller, user_id, thing="team", field="team_id")
-            if not caller.reach.admits("default", None):
-                raise missing("team", "team_id")
-            for field, value in (("team_id", team_id), ("member", member)):
-                _check_path(field, value)
-            changed = command(connection, caller.tenant, team_id, member, by=by, at=datetime.now(UTC))
+        caller: Principal, team_id: str, member: str, by: str, change: Callable[..., bool]
+    ) -> Team:
+        for user_id in (by, member):
+            owner_of(caller, user_id, thing="team", field="team_id")
+        if not caller.reach.admits("default", None):
+            raise missing("team", "team_id")
+        for field, value in (("team_id", team_id), ("member", member)):
+            _check_path(field, value)
+        command = Command(actor=f"user/{by}", at=datetime.now(UTC))
+
+        def run(connection: Connection) -> Team:
+            changed = change(connection, caller.tenant, team_id, member, by, command)
             found = members(connection, caller.tenant, team_id)
-        return JSONResponse({"team_id": team_id, "members": found, "changed": changed})
+            return Team(team_id=team_id, members=found, changed=changed)
+
+        return transactions.run(tenant_owner(caller.tenant), run)
 
     return router
 

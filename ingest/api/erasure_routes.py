@@ -4,56 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Annotated, Any
-from uuid import UUID
 
 import psycopg
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
 
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Writer, require_whole
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
+from events.resources.erasures import Erasure
 from events.store.log import Connection
 from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 from ingest.erasure import subjects
-from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
 from ingest.erasure.receipts import reaches, receipt_of
-from ingest.erasure.subjects import Outcome, Terms
+from ingest.erasure.subjects import Outcome
 
 _LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
 DryRun = Annotated[bool, Query(description="erase nothing, and count what would go")]
-
-
-class ErasureReceipt(BaseModel):
-    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``."""
-
-    erasure_id: UUID | None = None
-    kind: str | None = None
-    format: int | None = None
-    erased: str | None = Field(None, description="user, person, turn or before")
-    subject: str | None = Field(None, description="digest of the name of the subject")
-    by: str | None = None
-    reason: str | None = None
-    began_at: str | None = None
-    steps: dict[str, str | None] | None = Field(
-        None,
-        description="when each step was done; null: not yet. erased: the words cannot be read any more, and no table "
-        "holds what was made of them. queue: no turn waits. scrubbed: the bytes are gone from the servers' files",
-    )
-    users: int = Field(description="number of users in whose memory something went")
-    counts: dict[str, int] = Field(description="what went, by name of the table")
-    log: list[dict[str, Any]] | None = Field(
-        None, description="the tombstones in the log, with the digests around them"
-    )
-    names: list[str] | None = Field(None, description="the names of the person that were looked for")
-    dry_run: bool = False
-    public_key: str | None = None
-    signature: str | None = None
 
 
 def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Eraser]) -> APIRouter:
@@ -61,16 +33,16 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
     The connections of ``connect`` see every tenant: an erasure looks for its subject in the memories of many users.
     """
-    router = APIRouter(tags=["erasure"])
+    router = routes_of("erasure")
 
-    def answer(work: Callable[[Connection], Outcome], *, dry_run: bool, field: str) -> JSONResponse:
+    def answer(work: Callable[[Connection], Outcome], *, dry_run: bool, field: str) -> Erasure:
         try:
             with connect() as connection:
                 outcome = work(connection)
                 if dry_run:
                     if not outcome.users:
                         raise _missing(field)
-                    return JSONResponse(outcome.document())
+                    return Erasure(**outcome.document())
                 receipt = receipt_of(connection, outcome.erasure_id)
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
@@ -80,11 +52,10 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
             raise invalid(field, str(error)) from error
         if receipt is None:
             raise _missing(field)
-        return JSONResponse({**receipt, "names": sorted(outcome.names) or None})
+        return Erasure(**receipt, names=sorted(outcome.names) or None)
 
     @router.delete(
         "/v1/users/{user_id}",
-        response_model=ErasureReceipt,
         summary="Erase a user: every word, and everything that was made of them",
         operation_id="erase_user",
     )
@@ -92,7 +63,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         caller: Administrator,
         user_id: Annotated[str, Path(min_length=1, **_LONGEST)],
         dry_run: DryRun = False,
-    ) -> JSONResponse:
+    ) -> Erasure:
         storage_id = _storage_id(caller, user_id, "user_id")
         return answer(
             lambda connection: subjects.erase_user(eraser(), connection, storage_id, _terms(caller, dry_run)),
@@ -102,7 +73,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
     @router.delete(
         "/v1/people/{name}",
-        response_model=ErasureReceipt,
         summary="Erase a person who is spoken of: every turn that names the person, and everything made of it",
         operation_id="erase_person",
     )
@@ -116,7 +86,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
             list[str] | None, Query(max_length=20, description="another name of the person")
         ] = None,
         dry_run: DryRun = False,
-    ) -> JSONResponse:
+    ) -> Erasure:
         only = None if user_id is None else _storage_id(caller, user_id, "name")
 
         def work(connection: Connection) -> Outcome:
@@ -129,7 +99,6 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
     @router.delete(
         "/v1/turns/{turn_id}",
-        response_model=ErasureReceipt,
         summary="Erase one turn, and everything that was made of it",
         operation_id="erase_turn",
     )
@@ -138,7 +107,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         turn_id: Annotated[str, Path(min_length=1, **_LONGEST)],
         user_id: Annotated[str, Query(min_length=1, description="whose turn this is", **_LONGEST)],
         dry_run: DryRun = False,
-    ) -> JSONResponse:
+    ) -> Erasure:
         storage_id = _storage_id(caller, user_id, "turn_id")
         text_id = _text("turn_id", turn_id)
         return answer(
@@ -151,11 +120,10 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
     @router.get(
         "/v1/erasures/{erasure_id}",
-        response_model=ErasureReceipt,
         summary="The receipt of an erasure, as of now",
         operation_id="erasure_receipt",
     )
-    def receipt(caller: Administrator, erasure_id: Uuid) -> JSONResponse:
+    def receipt(caller: Administrator, erasure_id: Uuid) -> Erasure:
         try:
             with connect() as connection:
                 mine = reaches(connection, erasure_id, caller)
@@ -164,7 +132,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
             raise problem_of(error, "Log unavailable") from error
         if found is None:
             raise _missing("erasure_id")
-        return JSONResponse(found)
+        return Erasure(**found)
 
     return router
 

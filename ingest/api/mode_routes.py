@@ -4,42 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Annotated, Any, TypeVar
 
-import psycopg
-from fastapi import APIRouter, Path, Query
-from psycopg_pool import ConnectionPool
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
-from events.http.database import problem_of
+from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.service import JSONResponse
-from events.http.tokens import Keyring
 from events.http.uuids import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
-from events.modes.registry import NOTHING, Modes
-from events.modes.shown import mode_document, project_document
+from events.modes.registry import Modes, project_of
+from events.modes.shown import shown_mode
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.store.log import Connection
-from events.types.modes import Decay
+from events.resources.cards import Accepted
+from events.resources.modes import DeletedMode, Reembedding, WrittenMode, WrittenProject
+from events.types.modes import Decay, ModeRegistry
 from ingest.api import commands
-from ingest.api.command_routes import Accepted, Name, Words, document_of
-from ingest.api.commands import commanding, load_sealer
+from ingest.api.command_routes import Name, Words, accepted
+from ingest.api.transactions import Transactions
+from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import (
-    Declaration,
-    DimensionOf,
-    Origin,
-    Outcome,
-    Reembedding,
-    reembedding_document,
-)
+from ingest.modes.mode_commands import Declaration, DimensionOf, UserModes
 from ingest.modes.requests import reembed_everybody
 
+_T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
@@ -108,24 +99,6 @@ class ReembedIn(BaseModel):
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
-class ReembeddingOut(BaseModel):
-    """What a re-embedding does, or would do. No language model is called."""
-
-    mode: str = Field(description="the mode by its present name")
-    project_id: str | None
-    state: Literal["planned", "unneeded", "accepted"] = Field(
-        description="planned: a dry run; unneeded: every vector is right; accepted: a worker begins"
-    )
-    reembedding_id: UUID | None
-    embedder: str = Field(description="the embedder of the new vectors")
-    cards: int = Field(description="cards of the mode with a vector; for everybody: of all modes")
-    other: int = Field(description="of these, cards whose vector is of another embedder")
-    waiting: int = Field(description="cards of the mode that wait for their vector")
-    texts_per_s: float | None = Field(description="of this machine now; only a dry run measures it")
-    seconds: float | None = Field(description="about; only in a dry run")
-    model_calls: Literal[0] = 0
-
-
 class ProjectIn(BaseModel):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
@@ -152,81 +125,44 @@ class CardModeIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key")] = None
 
 
-class ModeOut(BaseModel):
-    """A mode as it is declared."""
-
-    name: str
-    project_id: str | None
-    embedder: str
-    dimension: int | None
-    description: str
-    default_decay: Decay | None
-    prompt_overrides: dict[str, str]
-    is_default: bool
-    declared_at: datetime | None
-    changed: bool = Field(description="false when the wanted state already held")
-
-
-class ModeGone(BaseModel):
-    """The mode is gone. Its cards belong to the general mode."""
-
-    name: str
-    changed: bool
-
-
-class ProjectOut(BaseModel):
-    """The settings of a project."""
-
-    project_id: str
-    default_mode: str | None
-    description: str
-    changed: bool
-
-
 def mode_router(
-    pool: ConnectionPool[Connection],
-    keyring: Keyring,
+    transactions: Transactions,
     settings: Settings,
     dimension_of: DimensionOf,
     planner: Planner,
     installation_planner: InstallationPlanner,
 ) -> APIRouter:
-    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["modes"])
+    """Returns the routes of modes and projects."""
+    router = routes_of("modes")
     everybody = modes_of(settings)
 
     @router.put(
         "/v1/modes/{name}",
-        response_model=ModeOut,
         summary="Declare a mode, or declare it anew",
         operation_id="declare_mode",
     )
-    def declare(name: ModeName, body: ModeIn, caller: Writer) -> JSONResponse:
+    def declare(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
         wanted = Declaration(**body.model_dump(exclude={"user_id", "project_id"}))
 
-        def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
-            return mode_commands.declare(
-                connection, owner, body.project_id, name, wanted, origin, dimension_of
-            )
+        def command(modes: UserModes) -> Outcome[ModeRegistry]:
+            return mode_commands.declare(modes, body.project_id, name, wanted, dimension_of)
 
         return told(body, name, run(caller, body.user_id, body.project_id, [name], command))
 
     @router.post(
         "/v1/modes/{name}/rename",
-        response_model=ModeOut,
         summary="Give a mode another name; its cards stay its cards",
         operation_id="rename_mode",
     )
-    def rename(name: ModeName, body: RenameIn, caller: Writer) -> JSONResponse:
-        def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
-            return mode_commands.rename(connection, owner, body.project_id, name, body.new_name, origin)
+    def rename(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
+        def command(modes: UserModes) -> Outcome[ModeRegistry]:
+            return mode_commands.rename(modes, body.project_id, name, body.new_name)
 
         outcome = run(caller, body.user_id, body.project_id, [name, body.new_name], command)
         return told(body, body.new_name, outcome)
 
     @router.delete(
         "/v1/modes/{name}",
-        response_model=ModeGone,
         summary="Delete a mode; its cards stay and belong to the general mode",
         operation_id="delete_mode",
     )
@@ -235,109 +171,87 @@ def mode_router(
         caller: Writer,
         user_id: Annotated[Name, Query()],
         project_id: Annotated[Name | None, Query()] = None,
-    ) -> JSONResponse:
-        def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
-            return mode_commands.delete(connection, owner, project_id, name, origin)
-
-        outcome = run(caller, user_id, project_id, [name], command)
-        return JSONResponse({"name": name, "changed": outcome.changed})
+    ) -> DeletedMode:
+        outcome = run(
+            caller, user_id, project_id, [name], lambda modes: mode_commands.delete(modes, project_id, name)
+        )
+        return DeletedMode(name=name, changed=outcome.changed)
 
     @router.post(
         "/v1/modes/{name}/reembed",
         status_code=202,
-        response_model=ReembeddingOut,
-        responses={200: {"model": ReembeddingOut, "description": "a dry run, or every vector is right"}},
+        responses={200: {"model": Reembedding, "description": "a dry run, or every vector is right"}},
         summary="Embed the earlier cards of a mode again, with its present model",
         operation_id="reembed_mode",
     )
-    def reembed(name: ModeName, body: ReembedIn, caller: WriterOrAdministrator) -> JSONResponse:
-        if body.user_id is None:
-            document = for_everybody(name, body, caller)
-            return JSONResponse(document, status_code=202 if document["state"] == "accepted" else 200)
-        require(caller, "write")
-        found: list[Reembedding] = []
-
-        def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
-            found.append(
-                mode_commands.reembed(
-                    connection, owner, body.project_id, name, origin, everybody, planner, dry_run=body.dry_run
-                )
+    def reembed(
+        name: ModeName, body: ReembedIn, caller: WriterOrAdministrator, response: Response
+    ) -> Reembedding:
+        def command(modes: UserModes) -> Reembedding:
+            return mode_commands.reembed(
+                modes, body.project_id, name, everybody, planner, dry_run=body.dry_run
             )
-            return Outcome(NOTHING, found[-1].event_id is not None)
 
-        run(caller, body.user_id, body.project_id, [name], command)
-        document = reembedding_document(found[-1], body.project_id, dry_run=body.dry_run)
-        return JSONResponse(document, status_code=202 if document["state"] == "accepted" else 200)
+        if body.user_id is None:
+            found = for_everybody(name, body, caller)
+        else:
+            require(caller, "write")
+            found = run(caller, body.user_id, body.project_id, [name], command)
+        response.status_code = 200 if found.reembedding_id is None else 202
+        return found
 
     @router.put(
         "/v1/projects/{project_id}",
-        response_model=ProjectOut,
         summary="Set the default mode and the description of a project",
         operation_id="declare_project",
     )
     def declare_project(
         project_id: Annotated[str, Path(min_length=1, max_length=512)], body: ProjectIn, caller: Writer
-    ) -> JSONResponse:
+    ) -> WrittenProject:
         changes = body.model_dump(exclude={"user_id"}, exclude_unset=True)
 
-        def command(connection: Connection, owner: str, origin: Origin) -> Outcome:
-            return mode_commands.declare_project(connection, owner, project_id, changes, origin, everybody)
+        def command(modes: UserModes) -> Outcome[ModeRegistry]:
+            return mode_commands.declare_project(modes, project_id, changes, everybody)
 
         given = changes.get("default_mode")
         outcome = run(caller, body.user_id, project_id, [given] if given else [], command)
-        return JSONResponse(project_document(outcome.registry, project_id) | {"changed": outcome.changed})
+        return WrittenProject.made_from(project_of(outcome.state, project_id), changed=outcome.changed)
 
     @router.post(
         "/v1/cards/{card_id}/mode",
         status_code=202,
-        response_model=Accepted,
         summary="Give a card another mode",
         operation_id="reclassify_card",
     )
-    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> JSONResponse:
+    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")
-        try:
-            with pool.connection(timeout=2.0) as connection:
-                with commanding(connection, owner):
-                    result = commands.reclassify(
-                        connection,
-                        owner,
-                        card_id,
-                        mode=body.mode,
-                        by=body.by,
-                        reason=body.reason,
-                        request_id=body.request_id,
-                        now=datetime.now(UTC),
-                        everybody=everybody,
-                        reach=caller.reach,
-                    )
-                sealer = keyring.sealer or load_sealer(connection, keyring)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
-        return JSONResponse(document_of(owner, result, sealer), status_code=202)
+        command = Command(
+            actor=body.by, at=datetime.now(UTC), idempotency_key=body.request_id, reach=caller.reach
+        )
+        return accepted(
+            transactions,
+            owner,
+            lambda c: commands.reclassify(c, owner, card_id, body.mode, body.reason, command, everybody),
+        )
 
-    def for_everybody(name: str, body: ReembedIn, caller: Principal) -> dict[str, Any]:
+    def for_everybody(name: str, body: ReembedIn, caller: Principal) -> Reembedding:
         require_everybody(caller)
         if body.project_id is not None:
             raise invalid("user_id", "is required with a project_id")
-        try:
-            with pool.connection(timeout=2.0) as connection:
-                asked = reembed_everybody(
-                    connection, name, everybody, installation_planner, caller.key_id, dry_run=body.dry_run
-                )
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
-        return asked.document(dry_run=body.dry_run)
+        with transactions.connection() as connection:
+            return reembed_everybody(
+                connection, name, everybody, installation_planner, caller.key_id, dry_run=body.dry_run
+            )
 
     def run(
         caller: Principal,
         user_id: str,
         project_id: str | None,
         names: list[str],
-        command: Callable[[Connection, str, Origin], Outcome],
-    ) -> Outcome:
+        command: Callable[[UserModes], _T],
+    ) -> _T:
         owner = owner_of(caller, user_id, thing="mode", field="name")
         if caller.projects is not None and project_id is None:
             raise ProblemError(
@@ -350,19 +264,14 @@ def mode_router(
             raise missing("mode", "name")
         if not all(Reach(modes=caller.modes).admits("", name) for name in names):
             raise missing("mode", "name")
-        origin = Origin(actor=f"user/{user_id}", at=datetime.now(UTC))
-        try:
-            with pool.connection(timeout=2.0) as connection, commanding(connection, owner):
-                return command(connection, owner, origin)
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
+        sent = Command(actor=f"user/{user_id}", at=datetime.now(UTC))
+        return transactions.run(owner, lambda c: command(UserModes(c, owner, sent)))
 
-    def told(body: _Scoped, name: str, outcome: Outcome) -> JSONResponse:
-        modes = Modes(outcome.registry, everybody)
+    def told(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:
+        modes = Modes(outcome.state, everybody)
         [mode] = [
-            each for each in outcome.registry.modes if (each.project_id, each.name) == (body.project_id, name)
+            each for each in outcome.state.modes if (each.project_id, each.name) == (body.project_id, name)
         ]
-        document = mode_document(mode, modes, settings.embed_model)
-        return JSONResponse(document | {"changed": outcome.changed})
+        return shown_mode(WrittenMode, mode, modes, settings.embed_model, changed=outcome.changed)
 
     return router

@@ -2,13 +2,6 @@
 SELECT detail AS status FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;
 
--- name: event_by_dedupe_key
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
-FROM log.events e
-WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.dedupe_key = %(key)s::text;
-
 -- name: existing_cards
 SELECT id, detail AS kind FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'card' AND id = ANY (%(cards)s::uuid[])

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated
 
-from fastapi import APIRouter
-from psycopg_pool import ConnectionPool
+from fastapi import APIRouter, Response
 from pydantic import ConfigDict, Field
 
-from events.http.access import Writer
-from events.http.service import JSONResponse
-from events.http.tokens import Keyring
-from events.store.log import Connection
+from events.core.patches import Op
+from events.http.answering import routes_of
+from events.resources.core import MemoryPromoted, MemoryReverted
 from events.types.core import Author
 from ingest.api.command_routes import Name
-from ingest.api.core_routes import (
-    Authored,
-    ChangedOut,
-    answer,
-    document_owner,
-    origin_of,
-    run_command,
-)
-from ingest.api.reference_routes import IdempotencyKey
+from ingest.api.core_routes import Authored, DocumentWriter
+from ingest.api.sender import Sent
 from ingest.core import evolution
-from ingest.core.documents import Documents
+from ingest.core.aggregate import CoreHistory
+from ingest.core.evolution import Promoted
+from ingest.decider import Outcome
 
 Pointer = Annotated[str, Field(max_length=2048)]
 _MOST_MEMBERS = 100
@@ -75,81 +68,49 @@ class RevertIn(Authored):
     actor: Author = "user"
 
 
-class PromotedOut(ChangedOut):
-    """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
-
-    dry_run: bool
-    name: str
-    category_schema: dict[str, Any] = Field(alias="schema", description="the JSON Schema of the category")
-    moved: dict[str, str] = Field(description="the new pointer of each old one")
-    patch: list[dict[str, Any]]
-
-
-class RevertedOut(ChangedOut):
-    """What a reversion did."""
-
-    patch: list[dict[str, Any]]
-
-
-def schema_router(
-    pool: ConnectionPool[Connection], keyring: Keyring, documents: Callable[[], Documents]
-) -> APIRouter:
-    """Returns the routes. They answer 503 while Postgres is away. The connections must be in autocommit mode."""
-    router = APIRouter(tags=["memory"])
+def schema_router(writer: DocumentWriter) -> APIRouter:
+    """Returns the routes of the schemas of core documents."""
+    router = routes_of("memory")
 
     @router.post(
         "/v1/memory/{user_id}/schema/promote",
-        response_model=PromotedOut,
         summary="Make a category of a topic that recurs in the core document",
         operation_id="promote_category",
     )
-    def promote(
-        user_id: str, body: PromoteIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
-        origin = origin_of(body, user_id, body.actor, idempotency_key)
-        done, sealer = run_command(
-            pool,
-            keyring,
-            owner,
-            lambda c: evolution.promote(
-                c,
-                documents(),
-                owner,
+    def promote(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
+        def run(document: CoreHistory) -> Promoted:
+            return evolution.promote(
+                document,
                 body.candidate,
                 body.proposed_name,
                 body.members,
-                origin,
-                among_others=caller.users is None,
+                among_others=sender.caller.users is None,
                 dry_run=body.dry_run,
-            ),
+            )
+
+        owner, done = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        return writer.answer(
+            MemoryPromoted,
+            response,
+            owner,
+            done.outcome,
+            dry_run=body.dry_run,
+            name=done.name,
+            category_schema=done.schema,
+            moved=done.moved,
+            patch=[dict(op) for op in done.ops],
         )
-        more = {
-            "dry_run": body.dry_run,
-            "name": done.name,
-            "schema": done.schema,
-            "moved": done.moved,
-            "patch": [dict(op) for op in done.ops],
-        }
-        return answer(owner, done.outcome, sealer, **more)
 
     @router.post(
         "/v1/memory/{user_id}/schema/revert",
-        response_model=RevertedOut,
         summary="Take a promoted category of the core document back",
         operation_id="revert_category",
     )
-    def revert(
-        user_id: str, body: RevertIn, caller: Writer, idempotency_key: IdempotencyKey = None
-    ) -> JSONResponse:
-        owner = document_owner(caller, user_id)
-        origin = origin_of(body, user_id, body.actor, idempotency_key)
-        (outcome, ops), sealer = run_command(
-            pool,
-            keyring,
-            owner,
-            lambda c: evolution.revert(c, documents(), owner, body.category, origin),
-        )
-        return answer(owner, outcome, sealer, patch=[dict(op) for op in ops])
+    def revert(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
+        def run(document: CoreHistory) -> tuple[Outcome[int], Sequence[Op]]:
+            return evolution.revert(document, body.category)
+
+        owner, (outcome, ops) = writer.run(sender, user_id, body, body.actor, CoreHistory, run)
+        return writer.answer(MemoryReverted, response, owner, outcome, patch=[dict(op) for op in ops])
 
     return router

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from fastapi import APIRouter
 
 from events.health.stage_health import Overview
-from events.health.status_report import StagesReport
 from events.http.access import Reader, require_no_limit
-from events.http.service import JSONResponse
+from events.http.answering import routes_of
+from events.resources.status import StageHealth, Stages
 
 
 def status_router(look: Callable[[], Overview]) -> APIRouter:
@@ -18,17 +18,16 @@ def status_router(look: Callable[[], Overview]) -> APIRouter:
 
     Errors of stages may come from any user of any tenant. A key of another tenant, and a key with limits, is refused.
     """
-    router = APIRouter(prefix="/v1", tags=["operation"])
+    router = routes_of("operation", prefix="/v1")
 
     @router.get(
         "/status",
         summary="The health and the lag of every stage",
-        response_model=StagesReport,
         operation_id="stages",
     )
-    async def status(caller: Reader) -> JSONResponse:
+    async def status(caller: Reader) -> Stages:
         require_no_limit(caller)
         seen = await asyncio.to_thread(look)
-        return JSONResponse(seen.document() | {"whole": seen.whole})
+        return Stages.made_from(seen, stages={each.name: StageHealth.made_from(each) for each in seen.stages})
 
     return router

@@ -7,8 +7,8 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, NoReturn
 
 import psycopg
 from fastapi import Depends, FastAPI, Request
@@ -16,7 +16,6 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
-from pydantic import BaseModel, Field
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.health.cached_probe import CachedProbe
@@ -27,15 +26,15 @@ from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
 from events.http.places import Places
-from events.http.service import JSONResponse, Stages, Status, body_of, install, running
+from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
-from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
-from events.modes.registry import Modes
+from events.modes.reembedding import InstallationPlanner, Planner
 from events.platform.database import RECONNECT_S, Connection, connect
 from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
+from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
 from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
@@ -43,9 +42,9 @@ from events.types.turn_contract import (
     FIELDS,
     turn_key,
 )
+from ingest.api import chores
 from ingest.api.command_routes import command_router
-from ingest.api.core_routes import memory_router
-from ingest.api.daily_erasures import keep_erasing
+from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
 from ingest.api.migration_routes import migration_router
@@ -53,10 +52,9 @@ from ingest.api.mode_routes import mode_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
-from ingest.api.schema_review import keep_evolving
 from ingest.api.schema_routes import schema_router
 from ingest.api.status_routes import status_router
-from ingest.api.tier_review import keep_reviewing
+from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents, NoDocuments
@@ -74,41 +72,18 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 PUSH_WAIT_S = 1.0
 
 
-class TurnsAccepted(BaseModel):
-    """The turns are on the queue. ``duplicates`` names the turns whose turn_id was accepted before."""
-
-    turn_ids: list[str]
-    duplicates: list[str]
-    token: str | None = Field(
-        description="give the token to a recall's wait_for to read these turns; null when Postgres has been away since "
-        "this service started, because the key of tokens is in Postgres"
-    )
-
-
-def no_models(model: str) -> int:
-    """Raises ValueError: this service was started without a way to look at models."""
-    raise ValueError(f"this service cannot look at the model {model}; start it with cardlog serve write")
-
-
-def no_plan(
-    connection: Connection, owner: str, modes: Modes, project_id: str | None, name: str, *, measure: bool
-) -> ReembeddingPlan:
-    """Raises ValueError: this service was started without a way to look at vectors."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
-
-
-def no_installation_plan(mode: str, *, measure: bool) -> InstallationPlan:
-    """Raises ValueError, as :func:`no_plan`."""
-    raise ValueError("this service cannot look at vectors; start it with cardlog serve write")
+def unavailable(*_: object, **__: object) -> NoReturn:
+    """Raises ValueError: this service was started without a way to look at models and vectors."""
+    raise ValueError("this service cannot look at models or vectors; start it with cardlog serve write")
 
 
 def create_app(
     settings: Settings,
     derived: Callable[[], Sequence[Derived]] = tuple,
-    dimension_of: DimensionOf = no_models,
+    dimension_of: DimensionOf = unavailable,
     documents: Callable[[], Documents] = NoDocuments,
-    planner: Planner = no_plan,
-    installation_planner: InstallationPlanner = no_installation_plan,
+    planner: Planner = unavailable,
+    installation_planner: InstallationPlanner = unavailable,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
@@ -171,12 +146,15 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        chores = (
-            keep_erasing(seeing_all, eraser),
-            keep_reviewing(seeing_all, settings),
-            keep_evolving(seeing_all, settings, cached_documents),
-        )
-        tasks = [asyncio.create_task(each) for each in chores]
+        every_hour = {
+            "review of tiers": partial(chores.review_tiers, seeing_all, settings),
+            "review of schemas": partial(chores.review_schemas, seeing_all, settings, cached_documents),
+        }
+        erasures = partial(chores.erase_what_is_due, seeing_all, eraser)
+        tasks = [
+            asyncio.create_task(chores.keep(chores.MINUTE_S, "erasures that are due", erasures)),
+            *(asyncio.create_task(chores.keep(chores.HOUR_S, *each)) for each in every_hour.items()),
+        ]
         async with running(app):
             yield
         for task in tasks:
@@ -198,24 +176,25 @@ def create_app(
     app.include_router(status_router(overviews))
     erasures, commands = Places(settings.pool_size, "erasures"), Places(settings.pool_size, "commands")
     app.include_router(erasure_router(seeing_all, eraser), dependencies=[Depends(erasures)])
+    transactions = Transactions(appenders, keyring)
+    writer = DocumentWriter(transactions, cached_documents)
     for router in (
-        command_router(appenders, keyring),
-        reference_router(appenders, keyring),
-        declaration_router(appenders),
-        mode_router(appenders, keyring, settings, dimension_of, planner, installation_planner),
-        proposal_router(appenders),
-        problem_router(appenders, keyring),
-        memory_router(appenders, keyring, cached_documents),
-        schema_router(appenders, keyring, cached_documents),
+        command_router(transactions),
+        reference_router(transactions),
+        declaration_router(transactions),
+        mode_router(transactions, settings, dimension_of, planner, installation_planner),
+        proposal_router(transactions),
+        problem_router(transactions),
+        memory_router(writer),
+        schema_router(writer),
     ):
         app.include_router(router, dependencies=[Depends(commands)])
     extractor = cache(lambda: create_extractor(settings))
-    app.include_router(migration_router(appenders, keyring, cached_documents, publisher, extractor, commands))
+    app.include_router(migration_router(transactions, cached_documents, publisher, extractor, commands))
 
     @app.post(
         "/v1/turns",
         status_code=202,
-        response_model=TurnsAccepted,
         summary="Push one turn, a list of turns, or a conversation",
         operation_id="push_turns",
         tags=["turns"],
@@ -230,7 +209,7 @@ def create_app(
             }
         },
     )
-    async def push(request: Request, caller: Pusher) -> JSONResponse:
+    async def push(request: Request, caller: Pusher) -> Pushed:
         tenant = caller.tenant
         try:
             turns = turns_of(body_of(request))
@@ -265,13 +244,8 @@ def create_app(
             storage_id(tenant, turn["user_id"]): name for turn, name in zip(turns, turn_ids, strict=True)
         }
         sealer = keyring.sealer or await load_sealer()
-        return JSONResponse(
-            {
-                "turn_ids": turn_ids,
-                "duplicates": known,
-                "token": None if sealer is None else sealer.seal(awaited),
-            },
-            status_code=202,
+        return Pushed(
+            turn_ids=turn_ids, duplicates=known, token=None if sealer is None else sealer.seal(awaited)
         )
 
     async def queue_key(turns: list[dict[str, str]], tenant: str) -> QueueKey | None:
@@ -340,19 +314,19 @@ def create_app(
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
-    @app.get("/readyz", summary="Can turns be taken?", response_model=Status, operation_id="readiness")
-    async def ready(stages: Stages = "count") -> JSONResponse:
+    @app.get("/readyz", summary="Can turns be taken?", operation_id="readiness")
+    async def ready(stages: Stages = "count") -> Probe:
         try:
             await publisher.ping()
         except REDIS_AWAY as error:
             raise ProblemError(503, "Not ready", f"redis is away: {error}") from error
         # The service takes turns while Postgres is away. The queue keeps them until Postgres is back.
         if stages == "ignore":
-            return JSONResponse({"status": "ready"})
+            return Probe(status="ready")
         found, queue = await asyncio.gather(asyncio.to_thread(health_status), asyncio.to_thread(queue_health))
         if found is not None and queue is not None:
             refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
-        return JSONResponse({"status": "ready"})
+        return Probe(status="ready")
 
     @app.get(
         "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"

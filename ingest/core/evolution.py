@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from events.core.evolution.entries import logged
@@ -17,13 +18,12 @@ from events.core.patches import Op, PatchConflictError, applied
 from events.core.pointers import Json, split, value_at
 from events.core.schema import check_document, evolution_log, promoted_schemas
 from events.http.errors import ProblemError, invalid, missing
-from events.references.reference_log import first_event, lock
 from events.store.log import AppendConflictError, Connection
 from events.types.codec import Payload
-from events.types.core import STREAM, SchemaPromoted, SchemaProposed, SchemaReverted
-from events.types.envelope import Event
-from ingest.core.appending import Origin, Outcome, appended, dedupe_key, other_command, outcome_of
+from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
+from ingest.core.aggregate import CoreHistory
 from ingest.core.documents import Documents
+from ingest.decider import Command, Outcome, decide
 
 logger = logging.getLogger(__name__)
 
@@ -39,17 +39,14 @@ class Promoted:
     schema: Mapping[str, Any]
     moved: Mapping[str, str]
     ops: Sequence[Op]
-    outcome: Outcome
+    outcome: Outcome[int]
 
 
 def promote(
-    connection: Connection,
-    documents: Documents,
-    owner: str,
+    document: CoreHistory,
     candidate: str,
     name: str | None,
     members: Mapping[str, str],
-    origin: Origin,
     *,
     among_others: bool = True,
     dry_run: bool = False,
@@ -60,86 +57,68 @@ def promote(
     tenant do not count. Raises a 404 problem for an unknown candidate, and 422 for a name or a document that does not
     fit.
     """
-    lock(connection, owner, STREAM)
-    if not dry_run and (first := _first(connection, owner, origin)) is not None:
-        if not isinstance(first.payload, SchemaPromoted):
-            raise other_command()
-        outcome = outcome_of(connection, documents, owner, first)
-        return Promoted(first.payload.name, first.payload.schema, first.payload.moved, (), outcome)
     found: list[tuple[SchemaPromoted, Sequence[Op]]] = []
-    others = documents.keys_of_others(connection, owner) if among_others else []
 
-    def payload(present: Present) -> Payload | None:
-        document = present.state.document
+    def rule(present: Present) -> Payload | None:
+        others = document.keys_of_others() if among_others else []
         chosen = _named(candidates_of(present, others), candidate)
         try:
-            plan = planned(document, chosen, name or chosen.name, members)
+            plan = planned(present.state.document, chosen, name or chosen.name, members)
         except PlanError as error:
             raise invalid(error.field, error.reason) from None
-        made = _promotion(present, chosen, plan, origin)
-        found[:] = [(made, _fitting(document, made, origin.at))]
+        made = _promotion(present, chosen, plan, document.command)
+        found.append((made, _fitting(present.state.document, made, document.command.at)))
         return None if dry_run else made
 
-    present = documents.present(connection, owner, history=True)
-    _require(present)
-    outcome = appended(connection, documents, owner, present, payload, origin, history=True)
-    [(made, ops)] = found
+    if dry_run:
+        document.command = replace(document.command, idempotency_key=None)
+    outcome = decide(document, rule, lambda first: isinstance(first, SchemaPromoted))
+    if outcome.repeated and outcome.event is not None:
+        found.append((outcome.event.payload, ()))
+    made, ops = found[-1]
     return Promoted(made.name, made.schema, made.moved, ops, outcome)
 
 
-def revert(
-    connection: Connection, documents: Documents, owner: str, category: str, origin: Origin
-) -> tuple[Outcome, Sequence[Op]]:
+def revert(document: CoreHistory, category: str) -> tuple[Outcome[int], Sequence[Op]]:
     """Takes a promoted category back: its values go where they were, and later ones to a dynamic category.
 
     Raises a 404 problem for a category that was not promoted.
     """
-    lock(connection, owner, STREAM)
-    if (first := _first(connection, owner, origin)) is not None:
-        if not isinstance(first.payload, SchemaReverted):
-            raise other_command()
-        return outcome_of(connection, documents, owner, first), ()
-    found: list[Sequence[Op]] = []
+    found: list[Sequence[Op]] = [()]
 
-    def payload(present: Present) -> Payload:
-        document = present.state.document
-        if category not in promoted_schemas(document):
-            raise missing("promoted category", "category", promoted=sorted(promoted_schemas(document)))
+    def rule(present: Present) -> Payload:
+        command, promoted = document.command, promoted_schemas(present.state.document)
+        if category not in promoted:
+            raise missing("promoted category", "category", promoted=sorted(promoted))
         turn_ids = _turns_behind(present, [f"/{category}"])
-        made = SchemaReverted(name=category, by=origin.by, rationale=origin.rationale, turn_ids=turn_ids)
-        found[:] = [_fitting(document, made, origin.at)]
+        made = SchemaReverted(name=category, by=command.by, rationale=command.rationale, turn_ids=turn_ids)
+        found.append(_fitting(present.state.document, made, command.at))
         return made
 
-    present = documents.present(connection, owner, history=True)
-    _require(present)
-    outcome = appended(connection, documents, owner, present, payload, origin, history=True)
-    return outcome, found[0]
+    outcome = decide(document, rule, lambda first: isinstance(first, SchemaReverted))
+    return outcome, found[-1]
 
 
 def evolve(
     connection: Connection, documents: Documents, owner: str, mode: Mode, at: datetime
-) -> list[Outcome]:
+) -> list[Outcome[int]]:
     """Proposes every candidate of a document that was not proposed before. With ``auto`` it promotes strong ones.
 
     A candidate whose category was reverted is not promoted again without a person.
     """
-    done: list[Outcome] = []
+    done: list[Outcome[int]] = []
     others = documents.keys_of_others(connection, owner)
     present = documents.present(connection, owner)
     if not candidates(present.state, taken_names(), others=others):
         return done
-    lock(connection, owner, STREAM)
-    present = documents.present(connection, owner, history=True)
+    document = CoreHistory(connection, documents, owner, Command(by="system", actor=SERVICE, at=at))
+    document.hold()
+    present = document.load()
     for each in candidates_of(present, others):
-        origin = Origin(by="system", actor=SERVICE, at=at, rationale=_why(each))
-
-        def payload(now: Present, wanted: Candidate = each, origin: Origin = origin) -> Payload | None:
-            return _next_step(now, others, wanted.candidate, mode, origin)
-
-        outcome = appended(connection, documents, owner, present, payload, origin, history=True)
-        if outcome.event_id is not None:
+        command = document.command = replace(document.command, rationale=_why(each))
+        step = partial(_next_step, others=others, topic=each.candidate, mode=mode, command=command)
+        if step(present) is not None and (outcome := decide(document, step)).changed:
             done.append(outcome)
-            present = documents.present(connection, owner, history=True)
     return done
 
 
@@ -169,7 +148,7 @@ def candidates_of(present: Present, others: Iterable[Sequence[str]] = ()) -> lis
 
 
 def _next_step(
-    present: Present, others: Iterable[Sequence[str]], topic: str, mode: Mode, origin: Origin
+    present: Present, others: Iterable[Sequence[str]], topic: str, mode: Mode, command: Command
 ) -> Payload | None:
     found = [each for each in candidates_of(present, others) if each.candidate == topic]
     log = evolution_log(present.state.document)
@@ -179,8 +158,8 @@ def _next_step(
     reverted = any(entry["change"] == "reverted" and entry["newCategory"] == each.name for entry in log)
     if mode == "auto" and each.above_thresholds and not reverted:
         try:
-            made = _promotion(present, each, planned(present.state.document, each, each.name), origin)
-            _fitting(present.state.document, made, origin.at)
+            made = _promotion(present, each, planned(present.state.document, each, each.name), command)
+            _fitting(present.state.document, made, command.at)
             return made
         except (PlanError, ProblemError):
             pass  # a person can promote it under another name
@@ -192,20 +171,20 @@ def _next_step(
         instances=tuple(each.instances),
         occurrences=each.occurrences,
         score=each.score,
-        by=origin.by,
-        rationale=origin.rationale,
+        by=command.by,
+        rationale=command.rationale,
         turn_ids=_turns_behind(present, each.instances),
     )
 
 
-def _promotion(present: Present, chosen: Candidate, plan: Plan, origin: Origin) -> SchemaPromoted:
+def _promotion(present: Present, chosen: Candidate, plan: Plan, command: Command) -> SchemaPromoted:
     return SchemaPromoted(
         candidate=chosen.candidate,
         name=plan.name,
         schema=dict(plan.schema),
         moved=dict(plan.moved),
-        by=origin.by,
-        rationale=origin.rationale or _why(chosen),
+        by=command.by,
+        rationale=command.rationale or _why(chosen),
         turn_ids=_turns_behind(present, chosen.instances),
     )
 
@@ -254,15 +233,3 @@ def _turns_behind(present: Present, pointers: Iterable[str]) -> tuple[str, ...]:
             if change.kind == "patch" and change.source is not None:
                 turns[change.source] = None
     return tuple(turns)
-
-
-def _require(present: Present) -> None:
-    if present.state.version == 0:
-        raise missing("document", "user_id")
-
-
-def _first(connection: Connection, owner: str, origin: Origin) -> Event | None:
-    """Returns the event of the first command with this idempotency key; None for a first one."""
-    if origin.idempotency_key is None:
-        return None
-    return first_event(connection, owner, dedupe_key(origin.idempotency_key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -14,98 +15,94 @@ from events.core.patches import Op, PatchConflictError, followed, guarded, names
 from events.core.pointers import MISSING, split, value_at
 from events.core.proposals import MAX_WAITING
 from events.core.schema import META, check_document, check_protected
-from events.core.state import CoreState, QueueEntry
+from events.core.state import CoreState
 from events.http.errors import ProblemError
-from events.references.reference_log import first_event, lock, share_owner
-from events.store.log import Connection
+from events.references.reference_log import share_owner
 from events.types.codec import Payload
-from events.types.core import (
-    STREAM,
-    CorePatched,
-    PatchQueued,
-)
-from ingest.core.appending import (
-    Origin,
-    Outcome,
-    appended,
-    as_sent,
-    dedupe_key,
-    other_command,
-    outcome_of,
-)
-from ingest.core.documents import Documents
+from events.types.core import CorePatched, PatchQueued
+from ingest.core.aggregate import CoreDocument, as_sent
+from ingest.decider import Command, Outcome, decide
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """What became of a patch. ``queued`` says why it waits instead. Without an event the queue is full then."""
+
+    outcome: Outcome[int]
+    queued: PatchConflictError | None
 
 
 def patch(
-    connection: Connection,
-    documents: Documents,
-    owner: str,
-    ops: Sequence[dict[str, Any]],
-    origin: Origin,
-    expected_version: int | None = None,
-) -> Outcome:
+    document: CoreDocument, ops: Sequence[dict[str, Any]], expected_version: int | None = None
+) -> Patched:
     """Applies a checked patch, or queues it when it does not fit.
 
     An index means the item that it names when the command arrives. Raises a 409 problem when the document is not at
     ``expected_version``, and a 422 problem for an idempotency key of another patch.
     """
-    share_owner(connection, owner)  # an erased value must not return in a guard
-    arrived = documents.present(connection, owner) if names_items(ops) else None
-    lock(connection, owner, STREAM)
-    if (repeated := _repeated(connection, documents, owner, origin, ops)) is not None:
-        return repeated
-    present = documents.present(connection, owner)
-    resolved: tuple[list[dict[str, Any]], tuple[int, ...]] | None = None
-    conflict: PatchConflictError | None = None
-    try:
-        meant = (arrived or present).state
-        sent = check_protected(redirected(meant.document, _checked(meant, ops)))
-        _, stored, guards = guarded(meant.document, sent)
-        resolved = stored, guards
-    except PatchConflictError as error:
-        conflict = error
-
-    def decide(present: Present) -> tuple[Payload | None, PatchConflictError | None]:
-        _refuse_other_version(present.state, expected_version, ops)
-        if resolved is None:
-            assert conflict is not None
-            return _queued(ops, (), origin, conflict), conflict
-        stored, guards = redirected(present.state.document, resolved[0]), resolved[1]
-        try:
-            _check_trust(present.state, stored, guards, origin)
-            document, done = followed(present.state.document, stored, guards)
-            check_document(document, done)
-        except PatchConflictError as error:
-            return _queued(stored, guards, origin, error), as_sent(error, guards)
-        if same(document, present.state.document):
-            return None, None
-        return (
-            CorePatched(
-                patch=tuple(dict(op) for op in done),
-                guards=guards,
-                by=origin.by,
-                source=origin.source,
-                confidence=origin.confidence,
-                rationale=origin.rationale,
-                turn_ids=origin.turn_ids,
-            ),
-            None,
-        )
-
+    share_owner(document.connection, document.owner)  # an erased value must not return in a guard
+    arrived = document.present() if names_items(ops) else None
+    meant: list[tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError] = []
     refused: list[PatchConflictError] = []
 
-    def payload(present: Present) -> Payload | None:
-        made, error = decide(present)
-        refused[:] = [] if error is None else [error]
-        full = isinstance(made, PatchQueued) and len(_waiting(connection, documents, owner)) >= MAX_WAITING
-        return None if full else made
+    def rule(present: Present) -> Payload | None:
+        refused.clear()
+        if not meant:
+            meant.append(_meant((arrived or present).state, ops))
+        _refuse_other_version(present.state, expected_version, ops)
+        made, error = _decided(present.state, ops, meant[0], document.command)
+        if error is None:
+            return made
+        refused.append(error)
+        waiting = document.present(entries=[UUID(int=0)]).fold.waiting
+        return None if len(waiting) >= MAX_WAITING else made
 
-    outcome = appended(connection, documents, owner, present, payload, origin)
-    if not refused:
-        return outcome
-    return Outcome(
-        version=outcome.version, position=outcome.position, event_id=outcome.event_id, queued=refused[0]
+    outcome = decide(document, rule, lambda first: _is_repeat(first, ops))
+    if outcome.event is not None and isinstance(first := outcome.event.payload, PatchQueued):
+        error = PatchConflictError(
+            first.fault, first.op, first.path, first.reason, first.expected, first.actual
+        )
+        return Patched(outcome, as_sent(error, first.guards))
+    return Patched(outcome, refused[0] if refused else None)
+
+
+def _meant(
+    state: CoreState, ops: Sequence[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError:
+    """Returns (the operations with guards of the items that they name, the places of the guards), or the conflict."""
+    try:
+        _, stored, guards = guarded(
+            state.document, check_protected(redirected(state.document, _checked(state, ops)))
+        )
+    except PatchConflictError as error:
+        return error
+    return stored, guards
+
+
+def _decided(
+    state: CoreState,
+    ops: Sequence[dict[str, Any]],
+    meant: tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError,
+    command: Command,
+) -> tuple[Payload | None, PatchConflictError | None]:
+    """Returns the event of a patch and why it is queued. No event: the document is like this already."""
+    if isinstance(meant, PatchConflictError):
+        return _queued(ops, (), command, meant), meant
+    stored, guards = redirected(state.document, meant[0]), meant[1]
+    try:
+        _check_trust(state, stored, guards, command)
+        document, done = followed(state.document, stored, guards)
+        check_document(document, done)
+    except PatchConflictError as error:
+        return _queued(stored, guards, command, error), as_sent(error, guards)
+    if same(document, state.document):
+        return None, None
+    patched = CorePatched(
+        patch=tuple(dict(op) for op in done),
+        guards=guards,
+        **_rests_on(command),
     )
+    return patched, None
 
 
 def _checked(state: CoreState, ops: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -123,10 +120,10 @@ def _checked(state: CoreState, ops: Sequence[dict[str, Any]]) -> list[dict[str, 
     return check_protected(list(ops))
 
 
-def _check_trust(state: CoreState, ops: Sequence[Op], guards: Sequence[int], origin: Origin) -> None:
+def _check_trust(state: CoreState, ops: Sequence[Op], guards: Sequence[int], command: Command) -> None:
     """Raises :class:`PatchConflictError` for an operation that replaces a value that is trusted more."""
-    trust = trust_of(origin.by, origin.source)
-    confidence = 1.0 if origin.confidence is None else origin.confidence
+    trust = trust_of(command.by, command.source)
+    confidence = 1.0 if command.confidence is None else command.confidence
     for index, op in enumerate(ops):
         if op["op"] in ("test", "copy") or index in guards:
             continue
@@ -149,27 +146,23 @@ def _check_trust(state: CoreState, ops: Sequence[Op], guards: Sequence[int], ori
 
 
 def _queued(
-    ops: Sequence[Op], guards: tuple[int, ...], origin: Origin, error: PatchConflictError
+    ops: Sequence[Op], guards: tuple[int, ...], command: Command, error: PatchConflictError
 ) -> PatchQueued:
     return PatchQueued(
         patch=tuple(dict(op) for op in ops),
         guards=guards,
-        by=origin.by,
         fault=error.fault,
         reason=error.reason,
         op=error.op,
         path=error.path,
         expected=error.expected,
         actual=error.actual,
-        source=origin.source,
-        confidence=origin.confidence,
-        rationale=origin.rationale,
-        turn_ids=origin.turn_ids,
+        **_rests_on(command),
     )
 
 
-def _waiting(connection: Connection, documents: Documents, owner: str) -> list[QueueEntry]:
-    return documents.present(connection, owner, entries=[UUID(int=0)]).fold.waiting
+def _rests_on(command: Command) -> dict[str, Any]:
+    return {name: getattr(command, name) for name in ("by", "source", "confidence", "rationale", "turn_ids")}
 
 
 def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[dict[str, Any]]) -> None:
@@ -185,22 +178,10 @@ def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[
         )
 
 
-def _repeated(
-    connection: Connection, documents: Documents, owner: str, origin: Origin, ops: Sequence[Op]
-) -> Outcome | None:
-    """Returns the outcome of the first patch with this idempotency key; None for a first one."""
-    if origin.idempotency_key is None:
-        return None
-    event = first_event(connection, owner, dedupe_key(origin.idempotency_key))
-    if event is None:
-        return None
-    payload = event.payload
-    if not isinstance(payload, CorePatched | PatchQueued):
-        raise other_command()
+def _is_repeat(first: Payload, ops: Sequence[Op]) -> bool:
+    """True when ``ops`` may have become the event of an earlier patch."""
+    if not isinstance(first, CorePatched | PatchQueued):
+        return False
     sent = [op for op in ops if op["op"] != "test"]
-    kept = [
-        op for index, op in enumerate(payload.patch) if op["op"] != "test" and index not in payload.guards
-    ]
-    if len(sent) != len(kept):
-        raise other_command()
-    return outcome_of(connection, documents, owner, event)
+    kept = [op for index, op in enumerate(first.patch) if op["op"] != "test" and index not in first.guards]
+    return len(sent) == len(kept)

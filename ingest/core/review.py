@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,105 +13,74 @@ from events.core.proposals import approved
 from events.core.schema import check_document, check_protected
 from events.core.state import QueueEntry
 from events.http.errors import ProblemError, missing
-from events.references.reference_log import lock
 from events.store.log import Connection
 from events.types.codec import Payload
-from events.types.core import (
-    STREAM,
-    PatchApproved,
-    PatchRefused,
-)
-from ingest.core.appending import (
-    Origin,
-    Outcome,
-    appended,
-    conflict_problem,
-)
+from events.types.core import PatchApproved, PatchRefused
+from ingest.core.aggregate import CoreDocument, conflict_problem
 from ingest.core.documents import Documents
+from ingest.decider import Command, Decision, Outcome, decide
 
 
-def approve(
-    connection: Connection,
-    documents: Documents,
-    owner: str,
-    queue_id: UUID,
-    ops: Sequence[dict[str, Any]] | None,
-    reason: str | None,
-    origin: Origin,
-) -> Outcome:
+class WaitingPatch(CoreDocument):
+    """The document of a user with a patch that waits in its queue."""
+
+    def __init__(
+        self, connection: Connection, documents: Documents, owner: str, command: Command, queue_id: UUID
+    ) -> None:
+        super().__init__(connection, documents, owner, command)
+        self.queue_id = queue_id
+        self.entries = [queue_id]
+
+
+def approve(patch: WaitingPatch, ops: Sequence[dict[str, Any]] | None, reason: str | None) -> Outcome[int]:
     """Applies a waiting patch without the tests of its author, or ``ops`` in its place.
 
     Raises a 404 problem for an unknown entry, and 409 for one that has an answer or a patch that still does not fit.
     """
-    lock(connection, owner, STREAM)
 
-    def payload(present: Present) -> Payload:
-        entry = _open(present, queue_id)
-        waiting = redirected(present.state.document, entry.patch)
+    def approval(present: Present, entry: QueueEntry) -> Payload:
+        held = present.state.document
+        waiting = redirected(held, entry.patch)
         try:
             if ops is None:
-                held = present.state.document
                 wanted = approved(held, entry) if entry.kind == "proposal" else waiting
                 stored, guards = _without_tests(check_protected([dict(op) for op in wanted]), entry.guards)
                 if not guards:
-                    _, stored, guards = guarded(present.state.document, stored)
+                    _, stored, guards = guarded(held, stored)
             else:
-                _, stored, guards = guarded(
-                    present.state.document, check_protected(redirected(present.state.document, ops))
-                )
-            document, done = followed(present.state.document, stored, guards)
-            check_document(document, done)
+                _, stored, guards = guarded(held, check_protected(redirected(held, ops)))
+            changed, done = followed(held, stored, guards)
+            check_document(changed, done)
         except PatchConflictError as error:
             raise conflict_problem(error, present.state.version) from None
         return PatchApproved(
-            queue_id=queue_id,
+            queue_id=patch.queue_id,
             patch=tuple(dict(op) for op in done),
             guards=guards,
-            by=origin.actor,
+            by=patch.command.actor,
             reason=reason,
             confidence=entry.confidence,
             turn_ids=entry.turn_ids,
         )
 
-    present = documents.present(connection, owner, entries=[queue_id])
-    return appended(
-        connection,
-        documents,
-        owner,
-        present,
-        payload,
-        origin,
-        key=f"core-answer/{queue_id}",
-        entries=[queue_id],
-    )
+    return _answer(patch, approval)
 
 
-def refuse(
-    connection: Connection,
-    documents: Documents,
-    owner: str,
-    queue_id: UUID,
-    reason: str | None,
-    origin: Origin,
-) -> Outcome:
+def refuse(patch: WaitingPatch, reason: str | None) -> Outcome[int]:
     """Refuses a waiting patch. Raises the problems of :func:`approve`."""
-    lock(connection, owner, STREAM)
 
-    def payload(present: Present) -> Payload:
-        _open(present, queue_id)
-        return PatchRefused(queue_id=queue_id, by=origin.actor, reason=reason)
+    def refusal(_: Present, __: QueueEntry) -> Payload:
+        return PatchRefused(queue_id=patch.queue_id, by=patch.command.actor, reason=reason)
 
-    present = documents.present(connection, owner, entries=[queue_id])
-    return appended(
-        connection,
-        documents,
-        owner,
-        present,
-        payload,
-        origin,
-        key=f"core-answer/{queue_id}",
-        entries=[queue_id],
-    )
+    return _answer(patch, refusal)
+
+
+def _answer(patch: WaitingPatch, answer: Callable[[Present, QueueEntry], Payload]) -> Outcome[int]:
+    def rule(present: Present) -> Decision:
+        payload = answer(present, _open(present, patch.queue_id))
+        return Decision(payload=payload, key=f"core-answer/{patch.queue_id}")
+
+    return decide(patch, rule)
 
 
 def _without_tests(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from events.core.evolution.old_pointers import redirected
@@ -13,24 +13,10 @@ from events.core.replay import Conflict, difference, in_force, picked, replayed
 from events.core.schema import check_document
 from events.core.state import EVOLUTION_KINDS, Change
 from events.http.errors import invalid, missing
-from events.references.reference_log import first_event, lock
-from events.store.log import Connection
 from events.types.codec import Payload
-from events.types.core import (
-    STREAM,
-    CoreCherryPicked,
-    CoreRolledBack,
-)
-from ingest.core.appending import (
-    Origin,
-    Outcome,
-    appended,
-    conflict_problem,
-    dedupe_key,
-    other_command,
-    outcome_of,
-)
-from ingest.core.documents import Documents
+from events.types.core import CoreCherryPicked, CoreRolledBack
+from ingest.core.aggregate import CoreHistory, conflict_problem
+from ingest.decider import Outcome, decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +26,13 @@ class RolledBack:
     event_ids: tuple[UUID, ...]
     ops: Sequence[Op]
     conflicts: Sequence[Conflict]
-    outcome: Outcome
+    outcome: Outcome[int]
 
 
 def roll_back(
-    connection: Connection,
-    documents: Documents,
-    owner: str,
+    document: CoreHistory,
     event_ids: Sequence[UUID] | None,
     to_version: int | None,
-    origin: Origin,
     *,
     dry_run: bool = False,
 ) -> RolledBack:
@@ -57,10 +40,9 @@ def roll_back(
 
     With a conflict nothing is appended. Raises a 404 problem for an event that did not change the document.
     """
-    lock(connection, owner, STREAM)
-    found: list[RolledBack] = []
+    found: list[tuple[tuple[UUID, ...], Sequence[Op], Sequence[Conflict]]] = []
 
-    def payload(present: Present) -> Payload | None:
+    def rule(present: Present) -> Payload | None:
         ids = _left_out(present, event_ids, to_version)
         made = replayed(in_force(present.history, ids))
         conflicts = list(made.conflicts)
@@ -69,38 +51,29 @@ def roll_back(
                 check_document(made.document, [])
             except PatchConflictError as error:
                 conflicts.append(Conflict(present.history[-1], error))
-        ops = difference(present.state.document, made.document)
-        outcome = Outcome(version=present.state.version, position=present.folded_to)
-        found[:] = [RolledBack(ids, ops, conflicts, outcome)]
+        found.append((ids, difference(present.state.document, made.document), conflicts))
         if conflicts or dry_run or not ids:
             return None
-        return CoreRolledBack(event_ids=ids, by=origin.by, rationale=origin.rationale, to_version=to_version)
+        return CoreRolledBack(
+            event_ids=ids, by=document.command.by, rationale=document.command.rationale, to_version=to_version
+        )
 
-    if origin.idempotency_key is not None and not dry_run:
-        before = first_event(connection, owner, dedupe_key(origin.idempotency_key))
-        if before is not None:
-            if not isinstance(before.payload, CoreRolledBack):
-                raise other_command()
-            outcome = outcome_of(connection, documents, owner, before)
-            return RolledBack(before.payload.event_ids, (), (), outcome)
-    present = documents.present(connection, owner, history=True)
-    if present.state.version == 0:
-        raise missing("document", "user_id")
-    outcome = appended(connection, documents, owner, present, payload, origin, history=True)
-    return RolledBack(found[0].event_ids, found[0].ops, found[0].conflicts, outcome)
+    if dry_run:
+        document.command = replace(document.command, idempotency_key=None)
+    outcome = decide(document, rule, lambda first: isinstance(first, CoreRolledBack))
+    if outcome.repeated and outcome.event is not None:
+        found.append((outcome.event.payload.event_ids, (), ()))
+    return RolledBack(*found[-1], outcome)
 
 
-def cherry_pick(
-    connection: Connection, documents: Documents, owner: str, event_ids: Sequence[UUID], origin: Origin
-) -> Outcome:
+def cherry_pick(document: CoreHistory, event_ids: Sequence[UUID]) -> Outcome[int]:
     """Applies changes again that were left out, in the order of the log, all or none.
 
     Raises a 404 problem for an unknown event, 422 for one that is in force or is a rollback, and 409 with the operation
     that does not fit.
     """
-    lock(connection, owner, STREAM)
 
-    def payload(present: Present) -> Payload:
+    def rule(present: Present) -> Payload:
         wanted = set(event_ids)
         known = {each.event_id: each for each in present.history}
         for each in event_ids:
@@ -119,23 +92,16 @@ def cherry_pick(
         found, guards = picked(each for each in present.history if each.event_id in wanted)
         ops = redirected(present.state.document, found)
         try:
-            document, done = followed(present.state.document, ops, guards)
-            check_document(document, done)
+            changed, done = followed(present.state.document, ops, guards)
+            check_document(changed, done)
         except PatchConflictError as error:
             raise conflict_problem(error, present.state.version) from None
         ordered = tuple(each.event_id for each in present.history if each.event_id in wanted)
-        return CoreCherryPicked(event_ids=ordered, by=origin.by, rationale=origin.rationale)
+        return CoreCherryPicked(
+            event_ids=ordered, by=document.command.by, rationale=document.command.rationale
+        )
 
-    if origin.idempotency_key is not None:
-        before = first_event(connection, owner, dedupe_key(origin.idempotency_key))
-        if before is not None:
-            if not isinstance(before.payload, CoreCherryPicked):
-                raise other_command()
-            return outcome_of(connection, documents, owner, before)
-    present = documents.present(connection, owner, history=True)
-    if present.state.version == 0:
-        raise missing("document", "user_id")
-    return appended(connection, documents, owner, present, payload, origin, history=True)
+    return decide(document, rule, lambda first: isinstance(first, CoreCherryPicked))
 
 
 def _left_out(present: Present, event_ids: Sequence[UUID] | None, to_version: int | None) -> tuple[UUID, ...]:

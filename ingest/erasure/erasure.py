@@ -17,7 +17,6 @@ from uuid import UUID
 import orjson
 import redis
 from psycopg.errors import DeadlockDetected
-from psycopg.rows import dict_row
 
 from events.modes import mode_log
 from events.platform.settings import Settings
@@ -27,6 +26,7 @@ from events.references import reference_log
 from events.sealing import keystore as sealing
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.tenancy import storage_id as storage_id_of
 from events.types.tombstones import STREAM, ErasureKind, ErasureReason, SubjectErased, digest_of
@@ -69,22 +69,31 @@ class UserErasure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On whose request something is erased, and how. ``by`` names an API key, or the command.
+
+    ``derived_only`` leaves the words in the log. It is for a log that is not sealed.
+    """
+
+    by: str
+    reason: ErasureReason = "request"
+    dry_run: bool = False
+    derived_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What to erase. ``subject`` is the name of the user, person or turn; only its digest is kept.
 
     ``waiting`` chooses the turns that wait in the queue, by their fields. Turns that were pushed after ``until`` stay.
-    ``derived_only`` leaves the words in the log. It is for a log that is not sealed.
     """
 
     kind: ErasureKind
     subject: str
-    by: str
+    terms: Terms
     waiting: Callable[[Fields], bool] | None = None
     until: datetime | None = None
-    reason: ErasureReason = "request"
     erasure_id: UUID = field(default_factory=uuid7)
-    dry_run: bool = False
-    derived_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +146,14 @@ class Eraser:
                 if not done.nothing:
                     erased.append(done)
         finally:
-            if erased and not request.dry_run and not request.derived_only:
+            if erased and not request.terms.dry_run and not request.terms.derived_only:
                 log.announce(connection)
                 self.keep_tombstones(connection)
         return erased
 
     def resume(self, connection: Connection) -> int:
         """Cleans the queue for erasures that found Redis away. Returns the number of users. Raises ``REDIS_AWAY``."""
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement("ingest.erasure", "tombstones_of"), {"erasure_id": None}
-            ).fetchall()
+        rows = rows_of(connection, statement("ingest.erasure", "tombstones_of"), {"erasure_id": None})
         for row in rows:
             if row["kind"] == "user":
                 self._forget_entries([row["user_id"]], lambda _: True, until=row["erased_at"])
@@ -196,7 +202,7 @@ class Eraser:
     ) -> UserErasure:
         """Erases in one transaction. ``stopped``: nothing of the user is appended from the beginning of it."""
         done = UserErasure(storage_id, {} if queue is None else dict(queue.counts.get(storage_id, {})))
-        with connection.transaction(force_rollback=request.dry_run):
+        with connection.transaction(force_rollback=request.terms.dry_run):
             for each in self._derived:
                 each.hold(connection, storage_id)
             # A writer that read a complete value before the erasure must not append it again after it.
@@ -212,7 +218,7 @@ class Eraser:
             for each in self._derived:
                 for name, number in each.forget(connection, storage_id, event_ids).items():
                     done.counts[name] = done.counts.get(name, 0) + number
-            if request.derived_only or request.dry_run:
+            if request.terms.derived_only or request.terms.dry_run:
                 return done
             if event_ids is None:
                 # What arrived during the reading goes, too. The key can then be destroyed with nothing left unread.
@@ -296,8 +302,8 @@ class Eraser:
                     erasure_id=request.erasure_id,
                     kind=request.kind,
                     subject=subject,
-                    by=request.by,
-                    reason=request.reason,
+                    by=request.terms.by,
+                    reason=request.terms.reason,
                     positions=None if part is None else tuple(part),
                 ),
                 occurred_at=datetime.now(UTC),
@@ -330,8 +336,9 @@ class Eraser:
             statement("ingest.erasure", "add_tombstone"),
             {
                 "user_id": storage_id, "erasure_id": request.erasure_id, "kind": request.kind, "subject": subject,
-                "by": request.by, "reason": request.reason, "events": draft.event_ids, "partition": last.partition,
-                "position": last.position, "counts": orjson.dumps(done.counts).decode(), "began_at": began,
+                "by": request.terms.by, "reason": request.terms.reason, "events": draft.event_ids,
+                "partition": last.partition, "position": last.position, "began_at": began,
+                "counts": orjson.dumps(done.counts).decode(),
                 "before": b"" if digests[0] is None else digests[0][0],
                 "after": b"" if digests[1] is None else digests[1][0],
             },
@@ -360,7 +367,7 @@ class Eraser:
             return ForgottenEntries()
         try:
             return self._forget_entries(
-                storage_ids, request.waiting, until=request.until, dry_run=request.dry_run
+                storage_ids, request.waiting, until=request.until, dry_run=request.terms.dry_run
             )
         except REDIS_AWAY as error:
             if request.kind != "user":

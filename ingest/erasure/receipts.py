@@ -11,7 +11,6 @@ from uuid import UUID
 import orjson
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from psycopg.rows import dict_row
 
 from events.access.principal import Principal
 from events.platform.key_file import Key
@@ -19,6 +18,7 @@ from events.platform.sql import statement
 from events.store import authentication
 from events.store.authentication import Keyring, fingerprint
 from events.store.log import Connection
+from events.store.rows import rows_of
 from events.types.tenancy import tenant_of, user_of
 from events.types.tombstones import digest_of
 
@@ -36,10 +36,7 @@ def receipt_of(connection: Connection, erasure_id: UUID) -> dict[str, Any] | Non
 
     Returns None when the database knows no such erasure.
     """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id}
-        ).fetchall()
+    rows = rows_of(connection, statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id})
     if not rows:
         return None
     counts: Counter[str] = Counter()

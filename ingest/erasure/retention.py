@@ -10,8 +10,8 @@ from psycopg.rows import class_row
 
 from events.platform.sql import statement
 from events.store.log import Connection
-from ingest.erasure.erasure import Eraser, users_of
-from ingest.erasure.subjects import Outcome, Terms, erase_before
+from ingest.erasure.erasure import Eraser, Terms, users_of
+from ingest.erasure.subjects import Outcome, erase_before
 
 OTHER_MODES = "*"
 """The rule of every mode without a rule of its own."""

@@ -11,8 +11,8 @@ from uuid import UUID
 from events.references.owners import is_team
 from events.store.log import Connection
 from events.types.envelope import uuid7
-from events.types.tombstones import ErasureReason, digest_of
-from ingest.erasure.erasure import Eraser, Request, UserErasure, users_of
+from events.types.tombstones import digest_of
+from ingest.erasure.erasure import Eraser, Request, Terms, UserErasure, users_of
 from ingest.erasure.membership import member_of_digest, of_member, teams_of
 from ingest.erasure.names import Names
 from ingest.erasure.selection import (
@@ -26,16 +26,6 @@ from ingest.erasure.selection import (
 )
 from ingest.erasure.tombstones import Tombstone, in_database
 from ingest.recording.forgotten_entries import Fields
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """On whose request something is erased, and how. ``by`` names an API key, or the command."""
-
-    by: str
-    reason: ErasureReason = "request"
-    dry_run: bool = False
-    derived_only: bool = False
 
 
 @dataclass(slots=True)
@@ -72,9 +62,9 @@ def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: T
     request = Request(
         kind="user",
         subject=storage_id,
+        terms=terms,
         waiting=lambda _: True,
         erasure_id=outcome.erasure_id,
-        **_given(terms),
     )
     # The teams come first: without the membership nobody writes there for the user any more.
     teams = teams_of(connection, storage_id)
@@ -96,7 +86,7 @@ def erase_turn(
         return of_turns(connection, storage_id, of_turn(turn_id))
 
     request = Request(
-        kind="turn", subject=turn_id, waiting=waiting, erasure_id=outcome.erasure_id, **_given(terms)
+        kind="turn", subject=turn_id, terms=terms, waiting=waiting, erasure_id=outcome.erasure_id
     )
     outcome.users = eraser.erase(connection, [storage_id], request, selects)
     return outcome
@@ -129,9 +119,9 @@ def erase_person(
     request = Request(
         kind="person",
         subject=min(person.all),
+        terms=terms,
         waiting=waiting,
         erasure_id=outcome.erasure_id,
-        **_given(terms),
     )
     outcome.users = eraser.erase(connection, storage_ids, request, selects)
     outcome.names = tuple(sorted(found))
@@ -154,9 +144,7 @@ def erase_before(
     def selects(connection: Connection, storage_id: str) -> Selection:
         return of_turns(connection, storage_id, said_before(instant, mode, without))
 
-    request = Request(
-        kind="before", subject=instant.isoformat(), erasure_id=outcome.erasure_id, **_given(terms)
-    )
+    request = Request(kind="before", subject=instant.isoformat(), terms=terms, erasure_id=outcome.erasure_id)
     outcome.users = eraser.erase(connection, storage_ids, request, selects)
     return outcome
 
@@ -190,7 +178,7 @@ def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: s
         return listed_events(connection, storage_id, one)
 
     request = Request(
-        kind=one.kind, subject=subject, by="cardlog erase --replay", reason="restored_backup",
+        kind=one.kind, subject=subject, terms=Terms(by="cardlog erase --replay", reason="restored_backup"),
         erasure_id=one.erasure_id,
         # A restored queue holds the turns and letters of its time.
         waiting=(lambda _: True) if one.events is None else None, until=one.erased_at,
@@ -209,9 +197,3 @@ def listed_events(connection: Connection, storage_id: str, one: Tombstone) -> Se
         if named and is_readable(event):
             selection.events.append(event)
     return selection
-
-
-def _given(terms: Terms) -> dict[str, Any]:
-    return {
-        "by": terms.by, "reason": terms.reason, "dry_run": terms.dry_run, "derived_only": terms.derived_only,
-    }  # fmt: skip

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from events.platform.sql import statement
 from events.store.log import Connection, read
+from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.tombstones import SubjectErased
 from ingest.erasure.selection import events_of, is_readable
@@ -36,10 +35,7 @@ def _faults(connection: Connection, receipt: dict[str, Any]) -> Iterator[str]:
             found, erasure_id
         ):
             yield f"{where}: is not the event of this erasure"
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id}
-        ).fetchall()
+    rows = rows_of(connection, statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id})
     if len(rows) != receipt["users"]:
         yield f"this database knows the erasure for {len(rows)} of {receipt['users']} users"
     for row in rows:

@@ -1,9 +1,8 @@
-"""Grounding: removes memory blocks from a turn and checks that a quote occurs in a text."""
+"""Finds and removes the memory blocks that a turn quotes from a prompt."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 # The blocks that a memory puts into a prompt. A turn that quotes a prompt brings the blocks back. A card that rests on
 # such a block would repeat an older card.
@@ -15,7 +14,6 @@ _BLOCKS = (
 _CLOSED = re.compile(rf"</(?P<name>{_BLOCKS})\s*>", re.IGNORECASE)
 _OPENED = re.compile(rf"<(?P<name>{_BLOCKS})\b[^<>]{{0,200}}>", re.IGNORECASE)
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_SPACE = re.compile(r"\s+")
 
 
 def memory_blocks(text: str) -> list[tuple[int, int]]:
@@ -49,16 +47,3 @@ def without_memory_blocks(text: str) -> str:
         pieces += (text[reached:start], _NOT_NEWLINE.sub(" ", text[start:end]))
         reached = end
     return "".join((*pieces, text[reached:])) if pieces else text
-
-
-def is_grounded(quote: str, text: str) -> bool:
-    """Returns True when ``quote`` occurs in ``text``, without regard to width, case and white space.
-
-    An empty quote never occurs.
-    """
-    wanted = _plain(quote)
-    return bool(wanted) and wanted in _plain(text)
-
-
-def _plain(text: str) -> str:
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()

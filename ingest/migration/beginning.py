@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from events.http.errors import invalid
-from events.references.reference_log import first_event
-from events.store import log
 from events.store.log import Connection
-from events.types.envelope import NewEvent, uuid7
+from events.types.codec import Payload
 from events.types.migrations import STREAM, MemoryMigrated
 from events.types.turn_contract import TurnInvalidError, parse_turn
-from ingest.core.appending import dedupe_key, other_command
+from ingest.core.aggregate import dedupe_key
+from ingest.decider import Command, Keyed, decide
 from ingest.migration.turns import Migration
 
 
@@ -24,35 +23,24 @@ def check(migration: Migration, now: datetime) -> None:
             raise invalid(error.field, f"of sentence {number} {error.reason}", sentence=number) from None
 
 
-def begin(
-    connection: Connection, migration: Migration, actor: str, now: datetime, idempotency_key: str | None
-) -> None:
+def begin(connection: Connection, migration: Migration, command: Command) -> None:
     """Notes the migration in the log, once for each text and key.
 
     Raises a 422 problem for an idempotency key of another command.
     """
     terms = migration.terms
-    key = f"migration/{migration.migration_id}"
-    if idempotency_key is not None:
-        key = dedupe_key(idempotency_key)
     payload = MemoryMigrated(
         migration_id=migration.migration_id,
         source=terms.source,
         sentences=len(migration.turns),
         apply_from=terms.apply_from,
     )
-    event = NewEvent(
-        event_id=uuid7(),
-        user_id=terms.owner,
-        stream=STREAM,
-        payload=payload,
-        occurred_at=now,
-        actor=actor,
-        dedupe_key=key,
-    )
-    [place] = log.append(connection, [event])
-    if place.duplicate and idempotency_key is not None:
-        first = first_event(connection, terms.owner, key)
-        before = None if first is None else first.payload
-        if not isinstance(before, MemoryMigrated) or before.migration_id != payload.migration_id:
-            raise other_command()
+    key = f"migration/{migration.migration_id}"
+    if command.idempotency_key is not None:
+        key = dedupe_key(command.idempotency_key)
+
+    def is_repeat(first: Payload) -> bool:
+        same = isinstance(first, MemoryMigrated) and first.migration_id == payload.migration_id
+        return same or command.idempotency_key is None
+
+    decide(Keyed(connection, terms.owner, STREAM, command, key), lambda _: payload, is_repeat)

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 
 from events.types.instants import YEARS
 from events.types.turn_contract import MAX_TEXT_BYTES, TurnInvalidError, text_of
+from events.types.turns import Role
 
 MAX_MEMORIES = 100_000
 """The most memories of one text."""
@@ -23,10 +24,11 @@ class TextInvalidError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One sentence of another memory. ``at`` is the instant that the memory itself gives, if it gives one."""
+    """One sentence of another memory, or a message of an old conversation. ``at`` is the instant that it gives."""
 
     text: str
     at: datetime | None = None
+    role: Role = "user"
 
 
 @dataclass(slots=True)

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from events.store import log
 from events.store.log import Connection
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turn_contract import parse_turn, session_of, turn_key
+from events.types.envelope import NewEvent, partition_of
+from events.types.turn_contract import parse_turn
 from events.types.turns import TurnRecorded
 from ingest.core.documents import Documents
 from ingest.extraction.conversation import CONTEXT_TURNS
@@ -22,6 +22,7 @@ from ingest.extraction.extractor_port import (
 from ingest.extraction.known_memory import KnownMemory
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration
+from ingest.recording.recorder import recorded_event
 
 MOST = 200
 """The most sentences of a dry run: it extracts them while the caller waits."""
@@ -45,7 +46,7 @@ def rehearse(
         if turn_id not in known
     ]
     made = list(_extracted(connection, extractor, owner, turns))
-    said = [_recorded(owner, turn) for turn in turns]
+    said = [recorded_event(owner, turn) for turn in turns]
     with connection.transaction(force_rollback=True):
         log.append(connection, [*said, *made])
         return follower.report(connection, documents)
@@ -73,15 +74,3 @@ def _extracted(
                     str(error),
                     extractor,
                 )
-
-
-def _recorded(owner: str, turn: TurnRecorded) -> NewEvent:
-    return NewEvent(
-        event_id=uuid7(),
-        user_id=owner,
-        stream=session_of(turn),
-        payload=turn,
-        occurred_at=turn.said_at,
-        actor=f"user/{owner}",
-        dedupe_key=turn_key(turn.turn_id),
-    )

@@ -10,6 +10,7 @@ from uuid import UUID
 from events.core.related_paths import related_paths
 from events.core.state import Change, QueueEntry
 from events.platform.sql import statement
+from events.resources.migration import MigrationReport
 from events.store.log import Connection, event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
@@ -51,42 +52,9 @@ class Report:
     version: int = 0
     position: int = 0
 
-    def document(self) -> dict[str, Any]:
-        """Returns the report as a JSON object."""
-        return {
-            "pending": len(self.pending),
-            "failed": list(self.failed),
-            "erased": list(self.erased),
-            "applied": [
-                {
-                    "version": each.version,
-                    "event_id": each.event_id,
-                    "patch": [dict(op) for op in each.ops],
-                    "confidence": each.confidence,
-                    "rationale": each.rationale,
-                    "turn_ids": list(each.turn_ids),
-                }
-                for each in self.applied
-            ],
-            "queued": [
-                {
-                    "queue_id": each.queue_id,
-                    "kind": each.kind,
-                    "path": each.path,
-                    "patch": [dict(op) for op in each.patch],
-                    "reason": each.reason,
-                    "confidence": each.confidence,
-                    "rationale": each.rationale,
-                    "turn_ids": list(each.turn_ids),
-                }
-                for each in self.queued
-            ],
-            "kept": [
-                {"turn_id": each.turn_id, "text": each.text, "relatedPaths": list(each.related_paths)}
-                for each in self.kept
-            ],
-            "version": self.version,
-        }
+    def resource(self) -> MigrationReport:
+        """Returns the report as the answer shows it."""
+        return MigrationReport.made_from(self, pending=len(self.pending))
 
 
 @dataclass(slots=True)

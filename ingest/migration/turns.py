@@ -10,20 +10,10 @@ from events.http.errors import invalid
 from events.types.metadata import MetadataInvalidError, metadata_text
 from events.types.migrated import APPLY_FROM, Migrated
 from events.types.queue_entry import QueueKey
-from events.types.turns import Role
 from ingest.migration.memories import Memory
 
 PREFIX = "migrated"
 """What the turn ids of migrated sentences begin with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A sentence of another memory, or a message of an old conversation, with its place in the request."""
-
-    text: str
-    at: datetime | None = None
-    role: Role = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +52,8 @@ class Migration:
         return replace(self, turns={each: self.turns[each] for each in turn_ids})
 
 
-def migration_of(messages: Sequence[Message], terms: Terms, key: QueueKey) -> Migration:
-    """Returns the turns of ``messages``, with one turn for equal ones. ``key`` is the key of the installation.
+def migration_of(memories: Sequence[Memory], terms: Terms, key: QueueKey) -> Migration:
+    """Returns the turns of ``memories``, with one turn for equal ones. ``key`` is the key of the installation.
 
     Raises a 422 problem for a source or a name of the user that no turn can hold.
     """
@@ -72,7 +62,7 @@ def migration_of(messages: Sequence[Message], terms: Terms, key: QueueKey) -> Mi
     except MetadataInvalidError as error:
         raise invalid("source", f"and user_name cannot be kept: the mark of the turns {error}") from None
     turns: dict[str, dict[str, str]] = {}
-    for each in messages:
+    for each in memories:
         own = "" if each.at is None else each.at.isoformat()
         words = " ".join(each.text.split())
         turn_id = f"{PREFIX}/{key.digest_of(terms.owner, each.role, own, words)}"
@@ -90,8 +80,3 @@ def migration_of(messages: Sequence[Message], terms: Terms, key: QueueKey) -> Mi
             },
         )
     return Migration(key.digest_of(terms.owner, terms.source, *turns), terms, turns)
-
-
-def messages_of(memories: Iterable[Memory]) -> list[Message]:
-    """Returns the sentences of another memory as messages."""
-    return [Message(each.text, each.at) for each in memories]

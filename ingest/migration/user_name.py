@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from ingest.migration.memories import Memory
-from ingest.migration.turns import Message
 
 MAX_CHARS = 100
 _LATIN = r"[^\W\d_a-z][\w'’-]*(?: [^\W\d_a-z][\w'’-]*){0,3}"
@@ -22,7 +21,7 @@ _TOLD_ZH = re.compile(
 )
 
 
-def told_name(memories: Iterable[Memory | Message]) -> str | None:
+def told_name(memories: Iterable[Memory]) -> str | None:
     """Returns the name that the memories tell of their user. None: they tell no name, or different ones."""
     found = {name for each in memories if (name := _name_in(each.text)) is not None}
     return found.pop() if len(found) == 1 else None

@@ -1,8 +1,7 @@
-"""The commands about modes and projects: declare, rename, delete.
+"""The commands about modes and projects: declare, rename, delete, embed again.
 
-Every command runs in a transaction of the caller, on the end of the user's stream in the log, under a lock of that
-stream. A command that changes nothing appends nothing, so a repeated command is safe. The caller announces the append
-after the commit (:func:`events.store.log.announce`).
+Every command is decided under a lock of the user's modes (:mod:`ingest.decider`). A command that changes nothing
+appends nothing, so a repeated command is safe.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -27,13 +25,13 @@ from events.modes.bounds import (
     not_general,
 )
 from events.modes.mode_log import lock, registry_of
-from events.modes.reembedding import Planner, ReembeddingPlan
+from events.modes.reembedding import InstallationPlan, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
-from events.store import log
+from events.resources.modes import Reembedding
 from events.store.log import Connection
 from events.types.codec import Payload
-from events.types.envelope import NewEvent, uuid7
+from events.types.envelope import Event
 from events.types.modes import (
     STREAM,
     Decay,
@@ -45,6 +43,7 @@ from events.types.modes import (
     ModeRenamed,
     ProjectDeclared,
 )
+from ingest.decider import Aggregate, Command, Outcome, decide
 
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._:-]{0,99})?")
 
@@ -64,115 +63,110 @@ class Declaration:
     is_default: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """Who sends a command and when."""
+class UserModes(Aggregate[ModeRegistry, ModeRegistry]):
+    """The modes and projects of a user. Each event of them has the whole registry."""
 
-    actor: str
-    at: datetime
+    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
+        super().__init__(connection, owner, STREAM, command)
 
+    def hold(self) -> None:
+        lock(self.connection, self.owner)
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The registry after a command. ``changed`` is false when the wanted state already held."""
+    def load(self) -> ModeRegistry:
+        return registry_of(self.connection, self.owner)
 
-    registry: ModeRegistry
-    changed: bool
+    def answer(self, state: ModeRegistry, event: Event | None) -> ModeRegistry:
+        return state if event is None else self.first_answer(event)
 
-
-@dataclass(frozen=True, slots=True)
-class Reembedding:
-    """What a re-embedding of the mode ``name`` does. ``event_id`` is the request in the log; None: there is none."""
-
-    name: str
-    plan: ReembeddingPlan
-    event_id: UUID | None
+    def first_answer(self, event: Event) -> ModeRegistry:
+        registry: ModeRegistry = event.payload.registry
+        return registry
 
 
+@contextmanager
+def _problems() -> Iterator[None]:
+    """Turns :class:`ModeRefusedError` into a problem."""
+    try:
+        yield
+    except ModeRefusedError as error:
+        if error.missing:
+            raise missing("mode", error.field) from None
+        if error.taken:
+            raise ProblemError(
+                409, "Name taken", f"{error.field}: {error.reason}", field=error.field, reason=error.reason
+            ) from None
+        raise invalid(error.field, error.reason) from None
+
+
+@_problems()
 def declare(
-    connection: Connection,
-    owner: str,
-    project_id: str | None,
-    name: str,
-    wanted: Declaration,
-    origin: Origin,
-    dimension_of: DimensionOf,
-) -> Outcome:
+    user_modes: UserModes, project_id: str | None, name: str, wanted: Declaration, dimension_of: DimensionOf
+) -> Outcome[ModeRegistry]:
     """Declares a mode, or declares it anew. A deleted mode comes back with its cards.
 
     Raises a 422 problem for a model that is not there or has vectors of another length than 384, 768 or 1024, and a 409
     problem for the former name of another mode.
     """
-    with _problems():
-        checked_name("name", name)
-        checked_project(project_id)
-        given = _given(name, wanted, dimension_of)
-    lock(connection, owner)
-    before = registry_of(connection, owner)
-    earlier = next(
-        (each for each in before.modes if (each.project_id, each.name) == (project_id, name)), None
-    )
-    live = earlier is not None and not earlier.deleted
-    base = (
-        earlier
-        if live and earlier is not None
-        else Mode(name=name, project_id=project_id, declared_at=origin.at)
-    )
-    mode = replace(base, **given)
-    mode = replace(mode, embedders=(mode.embedder or "",))
-    with _problems():
+    checked_name("name", name)
+    checked_project(project_id)
+    given = _given(name, wanted, dimension_of)
+
+    def declared(before: ModeRegistry) -> Payload | None:
+        earlier = next(
+            (each for each in before.modes if (each.project_id, each.name) == (project_id, name)), None
+        )
+        live = earlier is not None and not earlier.deleted
+        base = earlier if live else Mode(name=name, project_id=project_id, declared_at=user_modes.command.at)
+        assert base is not None
+        mode = replace(base, **given)
+        mode = replace(mode, embedders=(mode.embedder or "",))
         after = registries.declared(before, mode, is_default=wanted.is_default)
-    if live and _same(before, after):
-        return Outcome(before, False)
-    return _append(connection, owner, ModeDeclared(mode=mode, registry=after), after, origin)
+        return None if live and _same(before, after) else ModeDeclared(mode=mode, registry=after)
+
+    return decide(user_modes, declared)
 
 
-def rename(
-    connection: Connection, owner: str, project_id: str | None, name: str, new_name: str, origin: Origin
-) -> Outcome:
+@_problems()
+def rename(user_modes: UserModes, project_id: str | None, name: str, new_name: str) -> Outcome[ModeRegistry]:
     """Gives a mode another name. Its cards stay its cards, and the former name goes on to mean it.
 
     Raises a 404 problem for an unknown mode, and a 409 problem when ``new_name`` is or was the name of another mode.
     """
-    with _problems():
-        checked_name("new_name", not_general("new_name", new_name))
-        not_general("name", name)
-        checked_project(project_id)
-    lock(connection, owner)
-    before = registry_of(connection, owner)
-    if any(
-        (each.project_id, each.old, each.name) == (project_id, name, new_name) for each in before.former_names
-    ):
-        return Outcome(before, False)
-    with _problems():
+    checked_name("new_name", not_general("new_name", new_name))
+    not_general("name", name)
+    checked_project(project_id)
+
+    def renamed(before: ModeRegistry) -> Payload | None:
+        done = (project_id, name, new_name)
+        if done in ((each.project_id, each.old, each.name) for each in before.former_names):
+            return None
         after = registries.renamed(before, (project_id, name), new_name)
-    if _same(before, after):
-        return Outcome(before, False)
-    renamed = ModeRenamed(name=name, new_name=new_name, project_id=project_id, registry=after)
-    return _append(connection, owner, renamed, after, origin)
+        if _same(before, after):
+            return None
+        return ModeRenamed(name=name, new_name=new_name, project_id=project_id, registry=after)
+
+    return decide(user_modes, renamed)
 
 
-def delete(connection: Connection, owner: str, project_id: str | None, name: str, origin: Origin) -> Outcome:
+@_problems()
+def delete(user_modes: UserModes, project_id: str | None, name: str) -> Outcome[ModeRegistry]:
     """Deletes a mode. Its cards stay and belong to the general mode. Raises a 404 problem for an unknown mode."""
-    with _problems():
-        not_general("name", name)
-    lock(connection, owner)
-    before = registry_of(connection, owner)
-    if any((each.project_id, each.name, each.deleted) == (project_id, name, True) for each in before.modes):
-        return Outcome(before, False)
-    with _problems():
+    not_general("name", name)
+
+    def deleted(before: ModeRegistry) -> Payload | None:
+        if (project_id, name, True) in ((each.project_id, each.name, each.deleted) for each in before.modes):
+            return None
         after = registries.deleted(before, (project_id, name))
-    return _append(
-        connection, owner, ModeDeleted(name=name, project_id=project_id, registry=after), after, origin
-    )
+        return ModeDeleted(name=name, project_id=project_id, registry=after)
+
+    return decide(user_modes, deleted)
 
 
+@_problems()
 def reembed(
-    connection: Connection,
-    owner: str,
+    user_modes: UserModes,
     project_id: str | None,
     name: str,
-    origin: Origin,
     everybody: Mapping[str, str],
     planner: Planner,
     *,
@@ -183,52 +177,73 @@ def reembed(
     Nothing is appended for a dry run, and when no card needs another vector. Raises a 404 problem for a mode that the
     user does not have, and a 422 problem with the remedy when the embedder is not there.
     """
-    with _problems():
-        checked_project(project_id)
-        lock(connection, owner)
-        before = registry_of(connection, owner)
+    checked_project(project_id)
+    planned: list[tuple[str, ReembeddingPlan]] = []
+
+    def reembedded(before: ModeRegistry) -> Payload | None:
         modes = Modes(before, everybody)
         meant = modes.meaning(project_id or "", name)
         try:
-            plan = planner(connection, owner, modes, project_id, meant, measure=dry_run)
+            plan = planner(user_modes.connection, user_modes.owner, modes, project_id, meant, measure=dry_run)
         except ValueError as error:
             raise ModeRefusedError("name", str(error)) from None
         # Cards may have the name of a mode that the settings do not name any more.
         known = meant == GENERAL_MODE or modes.mode(project_id or "", meant) is not None
         if not known and not (plan.cards or plan.waiting):
             raise ModeRefusedError("name", "", missing=True)
-    if dry_run or not plan.needed:
-        return Reembedding(meant, plan, None)
-    payload = ModeReembedded(name=meant, project_id=project_id, registry=before)
-    event_id = uuid7()
-    _append(connection, owner, payload, before, origin, event_id)
-    return Reembedding(meant, plan, event_id)
+        planned.append((meant, plan))
+        if dry_run or not plan.needed:
+            return None
+        return ModeReembedded(name=meant, project_id=project_id, registry=before)
+
+    outcome = decide(user_modes, reembedded)
+    meant, plan = planned[-1]
+    event_id = None if outcome.event is None else outcome.event.event_id
+    return reembedding(plan, meant, plan.embedder, event_id, project_id=project_id, dry_run=dry_run)
 
 
+def reembedding(
+    plan: ReembeddingPlan | InstallationPlan,
+    mode: str,
+    embedder: str,
+    reembedding_id: UUID | None,
+    *,
+    project_id: str | None = None,
+    dry_run: bool,
+) -> Reembedding:
+    """Returns what a re-embedding does, or would do. ``reembedding_id`` None: nothing was asked for."""
+    asked = "unneeded" if reembedding_id is None else "accepted"
+    return Reembedding.made_from(
+        plan,
+        mode=mode,
+        project_id=project_id,
+        state="planned" if dry_run else asked,
+        reembedding_id=reembedding_id,
+        embedder=embedder,
+        model_calls=0,
+    )
+
+
+@_problems()
 def declare_project(
-    connection: Connection,
-    owner: str,
-    project_id: str,
-    changes: Mapping[str, str | None],
-    origin: Origin,
-    everybody: Mapping[str, str],
-) -> Outcome:
+    user_modes: UserModes, project_id: str, changes: Mapping[str, str | None], everybody: Mapping[str, str]
+) -> Outcome[ModeRegistry]:
     """Sets ``default_mode`` and ``description`` of a project, as far as ``changes`` has them. None takes one away.
 
     Raises a 422 problem for a mode that the project does not have.
     """
-    with _problems():
-        checked_project(project_id)
-    lock(connection, owner)
-    before = registry_of(connection, owner)
-    project = replace(registries.project_of(before, project_id), **_texts(changes))
-    if (name := project.default_mode) is not None and "default_mode" in changes:
-        refuse_unknown("default_mode", name, Modes(before, everybody), project_id)
-    with _problems():
+    checked_project(project_id)
+
+    def declared(before: ModeRegistry) -> Payload | None:
+        project = replace(registries.project_of(before, project_id), **_texts(changes))
+        if (name := project.default_mode) is not None and "default_mode" in changes:
+            refuse_unknown("default_mode", name, Modes(before, everybody), project_id)
         after = registries.with_project(before, project)
-    if _same(before, after) and any(each.project_id == project_id for each in before.projects):
-        return Outcome(before, False)
-    return _append(connection, owner, ProjectDeclared(project=project, registry=after), after, origin)
+        if _same(before, after) and any(each.project_id == project_id for each in before.projects):
+            return None
+        return ProjectDeclared(project=project, registry=after)
+
+    return decide(user_modes, declared)
 
 
 def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) -> None:
@@ -240,24 +255,6 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
             f"{name[:64]!r} is no mode here; declare it with PUT /v1/modes, or use one of {', '.join(allowed)}",
             allowed=allowed,
         )
-
-
-def reembedding_document(found: Reembedding, project_id: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Returns a re-embedding as JSON, the same over HTTP and in the command."""
-    accepted = "unneeded" if found.event_id is None else "accepted"
-    return {
-        "mode": found.name,
-        "project_id": project_id,
-        "state": "planned" if dry_run else accepted,
-        "reembedding_id": found.event_id,
-        "embedder": found.plan.embedder,
-        "cards": found.plan.cards,
-        "other": found.plan.other,
-        "waiting": found.plan.waiting,
-        "texts_per_s": found.plan.texts_per_s,
-        "seconds": found.plan.seconds,
-        "model_calls": 0,
-    }
 
 
 def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:
@@ -291,13 +288,12 @@ def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[st
 
 
 def _texts(changes: Mapping[str, str | None]) -> dict[str, Any]:
-    with _problems():
-        texts: dict[str, Any] = {}
-        if "default_mode" in changes:
-            name = changes["default_mode"]
-            texts["default_mode"] = None if name is None else checked_name("default_mode", name)
-        if "description" in changes:
-            texts["description"] = checked_description(changes["description"] or "").strip()
+    texts: dict[str, Any] = {}
+    if "default_mode" in changes:
+        name = changes["default_mode"]
+        texts["default_mode"] = None if name is None else checked_name("default_mode", name)
+    if "description" in changes:
+        texts["description"] = checked_description(changes["description"] or "").strip()
     return texts
 
 
@@ -310,38 +306,3 @@ def _same(before: ModeRegistry, after: ModeRegistry) -> bool:
         )
         and before.default_mode == after.default_mode
     )
-
-
-def _append(
-    connection: Connection,
-    owner: str,
-    payload: Payload,
-    after: ModeRegistry,
-    origin: Origin,
-    event_id: UUID | None = None,
-) -> Outcome:
-    event = NewEvent(
-        event_id=event_id or uuid7(),
-        user_id=owner,
-        stream=STREAM,
-        payload=payload,
-        occurred_at=origin.at,
-        actor=origin.actor,
-    )
-    log.append(connection, [event])
-    return Outcome(after, True)
-
-
-@contextmanager
-def _problems() -> Iterator[None]:
-    """Turns :class:`ModeRefusedError` into a problem."""
-    try:
-        yield
-    except ModeRefusedError as error:
-        if error.missing:
-            raise missing("mode", error.field) from None
-        if error.taken:
-            raise ProblemError(
-                409, "Name taken", f"{error.field}: {error.reason}", field=error.field, reason=error.reason
-            ) from None
-        raise invalid(error.field, error.reason) from None

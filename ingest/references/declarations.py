@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any
 
 from events.http.errors import invalid
@@ -15,9 +14,8 @@ from events.references.owners import team_owner, tenant_owner
 from events.references.reference_log import events_below
 from events.store import log
 from events.store.log import Connection
-from events.types.codec import Payload
-from events.types.envelope import NewEvent, uuid7
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
+from ingest.decider import Command
 from ingest.references.schema_cost import check_cost
 
 _KIND_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -30,9 +28,7 @@ def declare(
     schema: Any,
     initial: Any,
     description: str,
-    *,
-    actor: str,
-    at: datetime,
+    command: Command,
 ) -> bool:
     """Declares a kind, or a new version of it. Returns False when it is declared like this already.
 
@@ -49,15 +45,16 @@ def declare(
     except ReferenceInvalidError as error:
         raise invalid(error.field, error.reason) from None
     payload = ReferenceKindDeclared(kind=name, description=description, schema=schema, initial=kind.start)
-    before = events_below(connection, tenant_owner(tenant), kind_stream(name), None, 1)
+    owner, stream = tenant_owner(tenant), kind_stream(name)
+    before = events_below(connection, owner, stream, None, 1)
     if before and before[0].payload == payload:
         return False
-    _append(connection, tenant_owner(tenant), kind_stream(name), payload, actor, at)
+    log.append(connection, [command.event(owner, stream, payload)])
     return True
 
 
 def add_member(
-    connection: Connection, tenant: str, team_id: str, member: str, *, by: str, at: datetime
+    connection: Connection, tenant: str, team_id: str, member: str, by: str, command: Command
 ) -> bool:
     """Adds a member. The first member of a team adds oneself. Later members are added by a member.
 
@@ -67,19 +64,19 @@ def add_member(
     if is_member(connection, tenant, team_id, member):
         return False
     added = TeamMemberAdded(team_id=team_id, member=member, by=by)
-    _append(connection, team_owner(tenant, team_id), member_stream(member), added, f"user/{by}", at)
+    log.append(connection, [command.event(team_owner(tenant, team_id), member_stream(member), added)])
     return True
 
 
 def remove_member(
-    connection: Connection, tenant: str, team_id: str, member: str, *, by: str, at: datetime
+    connection: Connection, tenant: str, team_id: str, member: str, by: str, command: Command
 ) -> bool:
     """Removes a member. Returns False when the member was not in the team. Raises a 404 problem as above."""
     _admit(connection, tenant, team_id, by)
     if not is_member(connection, tenant, team_id, member):
         return False
     removed = TeamMemberRemoved(team_id=team_id, member=member, by=by)
-    _append(connection, team_owner(tenant, team_id), member_stream(member), removed, f"user/{by}", at)
+    log.append(connection, [command.event(team_owner(tenant, team_id), member_stream(member), removed)])
     return True
 
 
@@ -88,12 +85,3 @@ def _admit(connection: Connection, tenant: str, team_id: str, by: str, first: st
         return
     if first != by or members(connection, tenant, team_id):
         raise team_not_found()
-
-
-def _append(
-    connection: Connection, owner: str, stream: str, payload: Payload, actor: str, at: datetime
-) -> None:
-    event = NewEvent(
-        event_id=uuid7(), user_id=owner, stream=stream, payload=payload, occurred_at=at, actor=actor
-    )
-    log.append(connection, [event])

@@ -7,25 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import psycopg
-from psycopg.rows import dict_row
-
-from events.access.principal import EVERYTHING, Reach
+from events.access.principal import Reach
 from events.http.errors import ProblemError, missing
 from events.platform.sql import statement
 from events.references.declarations import kind_of
-from events.references.owners import stream_of
 from events.references.reference import Reference
 from events.references.reference_log import current, first_event
 from events.references.rows import reference_of
 from events.store import log
 from events.store.log import Connection
-from events.types.codec import Payload
-from events.types.envelope import Event, NewEvent, uuid7
+from events.store.rows import rows_if_folded
+from events.types.envelope import Event
 from events.types.references import (
     ReferenceName,
     ReferenceProposalAccepted,
@@ -34,8 +29,9 @@ from events.types.references import (
 )
 from events.types.tenancy import tenant_of
 from events.types.turns import TurnRecorded
+from ingest.decider import Command, Outcome
 from ingest.references import reference_commands, retractions
-from ingest.references.reference_commands import Origin, Outcome
+from ingest.references.reference_commands import ReferenceStream
 from ingest.references.requests import ListRequest, list_key, requests_in
 
 STREAM = "proposals"
@@ -83,7 +79,7 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
             wanted = _wanted(request, item, lists, recorded.project_id)
             if wanted is None:
                 continue
-            origin = Origin(
+            command = Command(
                 actor="extractor",
                 at=recorded.said_at,
                 idempotency_key=f"proposal/{recorded.turn_id}/{made}",
@@ -92,74 +88,59 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
                 confidence=wanted.confidence,
                 quote=request.quote,
             )
-            _propose_one(connection, turn, wanted, origin, made, apply_from)
+            _propose_one(connection, turn, wanted, command, made, apply_from)
     return made
 
 
 def accept(
-    connection: Connection,
-    owner: str,
-    proposal_id: UUID,
-    *,
-    by: str,
-    at: datetime,
-    reach: Reach = EVERYTHING,
-) -> Outcome | Retraction:
+    connection: Connection, owner: str, proposal_id: UUID, command: Command
+) -> Outcome[Reference] | Retraction:
     """Applies a waiting proposal.
 
-    Raises a 404 problem for an unknown one and for one out of ``reach``, and 409 for one that was answered. A proposal
+    Raises a 404 problem for an unknown one and for one out of reach, and 409 for one that was answered. A proposal
     quotes a turn of any mode, so it is out of reach of a key that is limited to modes.
     """
     with connection.transaction():
-        row = _waiting(connection, owner, proposal_id, reach)
+        row = _waiting(connection, owner, proposal_id, command.reach)
+        accepted = ReferenceProposalAccepted(proposal_id=proposal_id, by=_by(command))
         if row["kind"] == retractions.KIND:
-            events = retractions.retract(connection, owner, proposal_id, row["op"], by=by, at=at)
-            accepted = ReferenceProposalAccepted(proposal_id=proposal_id, by=by)
-            _answer(connection, owner, accepted, proposal_id, at)
+            events = retractions.retract(connection, owner, proposal_id, row["op"], command)
+            _answer(connection, owner, accepted, command)
             return Retraction(UUID(row["op"]["card_id"]), row["op"]["content"], events)
         name = ReferenceName(
             kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
         )
-        origin = Origin(
-            actor=f"user/{by}",
-            at=at,
+        proposed = replace(
+            command,
             idempotency_key=f"accept/{proposal_id}",
             turn_ids=tuple(row["turn_ids"]),
             derived=True,
             confidence=row["confidence"],
             quote=row["quote"],
         )
-        outcome = _apply(connection, owner, name, row["op"], origin)
-        _answer(connection, owner, ReferenceProposalAccepted(proposal_id=proposal_id, by=by), proposal_id, at)
+        outcome = _apply(connection, owner, name, row["op"], proposed)
+        _answer(connection, owner, accepted, command)
     return outcome
 
 
 def refuse(
-    connection: Connection,
-    owner: str,
-    proposal_id: UUID,
-    *,
-    by: str,
-    reason: str | None,
-    at: datetime,
-    reach: Reach = EVERYTHING,
+    connection: Connection, owner: str, proposal_id: UUID, reason: str | None, command: Command
 ) -> None:
     """Refuses a waiting proposal. Raises the problems of :func:`accept`."""
     with connection.transaction():
-        _waiting(connection, owner, proposal_id, reach)
-        refused = ReferenceProposalRefused(proposal_id=proposal_id, by=by, reason=reason)
-        _answer(connection, owner, refused, proposal_id, at)
+        _waiting(connection, owner, proposal_id, command.reach)
+        refused = ReferenceProposalRefused(proposal_id=proposal_id, by=_by(command), reason=reason)
+        _answer(connection, owner, refused, command)
 
 
 def _propose_one(
-    connection: Connection, turn: Event, wanted: _Wanted, origin: Origin, number: int, apply_from: float
+    connection: Connection, turn: Event, wanted: _Wanted, command: Command, number: int, apply_from: float
 ) -> None:
-    assert isinstance(turn.payload, TurnRecorded)
     applied = False
     if wanted.confidence >= apply_from:
         try:
             with connection.transaction():
-                _apply(connection, turn.user_id, wanted.name, wanted.op, origin)
+                _apply(connection, turn.user_id, wanted.name, wanted.op, command)
             applied = True
         except ProblemError:
             # The list changed meanwhile, or the op does not fit. A person decides.
@@ -168,36 +149,25 @@ def _propose_one(
         name=wanted.name,
         op=dict(wanted.op),
         confidence=wanted.confidence,
-        quote=origin.quote or "",
-        turn_ids=origin.turn_ids,
+        quote=command.quote or "",
+        turn_ids=command.turn_ids,
         applied=applied,
     )
-    log.append(
-        connection,
-        [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=turn.user_id,
-                stream=STREAM,
-                payload=proposed,
-                occurred_at=origin.at,
-                actor=origin.actor,
-                dedupe_key=f"proposed/{turn.payload.turn_id}/{number}",
-                causation_id=turn.event_id,
-            )
-        ],
-    )
+    key = f"proposed/{command.turn_ids[0]}/{number}"
+    event = command.event(turn.user_id, STREAM, proposed, dedupe_key=key, causation_id=turn.event_id)
+    log.append(connection, [event])
 
 
 def _apply(
-    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, Any], origin: Origin
-) -> Outcome:
+    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, Any], command: Command
+) -> Outcome[Reference]:
     kind = kind_of(connection, tenant_of(owner), name.kind)
-    present = current(connection, owner, stream_of(name))
+    stream = ReferenceStream(connection, owner, name, command)
+    present = stream.load()
     if present is None or present.moved_to is not None:
-        created = replace(origin, idempotency_key=None)
-        reference_commands.create(connection, owner, name, kind, None, "session", created)
-    return reference_commands.apply(connection, owner, name, kind, op, origin)
+        unnamed = replace(command, idempotency_key=None)
+        reference_commands.create(ReferenceStream(connection, owner, name, unnamed), kind, None, "session")
+    return reference_commands.apply(stream, kind, op)
 
 
 def _wanted(
@@ -233,13 +203,7 @@ def _same(one: str, other: str) -> bool:
 
 def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
     """Returns the user's lists in force by their plain keys. A name that two lists share means neither."""
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND}
-            ).fetchall()
-    except psycopg.errors.UndefinedTable:
-        rows = []
+    rows = rows_if_folded(connection, statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND})
     found: dict[str, list[Reference]] = {}
     for row in rows:
         listed = reference_of(row)
@@ -251,13 +215,8 @@ def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
 
 
 def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> dict[str, Any]:
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            row = cursor.execute(
-                statement(_PACKAGE, "proposal"), {"user_id": owner, "proposal_id": proposal_id}
-            ).fetchone()
-    except psycopg.errors.UndefinedTable:
-        row = None
+    values = {"user_id": owner, "proposal_id": proposal_id}
+    row = next(iter(rows_if_folded(connection, statement(_PACKAGE, "proposal"), values)), None)
     if (
         row is None
         or reach.modes is not None
@@ -269,22 +228,19 @@ def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach
     return row
 
 
-def _answer(connection: Connection, owner: str, payload: Payload, proposal_id: UUID, at: datetime) -> None:
-    log.append(
-        connection,
-        [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=owner,
-                stream=STREAM,
-                payload=payload,
-                occurred_at=at,
-                actor=f"user/{payload.by}",
-                dedupe_key=_answer_key(proposal_id),
-            )
-        ],
-    )
+def _answer(
+    connection: Connection,
+    owner: str,
+    answer: ReferenceProposalAccepted | ReferenceProposalRefused,
+    command: Command,
+) -> None:
+    key = _answer_key(answer.proposal_id)
+    log.append(connection, [command.event(owner, STREAM, answer, dedupe_key=key)])
 
 
 def _answer_key(proposal_id: UUID) -> str:
     return f"proposal-answer/{proposal_id}"
+
+
+def _by(command: Command) -> str:
+    return command.actor.removeprefix("user/")

@@ -7,12 +7,8 @@ events stay in the log: `cardlog reextract` reads the turns again, and an erasur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 from uuid import UUID
-
-import psycopg
-from psycopg.rows import dict_row
 
 from events.http.errors import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
@@ -21,11 +17,13 @@ from events.language.terms import question_terms, term_keys
 from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_if_folded, rows_of
 from events.types.cards import StateAsserted
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.turns import TurnRecorded
+from ingest.decider import Command
 
 KIND = "card"
 """The kind of a proposal that is about a card and not about a reference. No reference kind has this name."""
@@ -53,20 +51,18 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
         quote = recorded.text[request.begin : request.end].strip()
         for card in cards:
             wanted.setdefault(card["card_id"], (card, quote, _SURE if len(cards) == 1 else _PERHAPS))
+    command = Command(actor="extractor", at=recorded.said_at)
     proposed = [
-        NewEvent(
-            event_id=uuid7(),
-            user_id=turn.user_id,
-            stream=STREAM,
-            payload=ReferenceProposed(
+        command.event(
+            turn.user_id,
+            STREAM,
+            ReferenceProposed(
                 name=ReferenceName(kind=KIND, key=card["concept_key"], project_id=recorded.project_id),
                 op={"op": "retract", "card_id": str(card_id), "content": card["content"]},
                 confidence=confidence,
                 quote=quote,
                 turn_ids=(recorded.turn_id,),
             ),
-            occurred_at=recorded.said_at,
-            actor="extractor",
             dedupe_key=f"retraction/{recorded.turn_id}/{card_id}",
             causation_id=turn.event_id,
         )
@@ -78,46 +74,30 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
 
 
 def retract(
-    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], *, by: str, at: datetime
+    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], command: Command
 ) -> int:
     """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
-    card_id = UUID(op["card_id"])
-    values = {"user_id": owner, "card_id": card_id}
-    with connection.cursor(row_factory=dict_row) as cursor:
-        card = cursor.execute(statement(_PACKAGE, "retracted_card"), values).fetchone()
-        if card is None:
-            raise ProblemError(
-                409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
-            )
-        rows = cursor.execute(statement(_PACKAGE, "retracted_statements"), values).fetchall()
-        stated = [log.event_of(row) for row in rows]
-        episodes = cursor.execute(
-            statement(_PACKAGE, "retracted_episodes"), {"user_id": owner, "turn_ids": card["turn_ids"]}
-        ).fetchall()
+    values: dict[str, Any] = {"user_id": owner, "card_id": UUID(op["card_id"])}
+    card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
+    if card is None:
+        raise ProblemError(
+            409, "Card gone", "the card of the proposal is gone; refuse the proposal", field="proposal_id"
+        )
+    stated = map(log.event_of, rows_of(connection, statement(_PACKAGE, "retracted_statements"), values))
+    values = {"user_id": owner, "turn_ids": card["turn_ids"]}
+    episodes = rows_of(connection, statement(_PACKAGE, "retracted_episodes"), values)
     places = {each.event_id: each.position for each in stated if _states(each, card)}
     places |= {row["card_id"]: row["position"] for row in episodes}
     ordered = sorted(places.items(), key=lambda place: place[1])
-    log.append(
-        connection,
-        [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=owner,
-                stream=STREAM,
-                payload=CardsWithdrawn(
-                    event_ids=tuple(event_id for event_id, _ in ordered),
-                    positions=tuple(position for _, position in ordered),
-                    reason="the user asked to forget it",
-                ),
-                occurred_at=at,
-                actor=f"user/{by}",
-                dedupe_key=f"retracted/{proposal_id}",
-            )
-        ],
+    withdrawn = CardsWithdrawn(
+        event_ids=tuple(event_id for event_id, _ in ordered),
+        positions=tuple(position for _, position in ordered),
+        reason="the user asked to forget it",
     )
+    log.append(connection, [command.event(owner, STREAM, withdrawn, dedupe_key=f"retracted/{proposal_id}")])
     return len(ordered)
 
 
@@ -135,11 +115,7 @@ def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -
         "concepts": list(concepts),
         "keys": sorted(keys),
     }
-    try:
-        with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(statement(_PACKAGE, "retractable_cards"), values).fetchall()
-    except psycopg.errors.UndefinedTable:
-        return []
+    rows = rows_if_folded(connection, statement(_PACKAGE, "retractable_cards"), values)
 
     def fit(card: dict[str, Any]) -> float:
         place = concepts.index(card["concept_key"]) if card["concept_key"] in concepts else None

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import psycopg
-from psycopg.rows import dict_row
 
 from events.http.errors import ProblemError
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_of
 from events.types.references import ReferenceName, Tier
+from ingest.decider import Command
 from ingest.references import reference_commands
-from ingest.references.reference_commands import Origin
+from ingest.references.reference_commands import ReferenceStream
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +55,7 @@ def review(connection: Connection, settings: Settings, now: datetime) -> list[Ti
             row = connection.execute(statement(_PACKAGE, "tier_lock")).fetchone()
             if row is None or not row[0]:
                 return []
-            with connection.cursor(row_factory=dict_row) as cursor:
-                found = cursor.execute(statement(_PACKAGE, "tier_candidates"), values).fetchall()
-            for each in found:
+            for each in rows_of(connection, statement(_PACKAGE, "tier_candidates"), values):
                 name = ReferenceName(
                     kind=each["kind"], key=each["key"], project_id=each["project_id"], team_id=each["team_id"]
                 )
@@ -68,11 +67,10 @@ def review(connection: Connection, settings: Settings, now: datetime) -> list[Ti
                     if pinned
                     else f"untouched since {each['touched_at']:%Y-%m-%d}"
                 )
-                origin = Origin(actor="tiers", at=now)
+                command = Command(actor="tiers", at=now)
                 try:
-                    outcome = reference_commands.change_tier(
-                        connection, each["user_id"], name, tier, reason, origin
-                    )
+                    stream = ReferenceStream(connection, each["user_id"], name, command)
+                    outcome = reference_commands.change_tier(stream, tier, reason)
                 except ProblemError:
                     continue  # it moved away or was archived meanwhile
                 if outcome.changed:

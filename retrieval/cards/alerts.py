@@ -11,8 +11,8 @@ from uuid import UUID
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_value
 from events.language.values import two_scripts
+from events.resources.cards import Side
 from projectors.cards.card import Card
-from retrieval.cards.card import CardBrief, brief
 from retrieval.cards.claims.claim import Claim, contradict
 from retrieval.cards.claims.reading import claims
 
@@ -38,7 +38,7 @@ class Contradiction:
     card_ids: list[UUID]
     reason: str
     arbitration_id: UUID | None = None
-    cards: list[CardBrief] | None = None
+    cards: list[Side] | None = None
 
 
 def aging(card: Card, now: datetime) -> bool:
@@ -139,5 +139,5 @@ def _disagreement(older: Card, newer: Card) -> Contradiction:
             f"two statements differ, and the one of {newer.said_at.date().isoformat()} is newer than the one of "
             f"{older.said_at.date().isoformat()}"
         ),
-        cards=[brief(older), brief(newer)],
+        cards=[Side.made_from(older), Side.made_from(newer)],
     )

@@ -18,22 +18,11 @@ from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from events.access.principal import EVERYTHING, Reach
 from events.platform.sql import statement
+from events.resources.cards import Arbitration, CardSummary, CardUpdate, Relation
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from projectors.cards.statement import name_key
-from retrieval.cards.card import (
-    Arbitration,
-    CardHistory,
-    CardLinks,
-    CardSummary,
-    CardUpdate,
-    ListedCard,
-    RelationOfCard,
-    by_id,
-    card_row,
-    seen_from,
-    summary,
-)
+from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
@@ -168,7 +157,7 @@ class CardReader:
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
         for row in rows:
-            found[row["mark"]].append(summary(known[row["card_id"]]))
+            found[row["mark"]].append(CardSummary.made_from(known[row["card_id"]]))
         return CardLinks(**found)
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
@@ -205,7 +194,7 @@ class CardReader:
             for tag, name in names
         ]
 
-    async def relations(self, asked: Slice, card: UUID) -> list[RelationOfCard]:
+    async def relations(self, asked: Slice, card: UUID) -> list[Relation]:
         """Returns the edges of a card, each with the card at its other end, in order of creation."""
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import psycopg
 
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.resources.status import EmbedderReport
 from projectors.embedding.embedders import substitute_of
 
 _PACKAGE = "retrieval.channels"
-
-
-class EmbedderReport(TypedDict):
-    """``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-    ``substitute`` takes its place on this machine. None: there are no vectors yet, or there is no substitute."""
-
-    model: str | None
-    fingerprint: str | None
-    wanted: str
-    substitute: str | None
 
 
 def embedder_report(settings: Settings) -> EmbedderReport | None:
@@ -34,9 +23,6 @@ def embedder_report(settings: Settings) -> EmbedderReport | None:
         return None
     live = {slot: (name, fingerprint) for slot, name, fingerprint in rows}
     name, fingerprint = live.get("", (None, None))
-    return {
-        "model": name,
-        "fingerprint": fingerprint,
-        "wanted": settings.embed_model,
-        "substitute": substitute_of(settings),
-    }
+    return EmbedderReport(
+        model=name, fingerprint=fingerprint, wanted=settings.embed_model, substitute=substitute_of(settings)
+    )

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from retrieval.client.client import AsyncClient, Client
-from retrieval.client.core import (
+from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
+from retrieval.client.types import (
+    Answer,
+    Attempt,
+    Card,
+    CardsPage,
+    Contradiction,
+    Episode,
+    EpisodesPage,
     Memory,
     MemoryCandidates,
     MemoryChanged,
@@ -13,11 +21,19 @@ from retrieval.client.core import (
     MemoryPromoted,
     MemoryQueue,
     MemoryRolledBack,
+    Problem,
+    ProblemsPage,
+    Prompt,
+    Proposal,
+    ProposalsPage,
+    Pushed,
+    RecalledCard,
+    Reference,
+    ReferenceHistory,
+    ReferencesPage,
+    Status,
+    Turn,
 )
-from retrieval.client.documents import Answer, Card, CardsPage, Contradiction, Prompt, Pushed, Status, Turn
-from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
-from retrieval.client.problems import Attempt, Episode, EpisodesPage, Problem, ProblemsPage
-from retrieval.client.references import Proposal, ProposalsPage, Reference, ReferenceHistory, ReferencesPage
 
 __all__ = [
     "Answer",
@@ -45,6 +61,7 @@ __all__ = [
     "Proposal",
     "ProposalsPage",
     "Pushed",
+    "RecalledCard",
     "Reference",
     "ReferenceHistory",
     "ReferencesPage",

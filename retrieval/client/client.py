@@ -11,7 +11,6 @@ from typing import Any, Self
 import httpx2
 
 from retrieval.client.core_methods import AsyncMemoryMethods, MemoryMethods
-from retrieval.client.documents import Answer, CardsPage, Prompt, Pushed, Status, Turn
 from retrieval.client.errors import UnavailableError
 from retrieval.client.mode_methods import AsyncModeMethods, ModeMethods
 from retrieval.client.problem_methods import AsyncProblemMethods, ProblemMethods
@@ -28,6 +27,7 @@ from retrieval.client.requests import (
     wait_asked_for,
     waits,
 )
+from retrieval.client.types import Answer, CardsPage, Prompt, Pushed, Status, Turn
 
 WRITE_URL = "http://127.0.0.1:8700"
 READ_URL = "http://127.0.0.1:8701"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from retrieval.client.core import (
+from retrieval.client.requests import Request, command, given, place
+from retrieval.client.sender import AsyncSender, Sender
+from retrieval.client.types import (
     Memory,
     MemoryCandidates,
     MemoryChanged,
@@ -14,12 +16,28 @@ from retrieval.client.core import (
     MemoryMigration,
     MemoryPromoted,
     MemoryQueue,
+    MemoryReverted,
     MemoryRolledBack,
-    memory_command,
-    memory_request,
-    patch_body,
 )
-from retrieval.client.sender import AsyncSender, Sender
+
+
+def memory_request(read_url: str, user_id: str, what: str, params: Mapping[str, Any]) -> Request:
+    """Returns the request for a document, or for its history, its queue or a difference."""
+    return Request("GET", _place(read_url, user_id, what), params=given(params))
+
+
+def memory_command(write_url: str, user_id: str, what: str, body: Mapping[str, Any]) -> Request:
+    """Returns a command about a document."""
+    return command("POST", _place(write_url, user_id, what), given(body))
+
+
+def patch_body(patch: Sequence[Mapping[str, Any]], actor: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the body of a patch."""
+    return {"patch": [dict(op) for op in patch], "actor": actor, **more}
+
+
+def _place(url: str, user_id: str, what: str) -> str:
+    return place(url, "memory", user_id) + (f"/{what}" if what else "")
 
 
 class MemoryMethods(Sender):
@@ -88,9 +106,9 @@ class MemoryMethods(Sender):
         )
         return found
 
-    def revert_category(self, user_id: str, category: str, **more: Any) -> MemoryChanged:
+    def revert_category(self, user_id: str, category: str, **more: Any) -> MemoryReverted:
         """Takes a promoted category back: its values go where they were."""
-        found: MemoryChanged = self._send(
+        found: MemoryReverted = self._send(
             memory_command(self._write_url, user_id, "schema/revert", {"category": category, **more})
         )
         return found
@@ -171,9 +189,9 @@ class AsyncMemoryMethods(AsyncSender):
         )
         return found
 
-    async def revert_category(self, user_id: str, category: str, **more: Any) -> MemoryChanged:
+    async def revert_category(self, user_id: str, category: str, **more: Any) -> MemoryReverted:
         """Takes a promoted category back: its values go where they were."""
-        found: MemoryChanged = await self._send(
+        found: MemoryReverted = await self._send(
             memory_command(self._write_url, user_id, "schema/revert", {"category": category, **more})
         )
         return found

@@ -2,50 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from retrieval.client.problems import EpisodesPage, Problem, ProblemsPage, memory_request, problem_request
+from retrieval.client.requests import Request, command, given, place
 from retrieval.client.sender import AsyncSender, Sender
+from retrieval.client.types import EpisodesPage, ProblemHistory, ProblemsPage, WrittenProblem
+
+
+def problem_request(
+    write_url: str, user_id: str, what: Sequence[str], body: Mapping[str, Any], more: Mapping[str, Any]
+) -> Request:
+    """Returns a command about problems. It has an idempotency key, so a repeat gets the first answer."""
+    url = place(write_url, "memory", user_id, "problems", *what)
+    return command("POST", url, given({**body, **more}))
+
+
+def memory_request(
+    read_url: str, user_id: str, what: Sequence[str], filters: Mapping[str, Any] | None = None
+) -> Request:
+    """Returns a read of problems or episodes."""
+    params = given(filters or {}) or None
+    return Request("GET", place(read_url, "memory", user_id, *what), params=params)
 
 
 class ProblemMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about problems."""
 
-    def open_problem(self, user_id: str, description: str, **more: Any) -> Problem:
+    def open_problem(self, user_id: str, description: str, **more: Any) -> WrittenProblem:
         """Opens a problem. ``more`` are the other fields: priority, project_id, turn_ids, idempotency_key, …"""
-        opened: Problem = self._send(
+        opened: WrittenProblem = self._send(
             problem_request(self._write_url, user_id, (), {"description": description}, more)
         )
         return opened
 
-    def attempt_problem(self, user_id: str, problem_id: str, approach: str, **more: Any) -> Problem:
+    def attempt_problem(self, user_id: str, problem_id: str, approach: str, **more: Any) -> WrittenProblem:
         """Records what was tried. ``more`` are the other fields: outcome, successful, date, turn_ids, …"""
-        tried: Problem = self._send(
+        tried: WrittenProblem = self._send(
             problem_request(self._write_url, user_id, (problem_id, "attempt"), {"approach": approach}, more)
         )
         return tried
 
     def close_problem(
         self, user_id: str, problem_id: str, resolution: str | None = None, **more: Any
-    ) -> Problem:
+    ) -> WrittenProblem:
         """Closes a problem. ``resolution`` says how it ended."""
-        closed: Problem = self._send(
+        closed: WrittenProblem = self._send(
             problem_request(self._write_url, user_id, (problem_id, "close"), {"resolution": resolution}, more)
         )
         return closed
 
     def reopen_problem(
         self, user_id: str, problem_id: str, reason: str | None = None, **more: Any
-    ) -> Problem:
+    ) -> WrittenProblem:
         """Opens a closed problem again."""
-        opened: Problem = self._send(
+        opened: WrittenProblem = self._send(
             problem_request(self._write_url, user_id, (problem_id, "reopen"), {"reason": reason}, more)
         )
         return opened
 
-    def prioritize_problem(self, user_id: str, problem_id: str, priority: int, **more: Any) -> Problem:
+    def prioritize_problem(self, user_id: str, problem_id: str, priority: int, **more: Any) -> WrittenProblem:
         """Gives a problem another priority, 1 to 10."""
-        changed: Problem = self._send(
+        changed: WrittenProblem = self._send(
             problem_request(self._write_url, user_id, (problem_id, "priority"), {"priority": priority}, more)
         )
         return changed
@@ -60,50 +78,54 @@ class ProblemMethods(Sender):
         page: EpisodesPage = self._send(memory_request(self._read_url, user_id, ("episodes",), filters))
         return page
 
-    def problem(self, user_id: str, problem_id: str) -> Problem:
+    def problem(self, user_id: str, problem_id: str) -> ProblemHistory:
         """Returns a problem with its history."""
-        found: Problem = self._send(memory_request(self._read_url, user_id, ("problems", problem_id)))
+        found: ProblemHistory = self._send(memory_request(self._read_url, user_id, ("problems", problem_id)))
         return found
 
 
 class AsyncProblemMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about problems."""
 
-    async def open_problem(self, user_id: str, description: str, **more: Any) -> Problem:
+    async def open_problem(self, user_id: str, description: str, **more: Any) -> WrittenProblem:
         """Opens a problem. ``more`` are the other fields: priority, project_id, turn_ids, idempotency_key, …"""
-        opened: Problem = await self._send(
+        opened: WrittenProblem = await self._send(
             problem_request(self._write_url, user_id, (), {"description": description}, more)
         )
         return opened
 
-    async def attempt_problem(self, user_id: str, problem_id: str, approach: str, **more: Any) -> Problem:
+    async def attempt_problem(
+        self, user_id: str, problem_id: str, approach: str, **more: Any
+    ) -> WrittenProblem:
         """Records what was tried. ``more`` are the other fields: outcome, successful, date, turn_ids, …"""
-        tried: Problem = await self._send(
+        tried: WrittenProblem = await self._send(
             problem_request(self._write_url, user_id, (problem_id, "attempt"), {"approach": approach}, more)
         )
         return tried
 
     async def close_problem(
         self, user_id: str, problem_id: str, resolution: str | None = None, **more: Any
-    ) -> Problem:
+    ) -> WrittenProblem:
         """Closes a problem. ``resolution`` says how it ended."""
-        closed: Problem = await self._send(
+        closed: WrittenProblem = await self._send(
             problem_request(self._write_url, user_id, (problem_id, "close"), {"resolution": resolution}, more)
         )
         return closed
 
     async def reopen_problem(
         self, user_id: str, problem_id: str, reason: str | None = None, **more: Any
-    ) -> Problem:
+    ) -> WrittenProblem:
         """Opens a closed problem again."""
-        opened: Problem = await self._send(
+        opened: WrittenProblem = await self._send(
             problem_request(self._write_url, user_id, (problem_id, "reopen"), {"reason": reason}, more)
         )
         return opened
 
-    async def prioritize_problem(self, user_id: str, problem_id: str, priority: int, **more: Any) -> Problem:
+    async def prioritize_problem(
+        self, user_id: str, problem_id: str, priority: int, **more: Any
+    ) -> WrittenProblem:
         """Gives a problem another priority, 1 to 10."""
-        changed: Problem = await self._send(
+        changed: WrittenProblem = await self._send(
             problem_request(self._write_url, user_id, (problem_id, "priority"), {"priority": priority}, more)
         )
         return changed
@@ -118,7 +140,9 @@ class AsyncProblemMethods(AsyncSender):
         page: EpisodesPage = await self._send(memory_request(self._read_url, user_id, ("episodes",), filters))
         return page
 
-    async def problem(self, user_id: str, problem_id: str) -> Problem:
+    async def problem(self, user_id: str, problem_id: str) -> ProblemHistory:
         """Returns a problem with its history."""
-        found: Problem = await self._send(memory_request(self._read_url, user_id, ("problems", problem_id)))
+        found: ProblemHistory = await self._send(
+            memory_request(self._read_url, user_id, ("problems", problem_id))
+        )
         return found

@@ -5,53 +5,95 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from retrieval.client.references import (
+from retrieval.client.requests import Request, command, given, place
+from retrieval.client.sender import AsyncSender, Sender
+from retrieval.client.types import (
     ProposalsPage,
     Reference,
     ReferenceHistory,
     ReferencesPage,
     RefusedProposal,
-    change_request,
-    command_request,
-    create_request,
-    list_request,
-    proposal_request,
-    reference_request,
+    RetractedCard,
+    WrittenReference,
 )
-from retrieval.client.sender import AsyncSender, Sender
+
+
+def create_request(write_url: str, user_id: str, kind: str, key: str, more: Mapping[str, Any]) -> Request:
+    """Returns the creation of a reference."""
+    return command(
+        "POST", place(write_url, "references", kind), {"user_id": user_id, "key": key, **given(more)}
+    )
+
+
+def change_request(
+    write_url: str, user_id: str, kind: str, key: str, op: Mapping[str, Any], more: Mapping[str, Any]
+) -> Request:
+    """Returns an op on a reference. An argument of the op that is None is sent, because an op may set null."""
+    return command(
+        "PATCH", place(write_url, "references", kind, key), {"user_id": user_id, **op, **given(more)}
+    )
+
+
+def command_request(
+    write_url: str, user_id: str, kind: str, key: str, what: str, more: Mapping[str, Any]
+) -> Request:
+    """Returns the command ``what`` about a whole reference: archive or restore."""
+    url = place(write_url, "references", kind, key, what)
+    return command("POST", url, {"user_id": user_id, **given(more)})
+
+
+def reference_request(
+    read_url: str, user_id: str, kind: str, key: str, more: Mapping[str, Any], *, history: bool = False
+) -> Request:
+    """Returns the request for a reference, or for its history."""
+    url = place(read_url, "references", kind, key, *(["history"] if history else []))
+    return Request("GET", url, params={"user_id": user_id, **given(more)})
+
+
+def list_request(read_url: str, what: str, user_id: str, filters: Mapping[str, Any]) -> Request:
+    """Returns the request for a page of references or proposals."""
+    return Request("GET", f"{read_url}/v1/{what}", params={"user_id": user_id, **given(filters)})
+
+
+def proposal_request(
+    write_url: str, user_id: str, proposal_id: str, answer: str, reason: str | None
+) -> Request:
+    """Returns the answer to a proposal: accept or refuse."""
+    url = place(write_url, "proposals", proposal_id, answer)
+    return Request("POST", url, json={"user_id": user_id, **given({"reason": reason})})
 
 
 class ReferenceMethods(Sender):
     """The methods of :class:`~retrieval.client.client.Client` about references and proposals."""
 
-    def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+    def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> WrittenReference:
         """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""
-        created: Reference = self._send(create_request(self._write_url, user_id, kind, key, more))
+        created: WrittenReference = self._send(create_request(self._write_url, user_id, kind, key, more))
         return created
 
     def change_reference(
         self, user_id: str, kind: str, key: str, op: Mapping[str, Any], **more: Any
-    ) -> Reference:
+    ) -> WrittenReference:
         """Applies an op with its arguments, such as ``{"op": "add", "text": "buy milk"}``.
 
         ``more`` are the other fields: expected_version, turn_ids, project_id, team_id, idempotency_key, …
         """
-        changed: Reference = self._send(change_request(self._write_url, user_id, kind, key, op, more))
+        changed: WrittenReference = self._send(change_request(self._write_url, user_id, kind, key, op, more))
         return changed
 
-    def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+    def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> WrittenReference:
         """Puts a reference away. ``more`` are the other fields: reason, project_id, team_id, …"""
-        archived: Reference = self._send(
+        archived: WrittenReference = self._send(
             command_request(self._write_url, user_id, kind, key, "archive", more)
         )
         return archived
 
     def restore_reference(
         self, user_id: str, kind: str, key: str, version: int | None = None, **more: Any
-    ) -> Reference:
+    ) -> WrittenReference:
         """Brings back the value of a version. Without ``version``, it brings back an archived reference."""
         more["version"] = version
-        restored: Reference = self._send(
+        restored: WrittenReference = self._send(
             command_request(self._write_url, user_id, kind, key, "restore", more)
         )
         return restored
@@ -78,9 +120,9 @@ class ReferenceMethods(Sender):
         page: ProposalsPage = self._send(list_request(self._read_url, "proposals", user_id, filters))
         return page
 
-    def accept_proposal(self, user_id: str, proposal_id: str) -> Reference:
+    def accept_proposal(self, user_id: str, proposal_id: str) -> Reference | RetractedCard:
         """Applies a waiting proposal. A retry after a lost answer may be refused with 409: it has an answer."""
-        changed: Reference = self._send(
+        changed: Reference | RetractedCard = self._send(
             proposal_request(self._write_url, user_id, proposal_id, "accept", None)
         )
         return changed
@@ -96,34 +138,38 @@ class ReferenceMethods(Sender):
 class AsyncReferenceMethods(AsyncSender):
     """The methods of :class:`~retrieval.client.client.AsyncClient` about references and proposals."""
 
-    async def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+    async def create_reference(self, user_id: str, kind: str, key: str, **more: Any) -> WrittenReference:
         """Creates a reference. ``more`` are the other fields: data, tier, project_id, team_id, idempotency_key, …"""
-        created: Reference = await self._send(create_request(self._write_url, user_id, kind, key, more))
+        created: WrittenReference = await self._send(
+            create_request(self._write_url, user_id, kind, key, more)
+        )
         return created
 
     async def change_reference(
         self, user_id: str, kind: str, key: str, op: Mapping[str, Any], **more: Any
-    ) -> Reference:
+    ) -> WrittenReference:
         """Applies an op with its arguments, such as ``{"op": "add", "text": "buy milk"}``.
 
         ``more`` are the other fields: expected_version, turn_ids, project_id, team_id, idempotency_key, …
         """
-        changed: Reference = await self._send(change_request(self._write_url, user_id, kind, key, op, more))
+        changed: WrittenReference = await self._send(
+            change_request(self._write_url, user_id, kind, key, op, more)
+        )
         return changed
 
-    async def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> Reference:
+    async def archive_reference(self, user_id: str, kind: str, key: str, **more: Any) -> WrittenReference:
         """Puts a reference away. ``more`` are the other fields: reason, project_id, team_id, …"""
-        archived: Reference = await self._send(
+        archived: WrittenReference = await self._send(
             command_request(self._write_url, user_id, kind, key, "archive", more)
         )
         return archived
 
     async def restore_reference(
         self, user_id: str, kind: str, key: str, version: int | None = None, **more: Any
-    ) -> Reference:
+    ) -> WrittenReference:
         """Brings back the value of a version. Without ``version``, it brings back an archived reference."""
         more["version"] = version
-        restored: Reference = await self._send(
+        restored: WrittenReference = await self._send(
             command_request(self._write_url, user_id, kind, key, "restore", more)
         )
         return restored
@@ -150,9 +196,9 @@ class AsyncReferenceMethods(AsyncSender):
         page: ProposalsPage = await self._send(list_request(self._read_url, "proposals", user_id, filters))
         return page
 
-    async def accept_proposal(self, user_id: str, proposal_id: str) -> Reference:
+    async def accept_proposal(self, user_id: str, proposal_id: str) -> Reference | RetractedCard:
         """Applies a waiting proposal. A retry after a lost answer may be refused with 409: it has an answer."""
-        changed: Reference = await self._send(
+        changed: Reference | RetractedCard = await self._send(
             proposal_request(self._write_url, user_id, proposal_id, "accept", None)
         )
         return changed

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
-from retrieval.client.documents import Turn
 from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
+from retrieval.client.types import Turn
 
 _AGAIN = frozenset((429, 502, 503, 504))
 _FIRST_WAIT_S = 0.1
@@ -51,14 +52,29 @@ def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
 
 def ask_request(read_url: str, what: str, user_id: str, query: str, more: Mapping[str, Any]) -> Request:
     """Returns a recall or a context. Fields that are None are not sent."""
-    given = {name: value for name, value in more.items() if value is not None}
-    return Request("POST", f"{read_url}/v1/{what}", json={"user_id": user_id, "query": query, **given})
+    return Request("POST", f"{read_url}/v1/{what}", json={"user_id": user_id, "query": query, **given(more)})
 
 
 def cards_request(read_url: str, user_id: str, filters: Mapping[str, Any]) -> Request:
     """Returns the request for a page of a slice. Filters that are None are not sent."""
-    given = {name: value for name, value in filters.items() if value is not None}
-    return Request("GET", f"{read_url}/v1/cards", params={"user_id": user_id, **given})
+    return Request("GET", f"{read_url}/v1/cards", params={"user_id": user_id, **given(filters)})
+
+
+def command(method: str, url: str, body: Mapping[str, Any]) -> Request:
+    """Returns a command. It has an idempotency key, so a repeat of it changes nothing and gets the first answer."""
+    fields = dict(body)
+    key = fields.pop("idempotency_key", None) or uuid.uuid4().hex
+    return Request(method, url, json=fields, headers={"idempotency-key": key})
+
+
+def place(url: str, *names: str) -> str:
+    """Returns the URL of a resource. The names may hold any characters."""
+    return "/".join((f"{url}/v1", *(quote(name, safe="") for name in names)))
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def waits(retries: int) -> Iterator[float]:

@@ -12,11 +12,13 @@ from psycopg.rows import dict_row
 
 from events.core.fold import Present
 from events.core.rows import change_of, entry_of, state_of
-from events.core.state import Change, CoreState, QueueEntry, QueueStatus, stepped
+from events.core.state import Change, CoreState, QueueEntry, stepped
 from events.platform.sql import statement
+from events.resources.core import QueueStatus
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import Query, Rows, presenting
+from projectors.core.loading import Query, presenting
+from projectors.generations.table_projector import Rows
 from retrieval.pool.connections import Pool, listing
 
 _PACKAGE = "projectors.core"

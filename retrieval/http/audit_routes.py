@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import psycopg
 from fastapi import APIRouter, Query
@@ -12,11 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.audit import Filter, document, subject_of
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.instants import QueryInstant
-from events.http.service import JSONResponse
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
+from events.resources.operating import AuditEntry, AuditOutcome, AuditPage
 from events.types.turn_contract import MAX_NAME_BYTES
 from retrieval.pool.connections import Pool
 
@@ -24,7 +25,6 @@ _PACKAGE = "events.access"
 _WITHIN_S = 5.0
 
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES)]
-_Outcome = Literal["begun", "allowed", "denied", "refused", "failed", "lost"]
 
 
 class AuditIn(BaseModel):
@@ -35,7 +35,7 @@ class AuditIn(BaseModel):
     user_id: Annotated[_Name | None, Field(description="only requests that named this user")] = None
     key_id: Annotated[_Name | None, Field(description="only requests of this API key")] = None
     operation: Annotated[_Name | None, Field(description="only this operation id, such as recall")] = None
-    outcome: _Outcome | None = None
+    outcome: AuditOutcome | None = None
     since: Annotated[QueryInstant | None, Field(description="only what was recorded since this instant")] = (
         None
     )
@@ -48,47 +48,16 @@ class AuditIn(BaseModel):
     ] = None
 
 
-class AuditEntry(BaseModel):
-    """One request: who asked, what, whose memory, when, and the outcome. It holds no content."""
-
-    position: int
-    entry_id: str
-    request_id: str = Field(description="the header x-request-id of the answer")
-    at: str
-    recorded_at: str
-    service: str
-    tenant: str | None
-    key_id: str | None
-    scopes: list[str]
-    operation: str
-    method: str | None
-    subjects: list[str] = Field(description="keyed hashes of the users that the request named")
-    outcome: _Outcome
-    status: int | None
-    requests: int = Field(description="more than 1: the entry stands for this many lost entries")
-    digest: str = Field(description="SHA-256 over this entry and the digest of the entry before it")
-
-
-class AuditPage(BaseModel):
-    """One page of the audit log, the newest entry first."""
-
-    entries: list[AuditEntry]
-    next_cursor: int | None = Field(
-        description="give it as cursor for the next page; null after the last one"
-    )
-
-
 def audit_router(pool: Pool) -> APIRouter:
     """Returns the route of the audit log. It shows the entries of the principal's tenant and users only."""
-    router = APIRouter(tags=["audit"])
+    router = routes_of("audit")
 
     @router.get(
         "/v1/audit",
         summary="Who read or changed whose memory",
-        response_model=AuditPage,
         operation_id="list_audit",
     )
-    async def page(caller: Administrator, query: Annotated[AuditIn, Query()]) -> JSONResponse:
+    async def page(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
         try:
             rows = await retry_on_lost_connection(_rows, pool, caller, query)
         except NotYoursError:
@@ -96,7 +65,7 @@ def audit_router(pool: Pool) -> APIRouter:
         except (psycopg.Error, TimeoutError) as error:
             raise problem_of(error, "Audit log unavailable") from error
         more = rows[-1]["position"] if len(rows) == query.limit else None
-        return JSONResponse({"entries": [document(row) for row in rows], "next_cursor": more})
+        return AuditPage(entries=[AuditEntry(**document(row)) for row in rows], next_cursor=more)
 
     return router
 

@@ -16,13 +16,24 @@ from fastapi import APIRouter, Query
 
 from events.access.principal import Principal
 from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
 from events.language.concepts import normalise_value
 from events.language.terms import analyse, term_keys
 from events.platform.failures import retry_on_lost_connection
+from events.resources.cards import (
+    Arbitration,
+    Arbitrations,
+    Card,
+    CardHistory,
+    CardsPage,
+    Edge,
+    Groups,
+    LatestCard,
+    Relations,
+)
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import (
     ALL,
@@ -41,17 +52,7 @@ from retrieval.cards.query import (
 )
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import TIMES, Slice
-from retrieval.http.answers import (
-    Arbitration,
-    Arbitrations,
-    Card,
-    CardsPage,
-    Groups,
-    History,
-    Latest,
-    Relations,
-)
-from retrieval.http.documents import listed_document
+from retrieval.http.resources import listed
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -62,103 +63,86 @@ Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 
 def cards_router(fresh: Fresh) -> APIRouter:
     """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
-    router = APIRouter(tags=["cards"])
+    router = routes_of("cards")
 
     @router.get(
         "/v1/cards",
         summary="The cards of a slice, page by page, the latest recorded first",
-        response_model=CardsPage,
         operation_id="list_cards",
     )
-    async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> JSONResponse:
+    async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> CardsPage:
         before = _card_at(query.cursor)
         reader, cards = await sliced(caller, query)
         found = await _read(reader.page, cards, limit=query.limit, before=before)
-        documents = [listed_document(card, cards.at) for card in found.cards]
-        return JSONResponse({"cards": documents, "next_cursor": _cursor(found.next)})
+        shown = [listed(card, cards.at) for card in found.cards]
+        return CardsPage(cards=shown, next_cursor=_cursor(found.next))
 
     @router.get(
         "/v1/cards/aggregate",
         summary="The number of cards of a slice, grouped by axes",
-        response_model=Groups,
         operation_id="count_cards",
     )
-    async def aggregate(query: Annotated[AggregateIn, Query()], caller: Reader) -> JSONResponse:
+    async def aggregate(query: Annotated[AggregateIn, Query()], caller: Reader) -> Groups:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
         reader, cards = await sliced(caller, query)
         groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
-        return JSONResponse({"group_by": axes, "bucket": bucket, "groups": groups, "total": total})
+        return Groups(group_by=axes, bucket=bucket, groups=groups, total=total)
 
     @router.get(
         "/v1/cards/{card_id}",
         summary="One card",
-        response_model=Card,
         operation_id="card",
     )
-    async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> JSONResponse:
+    async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> Card:
         _, asked, found = await named(caller, query, card_id)
-        return JSONResponse(listed_document(found, asked.at))
+        return listed(found, asked.at)
 
     @router.get(
         "/v1/cards/{card_id}/history",
         summary="Every card about the same fact, in order of time",
-        response_model=History,
         operation_id="card_history",
     )
     async def history(
         card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
-    ) -> JSONResponse:
+    ) -> CardHistory:
         reader, asked, found = await named(caller, query, card_id)
         past = await _read(reader.history, asked, found.card_id)
-        cards = [listed_document(card, asked.at) for card in past.cards]
-        return JSONResponse({"cards": cards, "updates": past.updates, "relations": past.relations})
+        return CardHistory(
+            cards=[listed(card, asked.at) for card in past.cards],
+            updates=past.updates,
+            relations=[Edge.made_from(each) for each in past.relations],
+        )
 
     @router.get(
         "/v1/cards/{card_id}/relations",
         summary="The relations of the card, with reason and actor",
-        response_model=Relations,
         operation_id="card_relations",
     )
-    async def relations(
-        card_id: Uuid, query: Annotated[RelationsIn, Query()], caller: Reader
-    ) -> JSONResponse:
+    async def relations(card_id: Uuid, query: Annotated[RelationsIn, Query()], caller: Reader) -> Relations:
         reader, asked, found = await named(caller, query, card_id)
         asked = replace(asked, conditions={"predicate": query.predicate})
         relations = await _read(reader.relations, asked, found.card_id)
         links = await _read(reader.links, asked, found.card_id)
-        return JSONResponse(
-            {
-                "relations": relations,
-                "related": links.related,
-                "episode": links.episode,
-                "gave_rise_to": links.gave_rise_to,
-            }
-        )
+        return Relations.made_from(links, relations=relations)
 
     @router.get(
         "/v1/cards/{card_id}/latest",
         summary="The latest card of the card's chain of changes",
-        response_model=Latest,
         operation_id="card_latest",
     )
-    async def latest(
-        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
-    ) -> JSONResponse:
+    async def latest(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> LatestCard:
         reader, asked, found = await named(caller, query, card_id)
         way = await _read(reader.latest, asked, found.card_id)
-        return JSONResponse(
-            {"card": listed_document(way[-1], asked.at), "chain": [step.card_id for step in way]}
-        )
+        return LatestCard(card=listed(way[-1], asked.at), chain=[step.card_id for step in way])
 
     @router.get(
         "/v1/arbitrations",
         summary="Conflicts that wait for a verdict",
-        response_model=Arbitrations,
         operation_id="list_arbitrations",
         tags=["arbitrations"],
     )
-    async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> JSONResponse:
+    async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> Arbitrations:
         before, user_id = _card_at(query.cursor), owner_of(caller, reader_of(query))
         reader = await fresh(query.wait_for, user_id)
         found = await _read(
@@ -172,24 +156,23 @@ def cards_router(fresh: Fresh) -> APIRouter:
         )
         rows = found[: query.limit]
         following = rows[-1].arbitration_id if len(found) > query.limit else None
-        return JSONResponse({"arbitrations": rows, "next_cursor": _cursor(following)})
+        return Arbitrations(arbitrations=rows, next_cursor=_cursor(following))
 
     @router.get(
         "/v1/arbitrations/{arbitration_id}",
         summary="One conflict",
-        response_model=Arbitration,
         operation_id="arbitration",
         tags=["arbitrations"],
     )
     async def arbitration(
         arbitration_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader
-    ) -> JSONResponse:
+    ) -> Arbitration:
         user_id = owner_of(caller, reader_of(query), thing="arbitration", field="arbitration_id")
         reader = await fresh(query.wait_for, user_id)
         found = await _read(reader.arbitrations, user_id, arbitration=arbitration_id, reach=caller.reach)
         if not found:
             raise missing("arbitration", "arbitration_id")
-        return JSONResponse(found[0])
+        return found[0]
 
     async def named(
         caller: Principal, query: TemporalParams, card_id: UUID

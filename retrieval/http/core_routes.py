@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
-from uuid import UUID
 
 import orjson
 import psycopg
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
@@ -19,13 +17,24 @@ from events.core.pointers import PointerError, join, split, value_at
 from events.core.replay import difference
 from events.core.rows import json_text
 from events.core.schema import META
-from events.core.state import Change, CoreState, QueueEntry, QueueStatus
+from events.core.state import CoreState
 from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.instants import QueryInstant
-from events.http.service import JSONResponse
 from events.platform.failures import retry_on_lost_connection
+from events.resources.core import (
+    Memory,
+    MemoryChange,
+    MemoryDiff,
+    MemoryHistory,
+    MemoryQueue,
+    QueueEntry,
+    QueueStatus,
+    Snippet,
+    Source,
+)
 from events.types.references import MAX_VERSION
 from projectors.core.loading import TooFarBehindError
 from retrieval.core.reader import DocumentReader
@@ -81,122 +90,18 @@ class QueueParams(BaseModel):
     ] = "open"
 
 
-class SnippetOut(BaseModel):
-    """The value at a pointer."""
-
-    path: str
-    found: bool
-    value: Any
-    moved_to: str | None = Field(
-        default=None, description="where the value is since its category was promoted or reverted"
-    )
-
-
-class SourceOut(BaseModel):
-    """The change that set a value: its event and its patch, whose word it was, and the turns."""
-
-    version: int
-    event_id: UUID
-    kind: str
-    at: datetime
-    actor: str
-    trust: str
-    source: str | None
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-    patch: list[dict[str, Any]]
-
-
-class MemoryOut(BaseModel):
-    """The document, or the values at the asked pointers. The ETag of the answer is the version."""
-
-    user_id: str
-    version: int
-    updated_at: datetime | None
-    document: Any = None
-    snippets: list[SnippetOut] | None = None
-    explain: dict[str, SourceOut] | None = None
-
-
-class ChangeOut(BaseModel):
-    """One version: what changed it, and how."""
-
-    version: int
-    event_id: UUID
-    kind: str
-    at: datetime
-    actor: str
-    trust: str
-    source: str | None
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-    patch: list[dict[str, Any]]
-    event_ids: list[UUID] = Field(
-        description="the events that a rollback left out or a cherry-pick applied again"
-    )
-
-
-class MemoryHistory(BaseModel):
-    """Versions, the latest first."""
-
-    changes: list[ChangeOut]
-    next_cursor: int | None
-
-
-class DiffOut(BaseModel):
-    """What differs between two versions, as a JSON Patch and in words."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    from_: int = Field(alias="from")
-    to: int
-    patch: list[dict[str, Any]]
-    lines: list[str]
-
-
-class EntryOut(BaseModel):
-    """A patch that waits, or got an answer."""
-
-    queue_id: UUID
-    kind: Literal["patch", "contradiction", "proposal"]
-    status: Literal["open", "approved", "refused", "withdrawn"]
-    patch: list[dict[str, Any]]
-    fault: str
-    reason: str
-    op: int
-    path: str
-    expected: Any
-    actual: Any
-    actor: str
-    source: str | None
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-    queued_at: datetime
-    decided_at: datetime | None
-    decided_by: str | None
-    decision_reason: str | None
-
-
-class QueueOut(BaseModel):
-    """Waiting patches, the latest first."""
-
-    entries: list[EntryOut]
-
-
 def memory_router(reader: DocumentReader) -> APIRouter:
     """Returns the routes. The document of another user gives the same 404 as none."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.get(
         "/v1/memory/{user_id}",
         summary="The core document, now or then",
-        response_model=MemoryOut,
         operation_id="memory",
     )
-    async def document(user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader) -> JSONResponse:
+    async def document(
+        user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader, response: Response
+    ) -> Memory:
         if query.version is not None and query.as_of is not None:
             raise invalid("as_of", "and version exclude each other; send one of them")
         paths = None if query.paths is None else [pointer_of(each) for each in query.paths]
@@ -206,69 +111,64 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             version = await reading(reader.version_at, owner, query.as_of, present)
         state = await at(owner, present, "version", version)
         whole = state.whole()
-        answer: dict[str, Any] = {
-            "user_id": user_id,
-            "version": state.version,
-            "updated_at": state.updated_at,
-            "document": sorted_json(whole) if paths is None else None,
-            "snippets": None
-            if paths is None
-            else [
-                each | {"value": sorted_json(each["value"])}
-                for each in snippets(whole, [join(each) for each in paths])
-            ],
-            "explain": None,
-        }
+        explain = None
         if query.explain:
             now = [resolved(state.document, each) for each in paths or [()]]
-            answer["explain"] = await explained(owner, present, state, now)
-        return JSONResponse(answer, headers={"etag": f'"{state.version}"'})
+            explain = await explained(owner, present, state, now)
+        response.headers["etag"] = f'"{state.version}"'
+        return Memory(
+            user_id=user_id,
+            version=state.version,
+            updated_at=state.updated_at,
+            document=sorted_json(whole) if paths is None else None,
+            snippets=None
+            if paths is None
+            else [
+                Snippet(**each | {"value": sorted_json(each["value"])})
+                for each in snippets(whole, [join(each) for each in paths])
+            ],
+            explain=explain,
+        )
 
     @router.get(
         "/v1/memory/{user_id}/history",
         summary="Every change of the core document, the latest first",
-        response_model=MemoryHistory,
         operation_id="memory_history",
     )
-    async def history(user_id: str, query: Annotated[HistoryParams, Query()], caller: Reader) -> JSONResponse:
+    async def history(
+        user_id: str, query: Annotated[HistoryParams, Query()], caller: Reader
+    ) -> MemoryHistory:
         owner, present = await found(caller, user_id)
         below = query.cursor or present.state.version + 1
         changes = await reading(reader.changes, owner, present, below=below, limit=query.limit)
         last = changes[-1].version if changes else 1
-        return JSONResponse(
-            {
-                "changes": [change_document(each) for each in changes],
-                "next_cursor": last if last > 1 else None,
-            }
+        return MemoryHistory(
+            changes=[MemoryChange.made_from(each) for each in changes], next_cursor=last if last > 1 else None
         )
 
     @router.get(
         "/v1/memory/{user_id}/diff",
         summary="What differs between two versions of the core document",
-        response_model=DiffOut,
         operation_id="memory_diff",
     )
-    async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> JSONResponse:
+    async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
         owner, present = await found(caller, user_id)
         before = await at(owner, present, "from", query.from_)
         after = await at(owner, present, "to", query.to)
         patch = difference(before.document, after.document)
-        return JSONResponse(
-            {
-                "from": before.version,
-                "to": after.version,
-                "patch": [dict(op) for op in patch],
-                "lines": told(before.document, patch),
-            }
+        return MemoryDiff(
+            from_version=before.version,
+            to=after.version,
+            patch=[dict(op) for op in patch],
+            lines=told(before.document, patch),
         )
 
     @router.get(
         "/v1/memory/{user_id}/queue",
         summary="Patches of the core document that wait for an answer",
-        response_model=QueueOut,
         operation_id="memory_queue",
     )
-    async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> JSONResponse:
+    async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> MemoryQueue:
         owner, present = await found(caller, user_id, empty=True)
         status: QueueStatus | None = None if query.status == "*" else query.status
         entries = await reading(reader.queue, owner, present, status)
@@ -278,7 +178,7 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             and not await reading(reader.queue, owner, present, None)
         ):
             raise no_document()
-        return JSONResponse({"entries": [entry_document(each) for each in entries]})
+        return MemoryQueue(entries=[QueueEntry.made_from(each) for each in entries])
 
     async def found(caller: Principal, user_id: str, *, empty: bool = False) -> tuple[str, Present]:
         owner = document_owner(caller, user_id)
@@ -296,7 +196,7 @@ def memory_router(reader: DocumentReader) -> APIRouter:
 
     async def explained(
         owner: str, present: Present, state: CoreState, paths: Sequence[tuple[str, ...]]
-    ) -> dict[str, Any]:
+    ) -> dict[str, Source]:
         places = {
             join(place): mark
             for path in paths
@@ -306,45 +206,13 @@ def memory_router(reader: DocumentReader) -> APIRouter:
         changes = await reading(
             reader.changes_named, owner, present, {mark.version for mark in places.values()}
         )
-        documents = {version: source_document(change) for version, change in changes.items()}
         return {
-            pointer: documents[mark.version] | {"trust": mark.trust.name.lower()}
+            pointer: Source.made_from(changes[mark.version], trust=mark.trust)
             for pointer, mark in sorted(places.items())
-            if mark.version in documents
+            if mark.version in changes
         }
 
     return router
-
-
-def change_document(change: Change) -> dict[str, Any]:
-    """Returns a change as JSON."""
-    return source_document(change) | {"event_ids": list(change.others)}
-
-
-def source_document(change: Change) -> dict[str, Any]:
-    """Returns the parts of a change that tell where a value comes from."""
-    return {
-        "version": change.version,
-        "event_id": change.event_id,
-        "kind": change.kind,
-        "at": change.at,
-        "actor": change.actor,
-        "trust": change.trust.name.lower(),
-        "source": change.source,
-        "confidence": change.confidence,
-        "rationale": change.rationale,
-        "turn_ids": list(change.turn_ids),
-        "patch": [dict(op) for op in change.ops],
-    }
-
-
-def entry_document(entry: QueueEntry) -> dict[str, Any]:
-    """Returns a queue entry as JSON."""
-    names = EntryOut.model_fields
-    return {name: getattr(entry, name) for name in names} | {
-        "patch": [dict(op) for op in entry.patch],
-        "turn_ids": list(entry.turn_ids),
-    }
 
 
 def document_owner(caller: Principal, user_id: str) -> str:

@@ -18,8 +18,9 @@ from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError, invalid
-from events.http.service import JSONResponse, Status, install, running
+from events.http.service import Probe, install, running
 from events.platform.settings import Settings
+from events.resources.resource import Resource
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, usable_cores
 from projectors.embedding.embedders import embedders_of
 
@@ -50,45 +51,45 @@ class EmbeddingsIn(BaseModel):
     user: Annotated[str | None, Field(max_length=200, description="not used")] = None
 
 
-class Embedding(BaseModel):
+class Embedding(Resource):
     """The vector of one text: numbers, or for base64 their little-endian 32-bit floats."""
 
-    object: Literal["embedding"] = "embedding"
+    object: Literal["embedding"]
     index: int
     embedding: list[float] | str
 
 
-class Usage(BaseModel):
+class Usage(Resource):
     """The number of characters; the service counts no tokens."""
 
     prompt_tokens: int
     total_tokens: int
 
 
-class Embeddings(BaseModel):
+class Embeddings(Resource):
     """The vectors in the order of the texts. Vectors of two fingerprints must not be compared."""
 
-    object: Literal["list"] = "list"
+    object: Literal["list"]
     model: str
     fingerprint: str
     data: list[Embedding]
     usage: Usage
 
 
-class Model(BaseModel):
+class Model(Resource):
     """A model of the service."""
 
     id: str
-    object: Literal["model"] = "model"
-    owned_by: Literal["cardlog"] = "cardlog"
+    object: Literal["model"]
+    owned_by: Literal["cardlog"]
     fingerprint: str
     dimension: int
 
 
-class Models(BaseModel):
+class Models(Resource):
     """The models of the service that can be used now."""
 
-    object: Literal["list"] = "list"
+    object: Literal["list"]
     data: list[Model]
 
 
@@ -128,11 +129,10 @@ def create_app(settings: Settings) -> FastAPI:
     @app.post(
         "/v1/embeddings",
         summary="Embed texts",
-        response_model=Embeddings,
         operation_id="embeddings",
         tags=["embeddings"],
     )
-    async def embeddings(body: EmbeddingsIn, caller: Reader) -> JSONResponse:
+    async def embeddings(body: EmbeddingsIn, caller: Reader) -> Embeddings:
         texts = [body.input] if isinstance(body.input, str) else body.input
         embedder = await asyncio.to_thread(_named, body.model)
         if body.dimensions not in {None, embedder.dimension}:
@@ -155,43 +155,44 @@ def create_app(settings: Settings) -> FastAPI:
         except EmbedderUnavailableError as error:
             raise ProblemError(503, "Embedder unavailable", str(error)) from error
         size = sum(map(len, texts))
-        return JSONResponse(
-            {
-                "object": "list",
-                "model": embedder.name,
-                "fingerprint": embedder.fingerprint,
-                "data": [
-                    {"object": "embedding", "index": index, "embedding": _encoded(row, body.encoding_format)}
-                    for index, row in enumerate(vectors)
-                ],
-                "usage": {"prompt_tokens": size, "total_tokens": size},
-            }
+        return Embeddings(
+            object="list",
+            model=embedder.name,
+            fingerprint=embedder.fingerprint,
+            data=[
+                Embedding(object="embedding", index=index, embedding=_encoded(row, body.encoding_format))
+                for index, row in enumerate(vectors)
+            ],
+            usage=Usage(prompt_tokens=size, total_tokens=size),
         )
 
     @app.get(
         "/v1/models",
         summary="List the models",
-        response_model=Models,
         operation_id="models",
         tags=["embeddings"],
     )
-    async def models(caller: Reader) -> JSONResponse:
+    async def models(caller: Reader) -> Models:
         found = await asyncio.to_thread(available)
-        return JSONResponse(
-            {
-                "object": "list",
-                "data": [
-                    Model(id=name, fingerprint=each.fingerprint, dimension=each.dimension).model_dump()
-                    for name, each in found.items()
-                ],
-            }
+        return Models(
+            object="list",
+            data=[
+                Model(
+                    id=name,
+                    object="model",
+                    owned_by="cardlog",
+                    fingerprint=each.fingerprint,
+                    dimension=each.dimension,
+                )
+                for name, each in found.items()
+            ],
         )
 
-    @app.get("/readyz", summary="Can texts be embedded?", response_model=Status, operation_id="readiness")
-    async def ready() -> JSONResponse:
+    @app.get("/readyz", summary="Can texts be embedded?", operation_id="readiness")
+    async def ready() -> Probe:
         if not await asyncio.to_thread(available):
             raise ProblemError(503, "Not ready", "no embedding model is here; run cardlog doctor")
-        return JSONResponse({"status": "ready"})
+        return Probe(status="ready")
 
     def _named(model: str) -> Embedder:
         found = available()

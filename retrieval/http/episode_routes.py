@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid
-from events.http.service import JSONResponse
 from events.platform.failures import retry_on_lost_connection
+from events.resources.episodes import Episode, EpisodesPage, Explanation
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
 
@@ -36,54 +35,16 @@ class EpisodeParams(BaseModel):
     project_id: Annotated[str | None, Field(description="only of this project")] = None
 
 
-class Explanation(BaseModel):
-    """Why an episode has its score: 3 for each topic, 4 for each path, and the importance."""
-
-    topics: list[str]
-    paths: list[str]
-    topic_points: int
-    path_points: int
-    importance: int
-
-
-class EpisodeOut(BaseModel):
-    """The words of a turn. ``relatedPaths`` are the places in the core document that its concepts touch."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    card_id: UUID
-    content: str
-    occurred_at: datetime
-    said_at: datetime
-    speaker: str | None
-    topics: list[str]
-    sentiment: str | None
-    importance: int | None
-    related_paths: list[str] = Field(alias="relatedPaths")
-    turn_ids: list[str]
-    session_id: str
-    project_id: str
-    score: int
-    explanation: Explanation
-
-
-class EpisodesOut(BaseModel):
-    """Episodes, the best score first."""
-
-    episodes: list[EpisodeOut]
-
-
 def episodes_router(reader: EpisodeReader) -> APIRouter:
     """Returns the route. Episodes out of the caller's reach do not exist for the caller."""
-    router = APIRouter(tags=["memory"])
+    router = routes_of("memory")
 
     @router.get(
         "/v1/memory/{user_id}/episodes",
         summary="The episodes about topics and places of the core document",
-        response_model=EpisodesOut,
         operation_id="list_episodes",
     )
-    async def page(user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader) -> JSONResponse:
+    async def page(user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader) -> EpisodesPage:
         owner = owner_of(caller, user_id)
         topics, paths = asked("topics", query.topics), asked("paths", query.paths)
         try:
@@ -92,7 +53,7 @@ def episodes_router(reader: EpisodeReader) -> APIRouter:
             )
         except (psycopg.Error, TimeoutError) as error:
             raise problem_of(error, "Cards unavailable") from error
-        return JSONResponse({"episodes": [episode_document(each) for each in found]})
+        return EpisodesPage(episodes=[shown(each) for each in found])
 
     return router
 
@@ -114,28 +75,13 @@ def asked(field: str, given: list[str]) -> list[str]:
     return names
 
 
-def episode_document(found: Scored) -> dict[str, Any]:
-    """Returns an episode as JSON, with the explanation of its score."""
-    each = found.episode
-    return {
-        "card_id": str(each.card_id),
-        "content": each.content,
-        "occurred_at": each.occurred_at.isoformat(),
-        "said_at": each.said_at.isoformat(),
-        "speaker": each.speaker,
-        "topics": list(each.topics),
-        "sentiment": each.sentiment,
-        "importance": each.importance,
-        "relatedPaths": list(each.related_paths),
-        "turn_ids": list(each.turn_ids),
-        "session_id": each.session_id,
-        "project_id": each.project_id,
-        "score": found.score,
-        "explanation": {
-            "topics": list(found.topics),
-            "paths": list(found.paths),
-            "topic_points": TOPIC * len(found.topics),
-            "path_points": PATH * len(found.paths),
-            "importance": found.importance,
-        },
-    }
+def shown(found: Scored) -> Episode:
+    """Returns an episode as a resource, with the explanation of its score."""
+    explanation = Explanation(
+        topics=list(found.topics),
+        paths=list(found.paths),
+        topic_points=TOPIC * len(found.topics),
+        path_points=PATH * len(found.paths),
+        importance=found.importance,
+    )
+    return Episode.made_from(found.episode, score=found.score, explanation=explanation)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
-from uuid import UUID
 
 import psycopg
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import missing
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
 from events.platform.failures import retry_on_lost_connection
-from events.problems.rows import document_of
+from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
 from events.types.envelope import Event
 from retrieval.problems.reader import ProblemReader
 
@@ -35,69 +33,16 @@ class ProblemParams(BaseModel):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
-class AttemptOut(BaseModel):
-    """An attempt. ``successful`` is null while nobody knows."""
-
-    attempt_id: UUID
-    date: datetime
-    approach: str
-    outcome: str | None
-    successful: bool | None
-    turn_ids: list[str]
-
-
-class ProblemOut(BaseModel):
-    """A problem with what was tried, by date."""
-
-    problem_id: UUID
-    project_id: str
-    mode: str | None
-    description: str
-    status: Literal["active", "closed"]
-    priority: int
-    attempts: list[AttemptOut]
-    opened_at: datetime
-    updated_at: datetime
-    closed_at: datetime | None
-    resolution: str | None
-    turn_ids: list[str]
-    version: int
-
-
-class ProblemsOut(BaseModel):
-    """Problems: active ones first, then by priority, then the last changed."""
-
-    problems: list[ProblemOut]
-
-
-class HistoryEntry(BaseModel):
-    """One event of a problem, with the turns and the words behind it."""
-
-    type: str
-    at: datetime
-    actor: str
-    turn_ids: list[str]
-    quote: str | None
-    details: dict[str, Any]
-
-
-class ProblemHistory(ProblemOut):
-    """A problem and its events, the first one first."""
-
-    history: list[HistoryEntry]
-
-
 def problems_router(reader: ProblemReader) -> APIRouter:
     """Returns the routes. A problem of another user or out of reach gives the same 404 as none."""
-    router = APIRouter(tags=["problems"])
+    router = routes_of("problems")
 
     @router.get(
         "/v1/memory/{user_id}/problems",
         summary="The problems of a user",
-        response_model=ProblemsOut,
         operation_id="list_problems",
     )
-    async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> JSONResponse:
+    async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> ProblemsPage:
         found = [
             each
             for each in await _read(reader.present, owner_of(caller, user_id))
@@ -105,25 +50,24 @@ def problems_router(reader: ProblemReader) -> APIRouter:
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
         ]
-        return JSONResponse({"problems": [document_of(each) for each in found[: query.limit]]})
+        return ProblemsPage(problems=[Problem.made_from(each) for each in found[: query.limit]])
 
     @router.get(
         "/v1/memory/{user_id}/problems/{problem_id}",
         summary="One problem with its history",
-        response_model=ProblemHistory,
         operation_id="problem",
     )
-    async def one(user_id: str, problem_id: Uuid, caller: Reader) -> JSONResponse:
+    async def one(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
         owner = owner_of(caller, user_id, thing="problem", field="problem_id")
         found = await _read(reader.history, owner, problem_id)
         if found is None or not caller.reach.admits(found[0].project_id, found[0].mode):
             raise missing("problem", "problem_id")
-        return JSONResponse(document_of(found[0]) | {"history": [_entry(each) for each in found[1]]})
+        return ProblemHistory.made_from(found[0], history=[_entry(each) for each in found[1]])
 
     return router
 
 
-def _entry(event: Event) -> dict[str, Any]:
+def _entry(event: Event) -> ProblemEntry:
     payload: Any = event.payload
     span = payload.origin.source_span
     names = (
@@ -137,14 +81,14 @@ def _entry(event: Event) -> dict[str, Any]:
         "reason",
     )
     details = {name: getattr(payload, name, None) for name in names}
-    return {
-        "type": event.type,
-        "at": event.occurred_at.isoformat(),
-        "actor": event.actor,
-        "turn_ids": list(payload.origin.turn_ids),
-        "quote": None if span is None else span.text,
-        "details": {name: value for name, value in details.items() if value is not None},
-    }
+    return ProblemEntry(
+        type=event.type,
+        at=event.occurred_at,
+        actor=event.actor,
+        turn_ids=list(payload.origin.turn_ids),
+        quote=None if span is None else span.text,
+        details={name: value for name, value in details.items() if value is not None},
+    )
 
 
 async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:

@@ -31,7 +31,7 @@ from events.http.limits import cost_of
 from events.http.metadata import DESCRIPTION as METADATA
 from events.http.metadata import metadata_wanted
 from events.http.places import Places
-from events.http.service import JSONResponse, Stages, Status, install, running
+from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
 from events.platform.database import connect
 from events.platform.failures import retry_on_lost_connection
@@ -40,6 +40,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
@@ -52,16 +53,15 @@ from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.episodes.reader import EpisodeReader
-from retrieval.http import answers
 from retrieval.http.audit_routes import audit_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
-from retrieval.http.documents import prompt_document, recall_document
 from retrieval.http.episode_routes import episodes_router
 from retrieval.http.mode_routes import modes_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.reference_routes import references_router
+from retrieval.http.resources import prompted, recalled
 from retrieval.http.schema_routes import candidates_router
 from retrieval.http.status_routes import status_router
 from retrieval.http.user_routes import users_router
@@ -199,22 +199,20 @@ def create_app(settings: Settings) -> FastAPI:
     @app.post(
         "/v1/recall",
         summary="Ask; get the few cards that matter",
-        response_model=answers.RecallAnswer,
         operation_id="recall",
         tags=["recall"],
     )
-    async def ask(body: RecallIn, caller: Reader) -> JSONResponse:
+    async def ask(body: RecallIn, caller: Reader) -> resources.Answer:
         question = asked_by(caller, ask_of(body))
-        return JSONResponse(recall_document(await answered(caller, body.wait_for, question)))
+        return recalled(await answered(caller, body.wait_for, question))
 
     @app.post(
         "/v1/context",
         summary="Ask; get the cards as blocks of a prompt",
-        response_model=answers.Prompt,
         operation_id="context",
         tags=["recall"],
     )
-    async def context(body: ContextIn, caller: Reader) -> JSONResponse:
+    async def context(body: ContextIn, caller: Reader) -> resources.Prompt:
         asked = asked_by(caller, ask_of(body))
         question = for_prompt(asked, knowledge=settings.knowledge_inject)
         answer = await answered(caller, body.wait_for, question)
@@ -229,8 +227,7 @@ def create_app(settings: Settings) -> FastAPI:
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         facts, goals, notices = await core_parts(caller, question, body.paths or [])
         answer = replace(answer, warnings=(*answer.warnings, *notices))
-        prompt = prompt_of(answer, body.token_budget, pinned, troubles, facts, goals)
-        return JSONResponse(prompt_document(prompt))
+        return prompted(prompt_of(answer, body.token_budget, pinned, troubles, facts, goals))
 
     async def core_parts(
         caller: Principal, question: Ask, paths: list[str]
@@ -384,15 +381,14 @@ def create_app(settings: Settings) -> FastAPI:
     @app.get(
         "/v1/channels",
         summary="The health of the recall channels in this process",
-        response_model=answers.Channels,
         operation_id="channels",
         tags=["recall"],
     )
-    async def channels(_: Reader) -> JSONResponse:
-        return JSONResponse(recall.channel_health())
+    async def channels(_: Reader) -> resources.Channels:
+        return recall.channel_health()
 
-    @app.get("/readyz", summary="Can questions be answered?", response_model=Status, operation_id="readiness")
-    async def ready(stages: Stages = "count") -> JSONResponse:
+    @app.get("/readyz", summary="Can questions be answered?", operation_id="readiness")
+    async def ready(stages: Stages = "count") -> Probe:
         # This probe comes first, because it does not hang when Postgres hangs.
         found = await asyncio.to_thread(health_status)
         choice = await servers.choose()
@@ -411,7 +407,7 @@ def create_app(settings: Settings) -> FastAPI:
             await retry_on_lost_connection(look)
         except (psycopg.Error, PoolTimeout) as error:
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
-        return JSONResponse({"status": "ready"})
+        return Probe(status="ready")
 
     @app.get(
         "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
-from datetime import datetime
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
-from uuid import UUID
+from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import psycopg
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, owner_of
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.instants import QueryInstant
-from events.http.service import JSONResponse
 from events.http.uuids import Uuid
 from events.platform.failures import retry_on_lost_connection
-from events.references.document import ReferenceOut, reference_document
+from events.references import reference as domain
 from events.references.kinds.batch import BATCH, ops_of
 from events.references.kinds.json_value import OPS as JSON_OPS
 from events.references.kinds.registry import BUILT_IN
 from events.references.owners import stream_of
-from events.references.reference import Reference
+from events.resources.references import (
+    Proposal,
+    ProposalsPage,
+    Reference,
+    ReferenceHistory,
+    ReferenceKind,
+    ReferenceKinds,
+    ReferencesPage,
+    ReferenceVersion,
+)
 from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName, Tier
-from retrieval.references.reader import ReferenceReader, owner_in
+from retrieval.references.reader import Change, ReferenceReader, owner_in
 from retrieval.references.use import ReferenceUse
 
 _P = ParamSpec("_P")
@@ -91,89 +98,16 @@ class ProposalParams(BaseModel):
     cursor: Uuid | None = None
 
 
-class ReferencesPage(BaseModel):
-    """References in the order of kind and key."""
-
-    references: list[ReferenceOut]
-    next_cursor: str | None
-
-
-class VersionOut(BaseModel):
-    """One version: the op, who sent it and when, and the turns behind it."""
-
-    version: int
-    type: str
-    op: dict[str, Any] | None
-    actor: str
-    at: datetime
-    turn_ids: list[str]
-    derived: bool
-    quote: str | None
-    before: Any = None
-    after: Any = None
-
-
-class HistoryOut(BaseModel):
-    """Versions, the latest first."""
-
-    versions: list[VersionOut]
-    next_cursor: int | None
-
-
-class KindOut(BaseModel):
-    """A kind with its ops and the JSON Schema of its data."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    kind: str
-    built_in: bool
-    description: str
-    ops: list[str]
-    schema_: Any = Field(alias="schema")
-
-
-class KindsOut(BaseModel):
-    """Every kind that the tenant may use."""
-
-    kinds: list[KindOut]
-
-
-class ProposalOut(BaseModel):
-    """An op that prose asked for."""
-
-    proposal_id: UUID
-    kind: str
-    key: str
-    project_id: str | None
-    team_id: str | None
-    op: dict[str, Any]
-    confidence: float
-    quote: str
-    turn_ids: list[str]
-    status: Literal["waiting", "applied", "accepted", "refused"]
-    proposed_at: datetime
-    decided_at: datetime | None
-    decided_by: str | None
-
-
-class ProposalsPage(BaseModel):
-    """Proposals, the latest first."""
-
-    proposals: list[ProposalOut]
-    next_cursor: UUID | None
-
-
 def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
     """Returns the routes. A reference of another user or team gives the same 404 as none. ``use`` counts reads."""
-    router = APIRouter(tags=["references"])
+    router = routes_of("references")
 
     @router.get(
         "/v1/references",
         summary="The references of a user and the user's teams",
-        response_model=ReferencesPage,
         operation_id="list_references",
     )
-    async def page(query: Annotated[ListParams, Query()], caller: Reader) -> JSONResponse:
+    async def page(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
         user = _mine(caller, query.user_id)
         after = _decoded(query.cursor)
         owners = await _read(reader.owners_of, user)
@@ -190,19 +124,20 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         ]
         shown = wanted[: query.limit]
         following = _encoded(_place(shown[-1])) if len(wanted) > query.limit else None
-        return JSONResponse(
-            {"references": [reference_document(each) for each in shown], "next_cursor": following}
-        )
+        return ReferencesPage(references=[Reference.made_from(each) for each in shown], next_cursor=following)
 
     @router.get(
         "/v1/references/{kind}/{key}",
         summary="One reference, now or then",
-        response_model=ReferenceOut,
         operation_id="reference",
     )
     async def one(
-        kind: str, key: str, query: Annotated[ReferenceParams, Query()], caller: Reader
-    ) -> JSONResponse:
+        kind: str,
+        key: str,
+        query: Annotated[ReferenceParams, Query()],
+        caller: Reader,
+        response: Response,
+    ) -> Reference:
         if query.version is not None and query.as_of is not None:
             raise invalid("as_of", "and version exclude each other; send one of them")
         owner, stream = await named(caller, kind, key, query)
@@ -212,79 +147,61 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         if query.version not in (None, found.version):
             raise invalid("version", f"{query.version} never was; use 1 to {found.version}")
         use.count(owner, stream)
-        return JSONResponse(reference_document(found), headers={"etag": f'"{found.version}"'})
+        response.headers["etag"] = f'"{found.version}"'
+        return Reference.made_from(found)
 
     @router.get(
         "/v1/references/{kind}/{key}/history",
         summary="Every op of a reference, the latest first",
-        response_model=HistoryOut,
         operation_id="reference_history",
     )
     async def history(
         kind: str, key: str, query: Annotated[HistoryParams, Query()], caller: Reader
-    ) -> JSONResponse:
+    ) -> ReferenceHistory:
         owner, stream = await named(caller, kind, key, query)
         found = await _read(
             reader.history, owner, stream, below=query.cursor, limit=query.limit, values=query.values
         )
         if not found and query.cursor is None:
             raise _not_found()
-        versions = []
-        for change in found:
-            payload = change.event.payload
-            changed = payload if isinstance(payload, ReferenceChanged) else None
-            version = {
-                "version": change.event.version,
-                "type": change.event.type,
-                "op": None if changed is None else changed.op,
-                "actor": change.event.actor,
-                "at": change.event.occurred_at,
-                "turn_ids": [] if changed is None else list(changed.turn_ids),
-                "derived": changed is not None and changed.derived,
-                "quote": None if changed is None else changed.quote,
-            }
-            if query.values:
-                version |= {"before": change.before, "after": getattr(payload, "data", change.before)}
-            versions.append(version)
+        versions = [_version(change, values=query.values) for change in found]
         last = found[-1].event.version if found else 1
-        return JSONResponse({"versions": versions, "next_cursor": last if last > 1 else None})
+        return ReferenceHistory(versions=versions, next_cursor=last if last > 1 else None)
 
     @router.get(
         "/v1/reference-kinds",
         summary="The kinds of references, with their ops and schemas",
-        response_model=KindsOut,
         operation_id="reference_kinds",
     )
-    async def kinds(caller: Reader) -> JSONResponse:
+    async def kinds(caller: Reader) -> ReferenceKinds:
         built_in = [
-            {
-                "kind": each.name,
-                "built_in": True,
-                "description": (type(each).__doc__ or "").strip(),
-                "ops": list(ops_of(each)),
-                "schema": each.schema,
-            }
+            ReferenceKind(
+                kind=each.name,
+                built_in=True,
+                description=(type(each).__doc__ or "").strip(),
+                ops=list(ops_of(each)),
+                data_schema=each.schema,
+            )
             for each in BUILT_IN.values()
         ]
         declared = [
-            {
-                "kind": row["kind"],
-                "built_in": False,
-                "description": row["description"],
-                "ops": [*JSON_OPS, BATCH],
-                "schema": row["schema"],
-            }
+            ReferenceKind(
+                kind=row["kind"],
+                built_in=False,
+                description=row["description"],
+                ops=[*JSON_OPS, BATCH],
+                data_schema=row["schema"],
+            )
             for row in await _read(reader.kinds, caller.tenant)
         ]
-        return JSONResponse({"kinds": [*built_in, *declared]})
+        return ReferenceKinds(kinds=[*built_in, *declared])
 
     @router.get(
         "/v1/proposals",
         summary="Ops that prose asked for",
-        response_model=ProposalsPage,
         operation_id="list_proposals",
     )
-    async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> JSONResponse:
+    async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> ProposalsPage:
         user = _mine(caller, query.user_id)
         if caller.modes is not None:
             raise _not_found()  # a proposal quotes a turn of any mode
@@ -295,7 +212,7 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         )
         shown = rows[: query.limit]
         following = shown[-1]["proposal_id"] if len(rows) > query.limit else None
-        return JSONResponse({"proposals": shown, "next_cursor": following})
+        return ProposalsPage(proposals=[Proposal(**row) for row in shown], next_cursor=following)
 
     async def named(caller: Principal, kind: str, key: str, scope: _Scoped) -> tuple[str, str]:
         """Returns owner and stream. Raises the 404 problem for somebody else's."""
@@ -310,6 +227,24 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         return owner_in(caller.tenant, scope.user_id, scope.team_id), stream_of(name)
 
     return router
+
+
+def _version(change: Change, *, values: bool) -> ReferenceVersion:
+    """Returns a version of a reference, with the data before and after it when the caller asked for ``values``."""
+    event, payload = change.event, change.event.payload
+    changed = payload if isinstance(payload, ReferenceChanged) else None
+    more = {"before": change.before, "after": getattr(payload, "data", change.before)} if values else {}
+    return ReferenceVersion(
+        version=event.version,
+        type=event.type,
+        op=None if changed is None else changed.op,
+        actor=event.actor,
+        at=event.occurred_at,
+        turn_ids=[] if changed is None else list(changed.turn_ids),
+        derived=changed is not None and changed.derived,
+        quote=None if changed is None else changed.quote,
+        **more,
+    )
 
 
 async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -337,7 +272,7 @@ def _not_found() -> ProblemError:
     return missing("reference", "key")
 
 
-def _place(reference: Reference) -> tuple[str, ...]:
+def _place(reference: domain.Reference) -> tuple[str, ...]:
     name = reference.name
     return (name.kind, name.key, name.project_id or "", name.team_id or "")
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from datetime import datetime
 from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
 
 from events.access.principal import NotYoursError
 from events.http.access import Administrator, Reader, require_whole
+from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.service import JSONResponse
 from events.platform.database import keep_to_tenant_of
+from events.resources.operating import User, UsersPage
 from events.store.log import Connection
 from events.types.tenancy import storage_id
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
@@ -26,25 +25,12 @@ from retrieval.export.users import users
 _MOST = 1000
 
 
-class UserOut(BaseModel):
-    user_id: str
-    erased_at: datetime | None
-
-
-class UsersOut(BaseModel):
-    """A page of users. ``next`` is the value of ``after`` for the next page; null: this is the last one."""
-
-    users: list[UserOut]
-    next: str | None
-
-
 def users_router(connect: Callable[[], Connection]) -> APIRouter:
     """Returns the routes. ``connect`` opens a connection in autocommit mode, which the routes close."""
-    router = APIRouter(tags=["users"])
+    router = routes_of("users")
 
     @router.get(
         "/v1/users",
-        response_model=UsersOut,
         summary="The users of the tenant, in order",
         operation_id="list_users",
     )
@@ -54,7 +40,7 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
             str, Query(max_length=MAX_NAME_BYTES, description="only users after this one: ``next`` of a page")
         ] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
-    ) -> JSONResponse:
+    ) -> UsersPage:
         try:
             with connect() as connection:
                 keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
@@ -63,9 +49,7 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
         except psycopg.Error as error:
             raise problem_of(error, "Users unavailable") from error
         more = found[-1].user_id if len(found) == limit else None
-        return JSONResponse(
-            {"users": [{"user_id": one.user_id, "erased_at": one.erased_at} for one in found], "next": more}
-        )
+        return UsersPage(users=[User.made_from(one) for one in found], next=more)
 
     @router.get(
         "/v1/users/{user_id}/export",

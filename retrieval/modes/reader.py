@@ -11,6 +11,7 @@ from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, SEPARATOR, Modes
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
+from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
@@ -36,8 +37,8 @@ class ModeReader:
         """True for the general mode and for the modes of the installation."""
         return name == GENERAL_MODE or name in self._everybody
 
-    async def reembedding_of_everybody(self, name: str, within_s: float = 2.0) -> dict[str, Any]:
-        """Returns the progress of the last re-embedding of a mode that everybody has, as JSON."""
+    async def reembedding_of_everybody(self, name: str, within_s: float = 2.0) -> ReembeddingProgress:
+        """Returns the progress of the last re-embedding of a mode that everybody has."""
         found: dict[str, Any] = {
             "mode": name, "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None,
             "done_at": None, "cards": 0, "share": 0.0, "hindrance": None,
@@ -49,10 +50,8 @@ class ModeReader:
             await cursor.execute(statement("retrieval.modes", "reembedding_of_everybody"), {"mode": name})
             row = await cursor.fetchone()
         if row is None:
-            return found
-        done = row["done_at"] is not None
-        state = "done" if done else "running" if row["share"] else "waiting"
-        return {**found, **row, "state": state, "share": 1.0 if done else round(row["share"], 3)}
+            return ReembeddingProgress(**found)
+        return ReembeddingProgress(**{**found, **_progress(row)})
 
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""
@@ -66,8 +65,8 @@ class ModeReader:
 
     async def reembedding(
         self, owner: str, modes: Modes, project_id: str | None, name: str, within_s: float = 2.0
-    ) -> dict[str, Any]:
-        """Returns the progress of the last re-embedding of a mode, as JSON."""
+    ) -> ReembeddingProgress:
+        """Returns the progress of the last re-embedding of a mode."""
         meant = modes.meaning(project_id or "", name)
         names = {each.rpartition(SEPARATOR)[2] for each in modes.names_of([meant])}
         found: dict[str, Any] = {
@@ -91,22 +90,20 @@ class ModeReader:
                 None,
             )
             if last is None:
-                return found
+                return ReembeddingProgress(**found)
             found |= {
                 "state": "waiting", "reembedding_id": last.event_id, "requested_at": last.recorded_at,
             }  # fmt: skip
             await cursor.execute(statement("retrieval.modes", "reembeddings_there"))
             there = await cursor.fetchone()
             if there is None or not there["exists"]:
-                return found
+                return ReembeddingProgress(**found)
             await cursor.execute(
                 statement("retrieval.modes", "reembedding"), {"user_id": owner, "event_id": last.event_id}
             )
             if (row := await cursor.fetchone()) is not None:
-                done = row["done_at"] is not None
-                state = "done" if done else "running" if row["share"] else "waiting"
-                found |= row | {"state": state, "share": 1.0 if done else round(row["share"], 3)}
-        return found
+                found |= _progress(row)
+        return ReembeddingProgress(**found)
 
     async def recent(self, owner: str, session_id: str, within_s: float = 2.0) -> tuple[str, str] | None:
         """Returns (project, mode) of the latest card of a session that has a mode, or None."""
@@ -115,3 +112,10 @@ class ModeReader:
                 statement("retrieval.modes", "recent_mode"), {"user_id": owner, "session_id": session_id}
             )
             return await cursor.fetchone()
+
+
+def _progress(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a re-embedding that a worker began, or may begin."""
+    done = row["done_at"] is not None
+    state = "done" if done else "running" if row["share"] else "waiting"
+    return {**row, "state": state, "share": 1.0 if done else round(row["share"], 3)}

@@ -12,24 +12,30 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import AsyncRowFactory, class_row
 from psycopg.sql import SQL, Composed, Identifier
 
+from events.language.terms import analyse, term_keys
 from events.platform.failures import RETRY_S
 from events.platform.sql import statement
+from events.resources.cards import Side
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
-from retrieval.cards.card import brief, by_id, card_row
+from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
-from retrieval.channels.channel import search_statement
+from retrieval.channels.channel import COMMON, search_statement
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.features import is_asked_for
 from retrieval.recall.ranking.overview import registered
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
+_FACTS = 5  # the facts whose values are looked up in later turns
+_READ = 200  # characters of a value
 _TERMS = 200  # the own terms of a card that are compared with those of others
+_LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
 
 _LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
@@ -157,9 +163,13 @@ class CardResolver:
                 edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
+            later = await _later(connection, question, scope, found, marks)
+            named |= later.keys()
             others: dict[UUID, Card] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
+            for card in later.keys() & others.keys():
+                found[card], marks[card], terms[card] = others[card], *later[card]
         judged = _judged(question, scope, found, marks, others, edges, disputes, of_turns)
         return replace(judged, found=looked_up, terms=terms)
 
@@ -324,7 +334,7 @@ def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:
         card_ids=sides,
         reason=dispute.reason,
         arbitration_id=dispute.arbitration_id,
-        cards=[brief(known[card]) for card in sides if card in known],
+        cards=[Side.made_from(known[card]) for card in sides if card in known],
     )
 
 
@@ -335,7 +345,7 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
         entity=known[edge.to_card].entity,
         card_ids=sides,
         reason=edge.reason,
-        cards=[brief(known[card]) for card in sides if card in known],
+        cards=[Side.made_from(known[card]) for card in sides if card in known],
     )
 
 
@@ -366,6 +376,35 @@ async def _edges(
             "limit": 1000,
         },
     )
+
+
+async def _later(
+    connection: AsyncConnection[Any],
+    question: Question,
+    scope: Scope,
+    found: Mapping[UUID, Card],
+    evidence: Mapping[UUID, Evidence],
+) -> dict[UUID, tuple[Evidence, frozenset[int]]]:
+    """Returns the latest turns that name the value of a fact that was asked for, with their own terms.
+
+    They have the votes of the fact and no other evidence, so that they are compared with it and answer nothing else.
+    """
+    facts = [card for card in found.values() if is_asked_for(card, question)]
+    if not facts or scope.known_at is not None:
+        return {}
+    words = " ".join((fact.value or "")[:_READ] for fact in facts[:_FACTS])
+    keys = list(dict.fromkeys(term_keys(scope.user_id, analyse(words))))
+    values = {
+        "keys": keys,
+        "weights": [1.0] * len(keys),
+        "common": COMMON,
+        "after": min(fact.said_at for fact in facts),
+        "most": _TERMS,
+        "limit": _LATER,
+    }
+    cursor = await connection.execute(search_statement("later_turns"), scope.parameters() | values)
+    votes = Evidence(votes=max(evidence[fact.card_id].votes for fact in facts))
+    return {card: (votes, frozenset(own)) for card, own in await cursor.fetchall() if card not in found}
 
 
 async def _disputes(

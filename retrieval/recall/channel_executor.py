@@ -13,6 +13,7 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from events.platform.failures import retry_on_lost_connection
+from events.resources.recall import Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
@@ -117,10 +118,10 @@ class ChannelExecutor:
             self._detach(task)
         return results
 
-    def health(self) -> dict[str, dict[str, Any]]:
+    def health(self) -> Channels:
         """Returns the health of every channel by name, with its injected fault if there is one."""
         return {
-            name: health.document() | ({"fault": self._faults[name].variable} if name in self._faults else {})
+            name: health.report(self._faults[name].variable if name in self._faults else None)
             for name, health in self._health.items()
         }
 

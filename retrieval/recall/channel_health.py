@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
+
+from events.resources import recall as resources
 
 SAMPLES = 10
 """The P95 needs this many latencies. The first answers of a process are slow, so fewer decide nothing."""
@@ -92,14 +94,15 @@ class ChannelHealth:
             f"tried again in the background, and in {left:.0f} s at the latest"
         )
 
-    def document(self) -> dict[str, Any]:
-        """Returns the health for operators, as JSON."""
+    def report(self, fault: str | None = None) -> resources.ChannelHealth:
+        """Returns the health for operators. ``fault`` names the setting that makes the channel fail."""
         p95 = self.p95
-        return {
-            "status": "quarantined" if self.quarantined else "ok",
-            "p95_ms": None if p95 is None else round(p95, 2),
-            "samples": len(self._latencies),
-            "quarantined_for_s": round(max(0.0, (self._until or 0.0) - self._clock()), 1)
+        return resources.ChannelHealth(
+            status="quarantined" if self.quarantined else "ok",
+            p95_ms=None if p95 is None else round(p95, 2),
+            samples=len(self._latencies),
+            quarantined_for_s=round(max(0.0, (self._until or 0.0) - self._clock()), 1)
             if self.quarantined
             else None,
-        }
+            fault=fault,
+        )

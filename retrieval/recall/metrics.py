@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from events.resources.recall import Channels
 from retrieval.recall.answer import RecallAnswer
 
 _BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 1)
@@ -24,7 +24,7 @@ class RecallMetrics(Collector):
     def __init__(
         self,
         registry: CollectorRegistry,
-        channel_health: Callable[[], Mapping[str, Mapping[str, Any]]],
+        channel_health: Callable[[], Channels],
         waiting: Callable[[], int],
     ) -> None:
         self.seconds = Histogram(
@@ -58,7 +58,7 @@ class RecallMetrics(Collector):
             "cardlog_recall_channel_p95_seconds", "P95 of its last ten latencies", labels=["channel"]
         )
         for name, health in self._channel_health().items():
-            quarantined.add_metric([name], int(health["status"] == "quarantined"))
-            if health["p95_ms"] is not None:
-                p95.add_metric([name], health["p95_ms"] / 1000)
+            quarantined.add_metric([name], int(health.status == "quarantined"))
+            if health.p95_ms is not None:
+                p95.add_metric([name], health.p95_ms / 1000)
         return quarantined, p95

@@ -16,6 +16,7 @@ from psycopg_pool import PoolTimeout
 
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
+from events.resources.recall import Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
@@ -174,7 +175,7 @@ class Recall:
         for channel in self._channels:
             channel.close()
 
-    def channel_health(self) -> dict[str, dict[str, Any]]:
+    def channel_health(self) -> Channels:
         """Returns the health of every channel in this process, by name."""
         return self._executor.health()
 

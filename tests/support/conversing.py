@@ -23,6 +23,7 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAs
 from events.types.codec import Payload
 from events.types.envelope import NewEvent, uuid7
 from ingest.api.command_routes import command_router
+from ingest.api.transactions import Transactions
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.card_routes import cards_router
@@ -179,5 +180,5 @@ def _writing(pool: ConnectionPool[Any]) -> FastAPI:
 
     app = FastAPI(lifespan=lifespan)
     install(app)
-    app.include_router(command_router(pool, Keyring(Settings())))
+    app.include_router(command_router(Transactions(pool, Keyring(Settings()))))
     return app

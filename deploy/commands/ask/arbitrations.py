@@ -20,6 +20,8 @@ from events.store.log import Connection
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands
+from ingest.api.transactions import commanding
+from ingest.decider import Command
 
 Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"]
 
@@ -103,17 +105,17 @@ def run_rule(
     ruled = ConflictRuled(arbitration_id=arbitration, verdict=verdict, reason=reason, by=by)
     with (
         connect(settings.database_url, application="arbitrations") as connection,
-        commands.commanding(connection, options.owner),
+        commanding(connection, options.owner),
     ):
-        appended = commands.rule(connection, options.owner, ruled, now=datetime.now(UTC))
+        command = Command(actor=by, at=datetime.now(UTC))
+        outcome = commands.rule(connection, options.owner, ruled, command)
+    assert outcome.event is not None, "a verdict is always an event"
+    place = f"{outcome.event.partition}/{outcome.event.position}"
     if options.json:
-        place = f"{appended.partition}/{appended.position}"
-        print(json.dumps({"place": place, "duplicate": appended.duplicate}))
+        print(json.dumps({"place": place, "duplicate": outcome.repeated}))
     else:
-        again = " (it already was)" if appended.duplicate else ""
-        print(
-            f"ruled {verdict}; the verdict is in the log at {appended.partition}/{appended.position}{again}"
-        )
+        again = " (it already was)" if outcome.repeated else ""
+        print(f"ruled {verdict}; the verdict is in the log at {place}{again}")
     return 0
 
 

@@ -23,15 +23,19 @@ from events.core.replay import difference
 from events.core.state import CoreState
 from events.platform.database import connect
 from events.platform.settings import Settings
+from events.resources.core import MemoryChange, QueueEntry
+from events.resources.resource import fields_of
 from events.store import log
 from events.store.log import Connection
 from events.types.core import Author
 from ingest.core import patching, review, time_travel
-from ingest.core.appending import Origin, Outcome
+from ingest.core.aggregate import CoreDocument, CoreHistory
+from ingest.core.documents import Documents
+from ingest.core.review import WaitingPatch
+from ingest.decider import Command, Outcome
 from projectors.core.documents import documents_of, feed_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import snippets, told
-from retrieval.http.core_routes import change_document, entry_document
 from retrieval.pool.connections import open_pool
 
 app = App(
@@ -83,21 +87,21 @@ def run_history(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[MemoryChange]:
         present = await _present(reader, options)
         below = present.state.version + 1
         found = await reader.changes(options.owner, present, below=below, limit=limit)
-        return [change_document(each) for each in found]
+        return [MemoryChange.made_from(each) for each in found]
 
     changes = _reading(settings, data, look)
     if options.json:
         _print_json(changes)
         return 0
     for each in changes:
-        ops = ", ".join(f"{op['op']} {op['path']}" for op in each["patch"] if op["op"] != "test")
-        why = f"  ({each['rationale']})" if each["rationale"] else ""
-        at = f"{each['at']:%Y-%m-%d %H:%M}"
-        print(f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}")
+        ops = ", ".join(f"{op['op']} {op['path']}" for op in each.patch if op["op"] != "test")
+        why = f"  ({each.rationale})" if each.rationale else ""
+        at = f"{each.at:%Y-%m-%d %H:%M}"
+        print(f"v{each.version}  {at}  {each.kind}  {each.actor}  {each.event_id}  {ops}{why}")
     return 0
 
 
@@ -144,7 +148,7 @@ def run_patch(
     ops = _ops(patch)
     if confidence is not None and not 0 <= confidence <= 1:
         raise RuntimeError("--confidence: must be from 0 to 1")
-    origin = Origin(
+    command = Command(
         by=actor,
         actor=_actor(options),
         at=datetime.now(UTC),
@@ -152,11 +156,16 @@ def run_patch(
         confidence=confidence,
         rationale=why,
     )
-    outcome = _run(settings, data, lambda c, d: patching.patch(c, d, options.owner, ops, origin, expect))
-    if outcome.queued is not None:
-        place = f"it waits as {outcome.event_id}" if outcome.event_id else "the queue is full"
-        raise RuntimeError(f"the patch does not fit: {outcome.queued}; {place}")
-    return _told_outcome(outcome, options)
+    done = _run(
+        settings,
+        data,
+        lambda c, d: patching.patch(CoreDocument(c, d, options.owner, command), ops, expect),
+    )
+    if done.queued is not None:
+        event = done.outcome.event
+        place = f"it waits as {event.event_id}" if event else "the queue is full"
+        raise RuntimeError(f"the patch does not fit: {done.queued}; {place}")
+    return _told_outcome(done.outcome, options)
 
 
 @app.command(name="rollback", help="leave events out of the document, or everything after a version")
@@ -171,12 +180,12 @@ def run_rollback(
 ) -> int:
     if bool(event_ids) == (to_version is not None):
         raise RuntimeError("name events, or give --to-version")
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
     done = _run(
         settings,
         data,
         lambda c, d: time_travel.roll_back(
-            c, d, options.owner, event_ids or None, to_version, origin, dry_run=dry_run
+            CoreHistory(c, d, options.owner, command), event_ids or None, to_version, dry_run=dry_run
         ),
     )
     for each in done.conflicts:
@@ -187,7 +196,7 @@ def run_rollback(
     if done.conflicts:
         return 1
     if options.json:
-        _print_json({"version": done.outcome.version, "patch": list(done.ops), "dry_run": dry_run})
+        _print_json({"version": done.outcome.state, "patch": list(done.ops), "dry_run": dry_run})
         return 0
     for op in done.ops:
         print(f"{op['op']} {op['path']}")
@@ -204,9 +213,11 @@ def run_cherry_pick(
 ) -> int:
     if not event_ids:
         raise RuntimeError("name the events to apply again")
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
     outcome = _run(
-        settings, data, lambda c, d: time_travel.cherry_pick(c, d, options.owner, event_ids, origin)
+        settings,
+        data,
+        lambda c, d: time_travel.cherry_pick(CoreHistory(c, d, options.owner, command), event_ids),
     )
     return _told_outcome(outcome, options)
 
@@ -221,20 +232,18 @@ def run_queue(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[QueueEntry]:
         present = await reader.present(options.owner)
         found = await reader.queue(options.owner, present, None if status == "all" else status)
-        return [entry_document(each) for each in found]
+        return [QueueEntry.made_from(each) for each in found]
 
     entries = _reading(settings, data, look)
     if options.json:
         _print_json(entries)
         return 0
     for each in entries:
-        shown = f"expected {_short(each['expected'])}, found {_short(each['actual'])}"
-        print(
-            f"{each['queue_id']}  {each['status']}  {each['actor']}  {each['path']}: {each['reason']} ({shown})"
-        )
+        shown = f"expected {_short(each.expected)}, found {_short(each.actual)}"
+        print(f"{each.queue_id}  {each.status}  {each.actor}  {each.path}: {each.reason} ({shown})")
     if not entries:
         print("no patch waits")
     return 0
@@ -254,9 +263,11 @@ def run_approve(
     data: Given[Path | None],
 ) -> int:
     ops = None if patch is None else _ops(patch)
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC))
+    command = Command(actor=_actor(options), at=datetime.now(UTC))
     outcome = _run(
-        settings, data, lambda c, d: review.approve(c, d, options.owner, queue_id, ops, reason, origin)
+        settings,
+        data,
+        lambda c, d: review.approve(WaitingPatch(c, d, options.owner, command, queue_id), ops, reason),
     )
     return _told_outcome(outcome, options)
 
@@ -271,8 +282,12 @@ def run_refuse(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC))
-    outcome = _run(settings, data, lambda c, d: review.refuse(c, d, options.owner, queue_id, reason, origin))
+    command = Command(actor=_actor(options), at=datetime.now(UTC))
+    outcome = _run(
+        settings,
+        data,
+        lambda c, d: review.refuse(WaitingPatch(c, d, options.owner, command, queue_id), reason),
+    )
     return _told_outcome(outcome, options)
 
 
@@ -310,7 +325,7 @@ async def _at(reader: DocumentReader, options: OfUser, version: int | None) -> C
     return await reader.at_version(options.owner, version, present)
 
 
-def _run(settings: Settings, data: Path | None, command: Callable[[Connection, Any], _T]) -> _T:
+def _run(settings: Settings, data: Path | None, command: Callable[[Connection, Documents], _T]) -> _T:
     settings, _ = find(settings, data)
     documents = documents_of(settings)
     with connect(settings.database_url, application="core") as connection:
@@ -320,15 +335,14 @@ def _run(settings: Settings, data: Path | None, command: Callable[[Connection, A
     return outcome
 
 
-def _told_outcome(outcome: Outcome, options: OfUser) -> int:
+def _told_outcome(outcome: Outcome[int], options: OfUser) -> int:
+    version, event_id = outcome.state, outcome.event and outcome.event.event_id
     if options.json:
-        _print_json(
-            {"version": outcome.version, "event_id": outcome.event_id, "duplicate": outcome.duplicate}
-        )
-    elif outcome.event_id is None:
-        print(f"nothing changed; the document is at version {outcome.version}")
+        _print_json({"version": version, "event_id": event_id, "duplicate": outcome.repeated})
+    elif event_id is None:
+        print(f"nothing changed; the document is at version {version}")
     else:
-        print(f"the document is at version {outcome.version} (event {outcome.event_id})")
+        print(f"the document is at version {version} (event {event_id})")
     return 0
 
 
@@ -352,7 +366,7 @@ def _ops(given: str) -> list[dict[str, Any]]:
 
 
 def _print_json(value: Any) -> None:
-    print(orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode())
+    print(orjson.dumps(value, default=fields_of, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def _indented(value: Any) -> str:

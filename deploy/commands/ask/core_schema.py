@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -19,10 +19,12 @@ from deploy.commands.ask.core import (
 )
 from deploy.options import Flat, Given, OfUser
 from events.platform.settings import Settings
+from events.resources.core import Candidate
 from ingest.core import evolution
-from ingest.core.appending import Origin
+from ingest.core.aggregate import CoreHistory
+from ingest.decider import Command
 from retrieval.core.reader import DocumentReader
-from retrieval.http.schema_routes import candidate_document, candidates_for
+from retrieval.http.schema_routes import candidates_for, shown
 
 __all__ = ["app"]
 
@@ -34,19 +36,19 @@ def run_candidates(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    async def look(reader: DocumentReader) -> list[dict[str, Any]]:
+    async def look(reader: DocumentReader) -> list[Candidate]:
         present = await _present(reader, options)
         found = await candidates_for(reader, options.owner, present)
-        return [candidate_document(present.state.document, each) for each in found]
+        return [shown(present.state.document, each) for each in found]
 
     found = _reading(settings, data, look)
     if options.json:
         _print_json(found)
         return 0
     for each in found:
-        why = ", ".join(f"{one['reason']} {one['count']} (+{one['points']})" for one in each["reasons"])
-        print(f"{each['candidate']}  as {each['name']}  score {each['score']}: {why}")
-        for line in each["diff"]["lines"]:
+        why = ", ".join(f"{one.reason} {one.count} (+{one.points})" for one in each.reasons)
+        print(f"{each.candidate}  as {each.name}  score {each.score}: {why}")
+        for line in each.diff.lines:
             print(f"  {line}")
     if not found:
         print("no topic recurs")
@@ -78,19 +80,20 @@ def run_promote(
         if not sign:
             raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
         members[pointer] = wanted
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
     done = _run(
         settings,
         data,
         lambda c, d: evolution.promote(
-            c, d, options.owner, candidate, name, members, origin, dry_run=dry_run
+            CoreHistory(c, d, options.owner, command), candidate, name, members, dry_run=dry_run
         ),
     )
     if options.json:
         outcome = done.outcome
+        event_id = outcome.event and outcome.event.event_id
         _print_json(
             {
-                "version": outcome.version, "event_id": outcome.event_id, "name": done.name, "moved": dict(done.moved),
+                "version": outcome.state, "event_id": event_id, "name": done.name, "moved": dict(done.moved),
                 "schema": dict(done.schema), "dry_run": dry_run,
             }
         )  # fmt: skip
@@ -110,6 +113,8 @@ def run_revert(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    origin = Origin(by="user", actor=_actor(options), at=datetime.now(UTC), rationale=why)
-    outcome, _ = _run(settings, data, lambda c, d: evolution.revert(c, d, options.owner, category, origin))
+    command = Command(actor=_actor(options), at=datetime.now(UTC), rationale=why)
+    outcome, _ = _run(
+        settings, data, lambda c, d: evolution.revert(CoreHistory(c, d, options.owner, command), category)
+    )
     return _told_outcome(outcome, options)

@@ -14,10 +14,11 @@ from deploy.instance import find
 from deploy.options import Flat, Given, Json, Tenant, between
 from events.access.principal import EVERYTHING
 from events.platform.settings import Settings
+from events.resources.resource import plain
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
-from retrieval.http.episode_routes import asked, episode_document
+from retrieval.http.episode_routes import asked, shown
 from retrieval.pool.connections import open_pool
 
 
@@ -56,7 +57,7 @@ def episodes(*, options: Flat[Options], settings: Given[Settings], data: Given[P
 
     found = asyncio.run(look())
     if options.json:
-        print(json.dumps([episode_document(each) for each in found], ensure_ascii=False))
+        print(json.dumps(plain([shown(each) for each in found]), ensure_ascii=False))
         return 0
     for each in found:
         parts = [f"importance {each.importance}"]

@@ -53,26 +53,28 @@ def _channels(answer: dict[str, Any]) -> Table:
 
 def _cards(answer: dict[str, Any]) -> Table:
     explain = answer["explain"]
-    names = list(explain["channels"])
-    table = Table(
-        "#", "card", *names, "adds to the score", "score", "", title="The cards", title_justify="left"
-    )
+    table = Table("#", "score", "card", title="The cards", title_justify="left", show_lines=True)
     ranks = {
         name: {each["card_id"]: each["rank"] for each in channel["candidates"]}
         for name, channel in explain["channels"].items()
     }
+    numbers = {each["card_id"]: f"number {each['place']}" for each in explain["cards"] if each["place"]}
+    newer = {each["card_id"]: each.get("perhaps_no_longer") for each in answer["cards"]}
     for card in explain["cards"][:_PLACES]:
-        adds = "\n".join(
-            f"{amount:+.2f} {name}"
-            for name, amount in sorted(card["contributions"].items(), key=lambda each: -abs(each[1]))
-        )
+        adds = sorted(card["contributions"].items(), key=lambda each: -abs(each[1]))
+        found = (f"{name} {of[card['card_id']]}" for name, of in ranks.items() if card["card_id"] in of)
+        later = newer.get(card["card_id"])
+        lines = [
+            _short(card["content"]),
+            later and f"perhaps no longer: {_short(later['content'])}",
+            f"found: {_listed(found)}",
+            ", ".join(f"{amount:+.2f} {escape(name)}" for name, amount in adds),
+            card["left_out"] and f"left out: {escape(_numbered(card['left_out'], numbers))}",
+        ]
         table.add_row(
             str(card["place"] or "-"),
-            _short(card["content"]),
-            *(str(ranks[name].get(card["card_id"], "")) for name in names),
-            adds,
             "" if card["score"] is None else f"{card['score']:.2f}",
-            escape(card["left_out"] or "answers"),
+            "\n".join(line for line in lines if line),
         )
     if len(explain["cards"]) > _PLACES:
         table.caption = f"and {len(explain['cards']) - _PLACES} more (--json shows all)"
@@ -86,6 +88,11 @@ def _withheld(explain: dict[str, Any]) -> Table:
     for card in explain["withheld"]:
         table.add_row(_short(card["content"]), escape(card["reason"]))
     return table
+
+
+def _numbered(reason: str, numbers: dict[str, str]) -> str:
+    """Returns a reason with the number of a card in the table in place of its id."""
+    return " ".join(numbers.get(word.rstrip(","), word) for word in reason.split())
 
 
 def _listed(items: Any) -> str:

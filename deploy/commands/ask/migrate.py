@@ -20,11 +20,13 @@ from events.http.tokens import read_queue_key
 from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
+from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
 from events.types.instants import InstantInvalidError, instant_of
 from events.types.migrated import APPLY_FROM
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.decider import Command
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.migration.beginning import begin, check
@@ -32,7 +34,7 @@ from ingest.migration.memories import Memories, TextInvalidError
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
-from ingest.migration.turns import Migration, Terms, messages_of, migration_of
+from ingest.migration.turns import Migration, Terms, migration_of
 from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 
@@ -93,7 +95,7 @@ def run_migrate(
         apply_from=apply_from,
         user_name=user_name or told_name(found.memories),
     )
-    migration = migration_of(messages_of(found.memories), terms, key)
+    migration = migration_of(found.memories, terms, key)
     for remark in found.remarks:
         print(f"note: {remark}", file=sys.stderr)
     with connect(settings.database_url, application="core migrate") as connection:
@@ -148,7 +150,8 @@ def _rehearsed(
 
 
 def _noted(connection: Connection, migration: Migration, options: OfUser, now: datetime) -> None:
-    _in(connection, lambda c: begin(c, migration, f"operator for user/{options.user}", now, None))
+    command = Command(actor=f"operator for user/{options.user}", at=now)
+    _in(connection, lambda c: begin(c, migration, command))
     log.announce(connection)
 
 
@@ -203,7 +206,7 @@ def _print(
             "sentences": len(migration.turns),
             "taken": taken,
             "remarks": found.remarks,
-            **report.document(),
+            **plain(report.resource()),
         }
         print(orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode())
         return

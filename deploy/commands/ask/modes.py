@@ -15,16 +15,18 @@ from deploy.instance import find
 from deploy.options import Flat, Given, Json, Tenant
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.modes.shown import mode_document, project_document
+from events.modes.shown import shown_mode
 from events.platform.database import connect
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
+from events.resources.modes import Mode, Project
+from events.resources.resource import Resource, fields_of
 from events.store import log
-from events.store.log import Connection
-from events.types.modes import Decay
+from events.types.modes import Decay, ModeRegistry
 from events.types.tenancy import DEFAULT_TENANT, storage_id
+from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, Origin, Outcome
+from ingest.modes.mode_commands import Declaration, UserModes
 
 app = App(
     name="modes",
@@ -59,20 +61,15 @@ def run_list(*, options: Flat[Options], settings: Given[Settings], data: Given[P
     found = modes.in_force(options.project)
     if options.project is None:
         found += [each for each in modes.registry.modes if each.project_id is not None and not each.deleted]
-    documents = [mode_document(each, modes, settings.embed_model) for each in found]
+    shown = [shown_mode(Mode, each, modes, settings.embed_model) for each in found]
     if options.json:
-        _print(documents)
+        _print(shown)
         return 0
-    for each in documents:
-        where = "" if each["project_id"] is None else f" (project {each['project_id']})"
-        mark = ", default" if each["is_default"] else ""
-        decay = f", {each['default_decay']} decay" if each["default_decay"] else ""
-        print(f"{each['name']}{where}: {each['embedder']}{decay}{mark}  {each['description']}".rstrip())
-    for project in modes.registry.projects:
-        if project.default_mode is not None and options.project in (None, project.project_id):
-            print(f"project {project.project_id}: default mode {project.default_mode}")
-    if not documents:
-        print(f"{options.user} has no modes; everything is general")
+    for each in shown:
+        where = "" if each.project_id is None else f" (project {each.project_id})"
+        mark = ", default" if each.is_default else ""
+        decay = f", {each.default_decay} decay" if each.default_decay else ""
+        print(f"{each.name}{where}: {each.embedder}{decay}{mark}  {each.description}".rstrip())
     return 0
 
 
@@ -107,11 +104,10 @@ def run_declare(
     settings, _ = find(settings, data)
     found = settings
 
-    def command(connection: Connection, origin: Origin) -> Outcome:
+    def command(modes: UserModes) -> Outcome[ModeRegistry]:
         return mode_commands.declare(
-            connection, options.owner, options.project, name, wanted, origin,
-            lambda model: dimension_of(found, model),
-        )  # fmt: skip
+            modes, options.project, name, wanted, lambda model: dimension_of(found, model)
+        )
 
     return _changed(
         settings, options, command, f"{name} is declared", f"{name} was declared like this already"
@@ -131,7 +127,7 @@ def run_rename(
     settings, _ = find(settings, data)
     return _changed(
         settings, options,
-        lambda c, origin: mode_commands.rename(c, options.owner, options.project, name, new_name, origin),
+        lambda modes: mode_commands.rename(modes, options.project, name, new_name),
         f"{name} is called {new_name} now", f"{name} was renamed before",
     )  # fmt: skip
 
@@ -143,7 +139,7 @@ def run_delete(
     settings, _ = find(settings, data)
     return _changed(
         settings, options,
-        lambda c, origin: mode_commands.delete(c, options.owner, options.project, name, origin),
+        lambda modes: mode_commands.delete(modes, options.project, name),
         f"{name} is deleted; its cards belong to the general mode", f"{name} was deleted before",
     )  # fmt: skip
 
@@ -168,26 +164,24 @@ def run_reembed(
     planner, everybody = ModePlanner(settings), modes_of(settings)
     found = _sent(
         settings, options,
-        lambda c, origin: mode_commands.reembed(
-            c, options.owner, options.project, name, origin, everybody, planner, dry_run=dry_run
+        lambda modes: mode_commands.reembed(
+            modes, options.project, name, everybody, planner, dry_run=dry_run
         ),
     )  # fmt: skip
-    document = mode_commands.reembedding_document(found, options.project, dry_run=dry_run)
     if options.json:
-        _print(document)
+        _print(found)
         return 0
-    plan = found.plan
     about = (
-        "" if plan.seconds is None else f", about {plan.seconds:,.0f} s at {plan.texts_per_s:,.0f} texts/s"
+        "" if found.seconds is None else f", about {found.seconds:,.0f} s at {found.texts_per_s:,.0f} texts/s"
     )
-    if not plan.needed:
-        print(f"nothing to do: all {plan.cards:,} vectors of {found.name} are of {plan.embedder}")
+    if not (found.other or found.waiting):
+        print(f"nothing to do: all {found.cards:,} vectors of {found.mode} are of {found.embedder}")
     else:
         print(
-            f"{found.name}: {plan.other:,} of {plan.cards:,} vectors are of another embedder than {plan.embedder}, and "
-            f"{plan.waiting:,} cards wait for theirs{about}; no call of a language model"
+            f"{found.mode}: {found.other:,} of {found.cards:,} vectors are of another embedder than {found.embedder}, "
+            f"and {found.waiting:,} cards wait for theirs{about}; no call of a language model"
         )
-    if found.event_id is not None:
+    if found.reembedding_id is not None:
         print("a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress")
     return 0
 
@@ -209,9 +203,7 @@ def run_default(
     everybody = modes_of(settings)
     return _changed(
         settings, options,
-        lambda c, origin: mode_commands.declare_project(
-            c, options.owner, project, {"default_mode": mode}, origin, everybody
-        ),
+        lambda modes: mode_commands.declare_project(modes, project, {"default_mode": mode}, everybody),
         f"the default mode of {project} is {mode or 'general'}", f"the default mode of {project} was that already",
     )  # fmt: skip
 
@@ -219,22 +211,22 @@ def run_default(
 def _changed(
     settings: Settings,
     options: Options,
-    command: Callable[[Connection, Origin], Outcome],
+    command: Callable[[UserModes], Outcome[ModeRegistry]],
     done: str,
     same: str,
 ) -> int:
     outcome = _sent(settings, options, command)
     if options.json:
-        registry = outcome.registry
+        registry = outcome.state
         modes = Modes(registry, modes_of(settings))
         _print(
             {
                 "changed": outcome.changed,
                 "modes": [
-                    mode_document(each, modes, settings.embed_model)
+                    shown_mode(Mode, each, modes, settings.embed_model)
                     for each in modes.in_force(options.project)
                 ],
-                "projects": [project_document(registry, each.project_id) for each in registry.projects],
+                "projects": [Project.made_from(each) for each in registry.projects],
             }
         )
     else:
@@ -242,14 +234,18 @@ def _changed(
     return 0
 
 
-def _sent(settings: Settings, options: Options, command: Callable[[Connection, Origin], T]) -> T:
-    origin = Origin(actor=f"user/{options.user}", at=datetime.now(UTC))
+def _sent(settings: Settings, options: Options, command: Callable[[UserModes], T]) -> T:
+    sent = Command(actor=f"user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="modes") as connection:
         with connection.transaction():
-            outcome = command(connection, origin)
+            outcome = command(UserModes(connection, options.owner, sent))
         log.announce(connection)
     return outcome
 
 
 def _print(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False, default=str))
+    print(json.dumps(document, ensure_ascii=False, default=_shown))
+
+
+def _shown(value: Any) -> Any:
+    return fields_of(value) if isinstance(value, Resource) else str(value)

@@ -19,13 +19,15 @@ from events.platform.database import connect
 from events.platform.settings import Settings
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
-from events.problems.rows import document_of
+from events.resources import problems as resources
+from events.resources.resource import plain
 from events.store import log
 from events.store.log import Connection
 from events.types.instants import instant_of
 from events.types.turn_contract import TurnInvalidError, text_of
+from ingest.decider import Command, Outcome
 from ingest.problems import problem_commands
-from ingest.problems.problem_commands import Command, Outcome
+from ingest.problems.problem_commands import KnownProblem, UserProblems
 
 app = App(name="problems", help="what troubles a user, what the user tried, and what helped")
 
@@ -48,7 +50,7 @@ def run_list(
         problems = in_order(fold(entries(connection, options.owner)).by_id.values())
     found = [each for each in problems if status in ("all", each.status)]
     if options.json:
-        print(json.dumps([document_of(each) for each in found], ensure_ascii=False))
+        print(json.dumps(plain([resources.Problem.made_from(each) for each in found]), ensure_ascii=False))
         return 0
     for each in found:
         _print(each)
@@ -75,7 +77,11 @@ def run_open(
         data,
         options,
         lambda connection, command: problem_commands.open_problem(
-            connection, options.owner, _text("description", description), priority, project, None, command
+            UserProblems(connection, options.owner, command),
+            _text("description", description),
+            priority,
+            project,
+            None,
         ),
     )
 
@@ -95,7 +101,7 @@ def run_attempt(
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:
-    def attempt(connection: Connection, command: Command) -> Outcome:
+    def attempt(connection: Connection, command: Command) -> Outcome[Problem]:
         try:
             at = command.at if date is None else instant_of(date)
         except ValueError as error:
@@ -106,7 +112,7 @@ def run_attempt(
             "outcome": None if outcome is None else _text("outcome", outcome),
             "successful": worked,
         }
-        return problem_commands.attempt(connection, options.owner, problem, tried, at, command)
+        return problem_commands.attempt(KnownProblem(connection, options.owner, command, problem), tried, at)
 
     return _run(settings, data, options, attempt)
 
@@ -126,11 +132,8 @@ def run_close(
         data,
         options,
         lambda connection, command: problem_commands.close(
-            connection,
-            options.owner,
-            problem,
+            KnownProblem(connection, options.owner, command, problem),
             None if resolution is None else _text("resolution", resolution),
-            command,
         ),
     )
 
@@ -150,13 +153,17 @@ def run_reopen(
         data,
         options,
         lambda connection, command: problem_commands.reopen(
-            connection, options.owner, problem, None if reason is None else _text("reason", reason), command
+            KnownProblem(connection, options.owner, command, problem),
+            None if reason is None else _text("reason", reason),
         ),
     )
 
 
 def _run(
-    settings: Settings, data: Path | None, options: OfUser, run: Callable[[Connection, Command], Outcome]
+    settings: Settings,
+    data: Path | None,
+    options: OfUser,
+    run: Callable[[Connection, Command], Outcome[Problem]],
 ) -> int:
     settings, _ = find(settings, data)
     command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
@@ -166,9 +173,9 @@ def _run(
         if outcome.changed:
             log.announce(connection)
     if options.json:
-        print(json.dumps(document_of(outcome.problem), ensure_ascii=False))
+        print(json.dumps(plain(resources.Problem.made_from(outcome.state)), ensure_ascii=False))
     else:
-        _print(outcome.problem)
+        _print(outcome.state)
     return 0
 
 

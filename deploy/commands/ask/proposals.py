@@ -19,6 +19,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
 from events.types.tenancy import DEFAULT_TENANT, storage_id
+from ingest.decider import Command
 from ingest.references import proposals
 
 app = App(
@@ -82,19 +83,14 @@ def run_accept(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="proposals") as connection:
-        outcome = proposals.accept(
-            connection,
-            storage_id(options.tenant, options.user),
-            proposal,
-            by="operator",
-            at=datetime.now(UTC),
-        )
+        command = Command(actor="user/operator", at=datetime.now(UTC))
+        outcome = proposals.accept(connection, storage_id(options.tenant, options.user), proposal, command)
         log.announce(connection)
     if isinstance(outcome, proposals.Retraction):
         document: dict[str, object] = {"card_id": str(outcome.card_id), "events": outcome.events}
         print(json.dumps(document) if options.json else f"retracted: {outcome.content}")
         return 0
-    print(json.dumps({"version": outcome.reference.version}) if options.json else outcome.reference.rendering)
+    print(json.dumps({"version": outcome.state.version}) if options.json else outcome.state.rendering)
     return 0
 
 
@@ -110,14 +106,8 @@ def run_refuse(
 ) -> int:
     settings, _ = find(settings, data)
     with connect(settings.database_url, application="proposals") as connection:
-        proposals.refuse(
-            connection,
-            storage_id(options.tenant, options.user),
-            proposal,
-            by="operator",
-            reason=reason,
-            at=datetime.now(UTC),
-        )
+        command = Command(actor="user/operator", at=datetime.now(UTC))
+        proposals.refuse(connection, storage_id(options.tenant, options.user), proposal, reason, command)
         log.announce(connection)
     print(json.dumps({"status": "refused"}) if options.json else "refused")
     return 0

@@ -148,11 +148,11 @@ def has_cards(user_id: str, settings: Settings, data: Path | None) -> bool:
 
 
 async def _in_process(request: dict[str, Any], settings: Settings, what: str) -> dict[str, Any]:
-    import orjson  # noqa: PLC0415 - as below
     from pydantic import ValidationError  # noqa: PLC0415 - importing recall takes a second
 
-    from retrieval.http.documents import prompt_document, recall_document  # noqa: PLC0415
+    from events.resources.resource import Resource, plain  # noqa: PLC0415
     from retrieval.http.read_api import ContextIn, RecallIn, ask_of, for_prompt, prompt_of  # noqa: PLC0415
+    from retrieval.http.resources import prompted, recalled  # noqa: PLC0415
     from retrieval.http.wiring import open_recall  # noqa: PLC0415
     from retrieval.pool.connections import open_pool  # noqa: PLC0415
 
@@ -164,10 +164,10 @@ async def _in_process(request: dict[str, Any], settings: Settings, what: str) ->
         if what == "context":
             body = ContextIn.model_validate(request)
             asked = for_prompt(ask_of(body), knowledge=settings.knowledge_inject)
-            answer = prompt_document(prompt_of(await recall.answer(asked), body.token_budget))
+            answer: Resource = prompted(prompt_of(await recall.answer(asked), body.token_budget))
         else:
-            answer = recall_document(await recall.answer(ask_of(RecallIn.model_validate(request))))
-        document: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+            answer = recalled(await recall.answer(ask_of(RecallIn.model_validate(request))))
+        document: dict[str, Any] = plain(answer)
         return document
     except ValidationError as error:
         first = error.errors()[0]

@@ -17,17 +17,19 @@ from deploy.options import Flat, Given, Json, Tenant
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.references.declarations import is_member, kind_of
-from events.references.document import reference_document
 from events.references.kinds.kind import Kind
 from events.references.owners import stream_of, team_owner
 from events.references.reference import Reference
 from events.references.reference_log import current, events_below
+from events.resources import references as resources
+from events.resources.resource import fields_of
 from events.store import log
 from events.store.log import Connection
 from events.types.references import ReferenceChanged, ReferenceName, Tier
 from events.types.tenancy import DEFAULT_TENANT, storage_id
+from ingest.decider import Command, Outcome
 from ingest.references import reference_commands
-from ingest.references.reference_commands import Origin, Outcome, not_found
+from ingest.references.reference_commands import ReferenceStream, not_found
 from ingest.references.tiers import review
 from retrieval.pool.connections import open_pool
 from retrieval.references.reader import ReferenceReader
@@ -96,7 +98,13 @@ def run_list(
         and (archived or not each.archived)
     ]
     if options.json:
-        print(json.dumps([reference_document(each) for each in found], ensure_ascii=False, default=str))
+        print(
+            json.dumps(
+                [fields_of(resources.Reference.made_from(each)) for each in found],
+                ensure_ascii=False,
+                default=str,
+            )
+        )
         return 0
     for each in found:
         where = f" (team {each.name.team_id})" if each.name.team_id else ""
@@ -148,9 +156,8 @@ def run_create(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.create(
-            connection, owner, options.name(kind, key), found, given, tier, origin
-        ),
+        key,
+        lambda stream, found: reference_commands.create(stream, found, given, tier),
     )
 
 
@@ -180,9 +187,8 @@ def run_apply(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.apply(
-            connection, owner, options.name(kind, key), found, command, origin, expect
-        ),
+        key,
+        lambda stream, found: reference_commands.apply(stream, found, command, expect),
     )
 
 
@@ -241,9 +247,8 @@ def run_restore(
         data,
         options,
         kind,
-        lambda connection, owner, found, origin: reference_commands.restore(
-            connection, owner, options.name(kind, key), found, version, origin
-        ),
+        key,
+        lambda stream, found: reference_commands.restore(stream, found, version),
     )
 
 
@@ -263,9 +268,8 @@ def run_archive(
         data,
         options,
         kind,
-        lambda connection, owner, _, origin: reference_commands.archive(
-            connection, owner, options.name(kind, key), reason, origin
-        ),
+        key,
+        lambda stream, _: reference_commands.archive(stream, reason),
     )
 
 
@@ -285,9 +289,8 @@ def run_tier(
         data,
         options,
         kind,
-        lambda connection, owner, _, origin: reference_commands.change_tier(
-            connection, owner, options.name(kind, key), tier, "by hand", origin
-        ),
+        key,
+        lambda stream, _: reference_commands.change_tier(stream, tier, "by hand"),
     )
 
 
@@ -329,22 +332,26 @@ def _run(
     data: Path | None,
     options: Options,
     kind: str,
-    command: Callable[[Connection, str, Kind, Origin], Outcome],
+    key: str,
+    run: Callable[[ReferenceStream, Kind], Outcome[Reference]],
 ) -> int:
     settings, _ = find(settings, data)
-    origin = Origin(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
+    command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
     with connect(settings.database_url, application="ref") as connection:
         with connection.transaction():
             owner = options.owner(connection)
-            outcome = command(connection, owner, kind_of(connection, options.tenant, kind), origin)
+            stream = ReferenceStream(connection, owner, options.name(kind, key), command)
+            outcome = run(stream, kind_of(connection, options.tenant, kind))
         if outcome.changed:
             log.announce(connection)
-    return _print(outcome.reference, options)
+    return _print(outcome.state, options)
 
 
 def _print(reference: Reference, options: Options) -> int:
     if options.json:
-        print(json.dumps(reference_document(reference), ensure_ascii=False, default=str))
+        print(
+            json.dumps(fields_of(resources.Reference.made_from(reference)), ensure_ascii=False, default=str)
+        )
     else:
         state = ", archived" if reference.archived else ""
         print(f"{reference.rendering}  (version {reference.version}, {reference.tier}{state})")

@@ -111,9 +111,10 @@ class _Looking:
             "postgres": address_of(settings.database_url) if settings.database_url else None,
         }
         url = self._read_url
+        embedder = None if seen.events is None else embedder_report(settings)
         return seen.document() | {
             "channels": None if url is None else _fetched(f"{url}/v1/channels", self._headers),
-            "embedder": None if seen.events is None else embedder_report(settings),
+            "embedder": None if embedder is None else dict(embedder),
             "servers": {name: address for name, address in servers.items() if address},
         }
 

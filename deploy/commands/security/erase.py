@@ -22,9 +22,9 @@ from events.platform.streams import REDIS_AWAY
 from events.store import authentication
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 from ingest.erasure import receipts, subjects, tombstones
-from ingest.erasure.erasure import Eraser, ErasureRefusedError, users_of
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
-from ingest.erasure.subjects import Outcome, Terms
+from ingest.erasure.subjects import Outcome
 from ingest.erasure.verification import faults
 from projectors.registry import derived
 from projectors.scrubbing.scrub import scrub

@@ -101,6 +101,3 @@ class KnowledgeDraft:
     stop: int
     aliases: tuple[str, ...] = ()
     learned: bool = False
-
-
-Draft = StateDraft | EventDraft | KnowledgeDraft

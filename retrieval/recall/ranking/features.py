@@ -44,14 +44,7 @@ def features_of(
     }
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
-    if (
-        card.kind == "state"
-        and question.intent == "present"
-        and card.concept_key in question.concepts
-        and _about_the_one_asked_for(card, question)
-        and _holds(card, question)
-        and card.card_id not in newer.by
-    ):
+    if card.card_id not in newer.by and is_asked_for(card, question):
         values["fact asked for"] = 1.0
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
@@ -86,6 +79,17 @@ def features_of(
     ):
         values["mode of the session"] = 1.0
     return {name: value for name, value in values.items() if value}
+
+
+def is_asked_for(card: Card, question: Question) -> bool:
+    """True for a fact that holds, of the concept and the entity that a question about the present asks for."""
+    return (
+        card.kind == "state"
+        and question.intent == "present"
+        and card.concept_key in question.concepts
+        and _about_the_one_asked_for(card, question)
+        and _holds(card, question)
+    )
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str | None = None) -> float:

@@ -14,8 +14,8 @@ from functools import lru_cache
 from math import log
 from uuid import UUID
 
-from events.language.changes import READ, mends, tells_of_a_change, values
-from events.language.concepts import concepts_asked, concepts_changed
+from events.language.changes import READ, differ, mends, tells_of_a_change, values
+from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.terms import analyse, term_keys
 from projectors.cards.card import Card
 from retrieval.query.scope import OWNER
@@ -34,15 +34,14 @@ class Newer:
 
     ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
     ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
-    may have ended it. Of those in ``surely``, the newer card names the value or the slot, or mends the very words.
-    ``mends`` names, for a brief correction, the turn that it mends.
+    may have ended it. Of those in ``surely``, the newer card names the value or the slot of a fact, changes a value to
+    another one of its kind, or mends the very words.
     """
 
     revised: dict[UUID, float] = field(default_factory=dict)
     revises: dict[UUID, float] = field(default_factory=dict)
     by: dict[UUID, UUID] = field(default_factory=dict)
     surely: set[UUID] = field(default_factory=set)
-    mends: dict[UUID, UUID] = field(default_factory=dict)
 
     def ends(self, older: UUID, newer: UUID, share: float, *, surely: bool) -> None:
         self.revised[older] = max(share, self.revised.get(older, 0.0))
@@ -58,7 +57,7 @@ class Newer:
         self.surely.discard(card)
 
 
-def newer_on_the_same(cards: Sequence[Card], asked: Asked) -> Newer:
+def newer_on_the_same(cards: Sequence[Card], asked: Asked, near: Mapping[UUID, float]) -> Newer:
     """Compares the cards of one recall.
 
     The topic of a card are its words that the question has, or all its words when the question has none of them. The
@@ -76,7 +75,7 @@ def newer_on_the_same(cards: Sequence[Card], asked: Asked) -> Newer:
     for place, older in enumerate(own):
         later = [newer for newer in own[place + 1 :] if newer.tells and newer.is_later_than(older)]
         if later and older.card.card_id not in asked.disputed:
-            _ended(older, later, weights, asked, found)
+            _ended(older, later, weights, asked, found, near)
     for place, newer in enumerate(own):
         if newer.tells and mends(newer.card.content):
             _mended(newer, own[:place], found)
@@ -114,28 +113,46 @@ def _ended(
     weights: Mapping[int, float],
     asked: Asked,
     found: Newer,
+    near: Mapping[UUID, float],
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
     value = _value_keys(card, asked.user_id)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
     topic = older.terms & asked.keys or older.terms
-    of_topic, of_all, of_value = (_Topic(each, weights) for each in (topic, older.terms, value or topic))
+    of_all = _Topic(older.terms, weights)
+    # A word of a topic or a value that is often spoken of is no weaker sign of it.
+    of_topic, of_value = (_Topic(each, dict.fromkeys(each, 1.0)) for each in (topic, value or topic))
+    message = asked.question.message
+    # A value that the question names tells which thing is meant.
+    others = frozenset() if value is not None else _values(card.content)
+    meant = others & _values(asked.question.text)
+    of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
     for newer in later:
         changes = _changes(newer.card.content)
         if value is not None:
             share = of_value.share(newer.terms)
             if slot is not None:
-                news = slot in _news(newer.card.content)
+                # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
+                news = near.get(newer.card.card_id, 0.0) >= 0 and slot in _news(newer.card.content)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(newer.card.content) else share
-            if changes and share >= _SAME_TOPIC:
-                found.ends(card.card_id, newer.card.card_id, share, surely=True)
+            named = max(share, of_slot.share(newer.terms))
+            if changes and named >= _SAME_TOPIC:
+                found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
                 found.holds_again(card.card_id)
+        own = _values(newer.card.content) if others else others
+        if not meant <= own:
+            continue
         share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
-        if share and (changes or (value is None and _tells_another(newer.card.content, card.content))):
-            found.ends(card.card_id, newer.card.card_id, share, surely=False)
+        another = differ(own, others)
+        replaced = changes and another and not message
+        if replaced:
+            # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
+            share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
+        if share and (changes or another):
+            found.ends(card.card_id, newer.card.card_id, share, surely=replaced)
 
 
 def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
@@ -147,7 +164,6 @@ def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
             and correction.card.session_id == said.card.session_id
             and correction.card.said_at - said.card.said_at <= _SOON
         ):
-            found.mends[correction.card.card_id] = said.card.card_id
             found.ends(said.card.card_id, correction.card.card_id, 1.0, surely=True)
             return
 
@@ -189,6 +205,14 @@ def _value_keys(card: Card, user_id: str) -> frozenset[int] | None:
     return frozenset(term_keys(user_id, _words(card.value)))
 
 
+def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
+    """Returns the keys of the words that name a fact with one value, if the registry does not know it."""
+    key = card.concept_key
+    if key is None or card.kind != "state" or card.cardinality != "single_value" or concept(key) is not None:
+        return frozenset()
+    return frozenset(term_keys(user_id, _words(key.replace("_", " "))))
+
+
 # Most recalls of a user see the same cards as the recall before.
 @lru_cache(maxsize=4096)
 def _words(value: str) -> tuple[str, ...]:
@@ -198,11 +222,6 @@ def _words(value: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _changes(text: str) -> bool:
     return tells_of_a_change(text)
-
-
-def _tells_another(text: str, other: str) -> bool:
-    one, two = _values(text), _values(other)
-    return bool(one - two and two - one)
 
 
 @lru_cache(maxsize=4096)

@@ -55,10 +55,15 @@ def featured(
     )
     newer = Newer()
     if asked.about_now:
-        newer = newer_on_the_same([cards[each] for each in found[:COMPARED]], asked)
+        newer = newer_on_the_same(
+            [cards[each] for each in found[:COMPARED]],
+            asked,
+            {each: evidence[each].meaning for each in found[:COMPARED]},
+        )
     told = dict(evidence)
-    for correction, mended in newer.mends.items():
-        told[correction] = told[correction].joined(told[mended])
+    for older, ender in newer.by.items():
+        if older in newer.surely and ender in told:
+            told[ender] = told[ender].joined(evidence[older])
     times = sorted({cards[each].said_at for each in found[:COMPARED]})
     recent = {at: place / max(1, len(times) - 1) for place, at in enumerate(times)}
     seeds = {told[each].seed for each in found} & cards.keys()

@@ -22,8 +22,9 @@ from events.references.kinds.kind import rendering_of
 from events.references.kinds.registry import BUILT_IN
 from events.types.references import ReferenceName
 from events.types.turns import TurnRecorded
+from ingest.decider import Command
 from ingest.references import reference_commands
-from ingest.references.reference_commands import Origin
+from ingest.references.reference_commands import ReferenceStream
 from retrieval.context.token_estimate import count_tokens
 
 SIZES = (10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 180, 200, 220, 260, 300)
@@ -141,12 +142,13 @@ def measure(told: Sequence[Story]) -> None:
             kind = BUILT_IN[each.kind]
             name = ReferenceName(kind=each.kind, key=each.key)
             owner = f"{each.user}-kept"
-            origin = Origin(actor="bench", at=_BEGUN)
-            reference_commands.create(connection, owner, name, kind, None, "session", origin)
+            begun = ReferenceStream(connection, owner, name, Command(actor="bench", at=_BEGUN))
+            reference_commands.create(begun, kind, None, "session")
             turns = []
             for number, (op, text) in enumerate(each.ops):
                 at = _BEGUN + timedelta(hours=number)
-                reference_commands.apply(connection, owner, name, kind, op, Origin(actor="bench", at=at))
+                stream = ReferenceStream(connection, owner, name, Command(actor="bench", at=at))
+                reference_commands.apply(stream, kind, op)
                 turns.append(
                     TurnRecorded(
                         turn_id=f"{number}", text=text, role="user", said_at=at, timezone="UTC",

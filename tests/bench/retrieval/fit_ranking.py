@@ -211,7 +211,9 @@ def measured(sample: Sample, model: Linear) -> dict[str, float]:
     return scores(
         sample.question,
         [
-            Place(tuple(turns[each.card_id]), sample.cards[each.card_id].content)
+            Place(
+                tuple(turns[each.card_id]), sample.cards[each.card_id].content, each.card_id in ranking.newer
+            )
             for each in ranking.placed[:20]
         ],
     )

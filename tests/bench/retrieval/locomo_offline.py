@@ -33,10 +33,18 @@ from projectors.embedding.passages import (
     Passage,
     embed_passages,
     line_of,
-    passage_terms,
 )
 from retrieval.query.question_forms import parse_question
-from tests.bench.support.scoring import Bm25, Channel, Scores, by_score, counts, ranks, reciprocal
+from tests.bench.support.scoring import (
+    Bm25,
+    Channel,
+    Scores,
+    by_score,
+    counts,
+    passage_terms,
+    ranks,
+    reciprocal,
+)
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 

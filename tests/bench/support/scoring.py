@@ -9,13 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from events.language.continuation import continued
+from events.language.terms import analyse
 from events.types.cards import Utterance
-from projectors.embedding.passages import (
-    BM25_B,
-    BM25_K1,
-    Passage,
-    passage_terms,
-)
+from projectors.embedding.passages import BM25_B, BM25_K1, CONTEXT_WEIGHTS, Passage
 
 Scores = NDArray[np.float64]
 
@@ -95,6 +92,18 @@ def by_score(channels: Sequence[tuple[Channel, float, bool]]) -> Channel:
         return total
 
     return fused
+
+
+def passage_terms(passage: Passage) -> dict[str, float]:
+    """Returns each term with its weighted count. The speaker's name counts once more; earlier turns count in part."""
+    found: dict[str, float] = {}
+    said = passage.said
+    for term in analyse(said.text) + (analyse(said.speaker) if said.speaker else []):
+        found[term] = found.get(term, 0.0) + 1.0
+    for utterance, weight in zip(continued(said, passage.before), CONTEXT_WEIGHTS, strict=False):
+        for term in analyse(utterance.text):
+            found[term] = found.get(term, 0.0) + weight
+    return found
 
 
 def counts(text: str) -> dict[str, float]:

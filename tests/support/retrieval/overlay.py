@@ -6,11 +6,11 @@ import asyncio
 import threading
 from typing import Any
 
-import orjson
 from redis import Redis
 
 from events.platform.database import connect
 from events.platform.settings import Settings
+from events.resources.resource import plain
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.recorder import Recorder
@@ -18,8 +18,8 @@ from ingest.recording.turn_queue import TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
-from retrieval.http.documents import recall_document
 from retrieval.http.read_api import RecallIn, ask_of
+from retrieval.http.resources import recalled
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from tests.support.streams import add
@@ -79,7 +79,7 @@ class Memory:
         recall = open_recall(self.settings, pool)
         try:
             answer = await recall.answer(ask_of(RecallIn.model_validate(request)))
-            document: dict[str, Any] = orjson.loads(orjson.dumps(recall_document(answer)))
+            document: dict[str, Any] = plain(recalled(answer))
             return document
         finally:
             await recall.close()

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.platform.database import Connection
-from ingest.api.commands import commanding
+from ingest.api.transactions import commanding
 from tests.support.conversing import Memory, day, remembering
 from tests.support.projectors.folding import count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -14,11 +15,14 @@ from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
 from events.types.migrated import Migrated
 from ingest.core import patching, review, time_travel
-from ingest.core.appending import Origin, Outcome
+from ingest.core.aggregate import CoreDocument, CoreHistory
+from ingest.core.patching import Patched
+from ingest.core.review import WaitingPatch
+from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from ingest.problems import problem_commands
-from ingest.problems.problem_commands import Command
+from ingest.problems.problem_commands import KnownProblem, UserProblems
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.problems.projector import ProblemsProjector
@@ -46,20 +50,30 @@ class Ada:
         self.memory.understand(self.connection)
         return ids
 
-    def origin(self, **more: Any) -> Origin:
-        fields: dict[str, Any] = {"by": "user", "actor": "user/ada", "at": SAID_AT} | more
-        return Origin(**fields)
+    def patch(self, *ops: dict[str, Any], **more: Any) -> Patched:
+        command = replace(COMMAND, **more)
+        return patching.patch(CoreDocument(self.connection, self.documents, "ada", command), ops)
 
-    def patch(self, *ops: dict[str, Any], **more: Any) -> Outcome:
-        return patching.patch(self.connection, self.documents, "ada", ops, self.origin(**more))
+    def history(self, **more: Any) -> CoreHistory:
+        return CoreHistory(self.connection, self.documents, "ada", replace(COMMAND, **more))
+
+    def waiting_patch(self, queue_id: UUID) -> WaitingPatch:
+        return WaitingPatch(self.connection, self.documents, "ada", COMMAND, queue_id)
+
+    @property
+    def opening(self) -> UserProblems:
+        return UserProblems(self.connection, "ada", COMMAND)
+
+    def known(self, problem_id: UUID) -> KnownProblem:
+        return KnownProblem(self.connection, "ada", COMMAND, problem_id)
 
     def queued(self, **more: Any) -> UUID:
         """Sends a patch that does not fit. Returns its entry."""
         wrong = [{"op": "test", "path": "/profile/name", "value": "nobody"}, add("/profile/name", "somebody")]
-        outcome = self.patch(*wrong, **more)
-        assert outcome.queued is not None
-        assert outcome.event_id is not None
-        return outcome.event_id
+        done = self.patch(*wrong, **more)
+        assert done.queued is not None
+        assert done.outcome.event is not None
+        return done.outcome.event.event_id
 
     @property
     def present(self) -> Present:
@@ -107,11 +121,11 @@ def test_an_erased_user_leaves_no_document_queue_problem_or_episode(ada: Ada) ->
     ada.say(f"I live in {CANARY}.", f"I've been struggling with {CANARY} pain.")
     ada.say(f"User might be allergic to {CANARY}", metadata=mark())
     ada.patch(add("/profile/other/note", CANARY), rationale=f"{CANARY} said so")
-    review.refuse(ada.connection, ada.documents, "ada", ada.queued(rationale=CANARY), CANARY, ada.origin())
+    review.refuse(ada.waiting_patch(ada.queued(rationale=CANARY)), CANARY)
     ada.queued(source=CANARY)
-    problem = problem_commands.open_problem(ada.connection, "ada", CANARY, 5, "default", None, COMMAND)
+    problem = problem_commands.open_problem(ada.opening, CANARY, 5, "default", None)
     tried = {"approach": f"{CANARY} tea", "outcome": CANARY, "successful": True}
-    problem_commands.attempt(ada.connection, "ada", problem.problem.problem_id, tried, SAID_AT, COMMAND)
+    problem_commands.attempt(ada.known(problem.state.problem_id), tried, SAID_AT)
     ada.memory.understand(ada.connection)
     held = {name for name in words_in_tables(ada.connection, CANARY) if "core" in name or "problem" in name}
     assert len(held) > 4
@@ -131,15 +145,15 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
     gone = ada.queued(rationale=f"{PERSON} told me")
     kept = ada.queued(rationale="a guess")
     refused, approved = ada.queued(), ada.queued()
-    review.refuse(ada.connection, ada.documents, "ada", refused, f"{PERSON} says no", ada.origin())
-    review.approve(ada.connection, ada.documents, "ada", approved, None, f"{PERSON} agreed", ada.origin())
+    review.refuse(ada.waiting_patch(refused), f"{PERSON} says no")
+    review.approve(ada.waiting_patch(approved), None, f"{PERSON} agreed")
     ada.patch(add("/profile/other/hat", "red"), rationale=f"{PERSON} saw it")
-    assert mistaken.event_id is not None
-    why = ada.origin(rationale=f"{PERSON} noticed")
-    time_travel.roll_back(ada.connection, ada.documents, "ada", [mistaken.event_id], None, why)
-    problem = problem_commands.open_problem(ada.connection, "ada", "snoring", 5, "default", None, COMMAND)
+    assert mistaken.outcome.event is not None
+    left_out = [mistaken.outcome.event.event_id]
+    time_travel.roll_back(ada.history(rationale=f"{PERSON} noticed"), left_out, None)
+    problem = problem_commands.open_problem(ada.opening, "snoring", 5, "default", None)
     tried = {"approach": "nose strips", "outcome": f"{PERSON} slept", "successful": True}
-    problem_commands.attempt(ada.connection, "ada", problem.problem.problem_id, tried, SAID_AT, COMMAND)
+    problem_commands.attempt(ada.known(problem.state.problem_id), tried, SAID_AT)
     ada.say(f"I met {PERSON} yesterday.", "My cat is called Minka.")
     ada.memory.understand(ada.connection)
     assert words_in_tables(ada.connection, PERSON)
@@ -158,11 +172,11 @@ def test_a_name_in_a_reason_or_rationale_is_found(ada: Ada) -> None:
 
 def test_a_rollback_that_was_undone_is_not_said_again(ada: Ada) -> None:
     first = ada.patch(add("/profile/other/seat", "aisle"))
-    assert first.event_id is not None
-    why = ada.origin(rationale=f"{PERSON} noticed")
-    undone = time_travel.roll_back(ada.connection, ada.documents, "ada", [first.event_id], None, why)
-    assert undone.outcome.event_id is not None
-    time_travel.roll_back(ada.connection, ada.documents, "ada", [undone.outcome.event_id], None, ada.origin())
+    assert first.outcome.event is not None
+    noticed = ada.history(rationale=f"{PERSON} noticed")
+    undone = time_travel.roll_back(noticed, [first.outcome.event.event_id], None)
+    assert undone.outcome.event is not None
+    time_travel.roll_back(ada.history(), [undone.outcome.event.event_id], None)
     ada.memory.understand(ada.connection)
     subjects.erase_person(ada.memory.eraser(), ada.connection, [PERSON], ["ada"], TERMS)
     ada.settle(PERSON)
@@ -183,19 +197,19 @@ def test_an_erased_turn_takes_its_values_patches_proposals_and_problems(ada: Ada
     [other] = ada.say("I've been struggling with insomnia.")
     [proposal] = ada.present.fold.waiting
     assert proposal.kind == "proposal"
-    review.approve(ada.connection, ada.documents, "ada", proposal.queue_id, None, None, ada.origin())
+    review.approve(ada.waiting_patch(proposal.queue_id), None, None)
     ada.patch(add("/profile/other/note", CANARY), turn_ids=(home,))
     ada.patch(add("/profile/other/seat", "aisle"))
     ada.queued(source=home, rationale=CANARY)
     refused = ada.queued(source=home)
-    review.refuse(ada.connection, ada.documents, "ada", refused, f"not in {CANARY}", ada.origin())
+    review.refuse(ada.waiting_patch(refused), f"not in {CANARY}")
     [problem] = [
         each
         for each in in_order(fold(entries(ada.connection, "ada")).by_id.values())
         if pain in each.turn_ids
     ]
     tried = {"approach": "rest", "outcome": None, "successful": None}
-    problem_commands.attempt(ada.connection, "ada", problem.problem_id, tried, SAID_AT, COMMAND)
+    problem_commands.attempt(ada.known(problem.problem_id), tried, SAID_AT)
     ada.memory.understand(ada.connection)
     assert ada.document["healthProfile"]["allergies"]["food"] == [CANARY]
     for turn_id in (home, pain, note):

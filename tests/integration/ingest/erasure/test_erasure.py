@@ -14,9 +14,8 @@ from events.types.envelope import partition_of
 from events.types.erasure import Erased
 from events.types.tombstones import SubjectErased
 from ingest.erasure import subjects
-from ingest.erasure.erasure import ErasureRefusedError
+from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import receipt_of
-from ingest.erasure.subjects import Terms
 from ingest.erasure.verification import faults
 from projectors.generations.digest import digest_of
 from projectors.parking.forgetting import ForgettingProjection

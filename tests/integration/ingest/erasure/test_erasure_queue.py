@@ -13,9 +13,8 @@ from events.types.envelope import partition_of, uuid7
 from events.types.tombstones import digest_of
 from events.types.turns import TurnRecorded
 from ingest.erasure import subjects
-from ingest.erasure.erasure import ErasureRefusedError
+from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import receipt_of
-from ingest.erasure.subjects import Terms
 from ingest.erasure.tombstones import Tombstone
 from ingest.recording.recorder import event_of
 from ingest.recording.turn_queue import TurnQueue

@@ -27,14 +27,15 @@ from events.types.envelope import partition_of
 from events.types.references import ReferenceName
 from events.types.tombstones import SubjectErased
 from ingest.core import patching
-from ingest.core.appending import Origin
+from ingest.core.aggregate import CoreDocument
+from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.erasure import Eraser
+from ingest.erasure.erasure import Eraser, Terms
 from ingest.erasure.selection import events_of, is_readable
-from ingest.erasure.subjects import Terms
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration
+from ingest.modes.mode_commands import Declaration, UserModes
 from ingest.references import reference_commands
+from ingest.references.reference_commands import ReferenceStream
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from projectors.references.projector import ReferencesProjector
@@ -124,12 +125,12 @@ def test_an_op_that_read_a_value_before_the_erasure_does_not_bring_it_back(
     memory.projectors.append(ReferencesProjector())
     memory.fold()
     kind = kind_of(connection, "default", LIST.kind)
-    reference_commands.create(connection, "ada", LIST, kind, None, "session", by())
+    reference_commands.create(todo(connection), kind, None, "session")
     added(connection, f"gift for {PERSON}")
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         slow: Any = PausedKind(kind, pause)
-        return reference_commands.apply(own, "ada", LIST, slow, {"op": "add", "text": "milk"}, by())
+        return reference_commands.apply(todo(own), slow, {"op": "add", "text": "milk"})
 
     paused(memory, connection, write)
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
@@ -139,16 +140,15 @@ def test_a_change_of_modes_that_read_them_before_the_erasure_does_not_bring_them
     memory: Memory, connection: Connection
 ) -> None:
     memory.fold()
-    origin = mode_commands.Origin(actor="user/ada", at=datetime.now(UTC))
     given = Declaration(description=f"what {PERSON} does")
-    mode_commands.declare(connection, "ada", None, "work", given, origin, lambda _: 384)
+    mode_commands.declare(UserModes(connection, "ada", by()), None, "work", given, lambda _: 384)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         def plan(*_: Any, **__: Any) -> ReembeddingPlan:
             pause()
             return ReembeddingPlan(embedder="hash", other=1)
 
-        return mode_commands.reembed(own, "ada", None, "work", origin, {}, plan)
+        return mode_commands.reembed(UserModes(own, "ada", by()), None, "work", {}, plan)
 
     paused(memory, connection, write)
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
@@ -160,9 +160,8 @@ def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_bac
     memory.projectors.append(CoreProjector())
     memory.fold()
     documents = documents_of(memory.settings)
-    at = datetime.now(UTC)
     likes = [add("/preferences/likes/-", f"walks with {PERSON}"), add("/preferences/likes/-", "tea")]
-    patching.patch(connection, documents, "ada", likes, Origin(by="user", actor="user/ada", at=at))
+    patching.patch(CoreDocument(connection, documents, "ada", by()), likes)
 
     def write(own: Connection, pause: Callable[[], None]) -> Any:
         class Paused:
@@ -178,14 +177,18 @@ def test_a_patch_that_read_the_document_before_the_erasure_does_not_bring_it_bac
 
         slow: Any = Paused()
         last = [replaced("/preferences/likes/0", "coffee")]
-        return patching.patch(own, slow, "ada", last, Origin(by="user", actor="user/ada", at=at))
+        return patching.patch(CoreDocument(own, slow, "ada", by()), last)
 
     paused(memory, connection, write)
     assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
 
 
-def by() -> reference_commands.Origin:
-    return reference_commands.Origin(actor="user/ada", at=datetime.now(UTC))
+def by() -> Command:
+    return Command(actor="user/ada", at=datetime.now(UTC))
+
+
+def todo(connection: Connection) -> ReferenceStream:
+    return ReferenceStream(connection, "ada", LIST, by())
 
 
 def added(connection: Connection, text: str) -> None:
@@ -193,7 +196,7 @@ def added(connection: Connection, text: str) -> None:
     while True:
         try:
             with connection.transaction():
-                reference_commands.apply(connection, "ada", LIST, kind, {"op": "add", "text": text}, by())
+                reference_commands.apply(todo(connection), kind, {"op": "add", "text": text})
             return
         except ProblemError as problem:
             # An erasure replaced the value meanwhile, so the app decides again.
@@ -207,7 +210,7 @@ def test_additions_to_a_list_outlive_erasures_of_a_person_in_it(
     memory.projectors.append(ReferencesProjector())
     memory.fold()
     kind = kind_of(connection, "default", LIST.kind)
-    reference_commands.create(connection, "ada", LIST, kind, None, "session", by())
+    reference_commands.create(todo(connection), kind, None, "session")
 
     def adding(writer: int) -> Callable[[Connection], None]:
         def work(own: Connection) -> None:
@@ -241,20 +244,18 @@ def test_declarations_of_modes_do_not_bring_a_person_back(memory: Memory, connec
         def work(own: Connection) -> None:
             for number in range(EACH):
                 given = Declaration(description=f"{writer} {number}")
-                origin = mode_commands.Origin(actor="user/ada", at=datetime.now(UTC))
+                modes = UserModes(own, "ada", by())
                 with own.transaction():
-                    mode_commands.declare(
-                        own, "ada", None, f"m{writer}-{number}", given, origin, lambda _: 384
-                    )
+                    mode_commands.declare(modes, None, f"m{writer}-{number}", given, lambda _: 384)
 
         return work
 
     def erasing(own: Connection) -> None:
         for number in range(3):
             given = Declaration(description=f"what {PERSON} does")
-            origin = mode_commands.Origin(actor="user/ada", at=datetime.now(UTC))
+            modes = UserModes(own, "ada", by())
             with own.transaction():
-                mode_commands.declare(own, "ada", None, f"person-{number}", given, origin, lambda _: 384)
+                mode_commands.declare(modes, None, f"person-{number}", given, lambda _: 384)
             subjects.erase_person(memory.eraser(), own, [PERSON], ["ada"], TERMS)
 
     at_once(memory, erasing, declaring(0), declaring(1))
@@ -280,12 +281,11 @@ def test_patches_of_a_user_who_is_erased_meanwhile(
             done = []
             for number in range(EACH):
                 name = f"k{writer}x{number}"
-                origin = Origin(by="user", actor="user/ada", at=datetime.now(UTC))
                 ops = [add(f"/profile/other/{name}", "v")]
                 with own.transaction():
-                    outcome = patching.patch(own, documents, "ada", ops, origin)
-                assert outcome.queued is None
-                done.append((name, outcome.position, outcome.version))
+                    patched = patching.patch(CoreDocument(own, documents, "ada", by()), ops)
+                assert patched.queued is None
+                done.append((name, patched.outcome.position, patched.outcome.state))
             return done
 
         return work

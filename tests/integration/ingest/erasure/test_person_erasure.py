@@ -28,12 +28,14 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tombstones import SubjectErased
+from ingest.decider import Command
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from ingest.erasure.words import WORDS
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration
+from ingest.modes.mode_commands import Declaration, UserModes
 from ingest.references import declarations, reference_commands
+from ingest.references.reference_commands import ReferenceStream
 from projectors.rebuild.rebuild import Rebuild
 from projectors.references.projector import ReferencesProjector
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
@@ -42,7 +44,7 @@ from tests.support.projectors.folding import ORIGIN
 TERMS = Terms(by="test")
 PERSON = "Quillwortine"
 LIST = ReferenceName(kind="todo_list", key="gifts")
-BY = reference_commands.Origin(actor="user/ada", at=SAID_AT)
+BY = Command(actor="user/ada", at=SAID_AT)
 
 
 def filled(hint: Any, text: str | None) -> Any:
@@ -124,9 +126,12 @@ class Ada:
     def todo(self, *texts: str, name: ReferenceName = LIST) -> None:
         kind = kind_of(self.connection, "default", name.kind)
         if current(self.connection, "ada", self.stream(name)) is None:
-            reference_commands.create(self.connection, "ada", name, kind, None, "session", BY)
+            reference_commands.create(self.reference(name), kind, None, "session")
         for text in texts:
-            reference_commands.apply(self.connection, "ada", name, kind, {"op": "add", "text": text}, BY)
+            reference_commands.apply(self.reference(name), kind, {"op": "add", "text": text})
+
+    def reference(self, name: ReferenceName = LIST, command: Command = BY) -> ReferenceStream:
+        return ReferenceStream(self.connection, "ada", name, command)
 
     def stream(self, name: ReferenceName = LIST) -> str:
         from events.references.owners import stream_of
@@ -174,7 +179,7 @@ def test_the_other_items_of_a_list_stay(ada: Ada) -> None:
 def test_a_list_that_was_created_with_the_name_keeps_its_other_items(ada: Ada) -> None:
     kind = kind_of(ada.connection, "default", "todo_list")
     given = {"items": [{"text": "milk"}, {"text": f"call {PERSON}"}]}
-    reference_commands.create(ada.connection, "ada", LIST, kind, given, "pinned", BY)
+    reference_commands.create(ada.reference(), kind, given, "pinned")
     ada.todo("bread")
     ada.forget()
     assert ada.texts() == ["milk", "bread"]
@@ -185,7 +190,7 @@ def test_an_item_that_was_removed_before_leaves_the_list_as_it_is(ada: Ada) -> N
     ada.todo("milk", f"a scarf for {PERSON}")
     kind = kind_of(ada.connection, "default", "todo_list")
     item = ada.list_of().data["items"][1]["id"]
-    reference_commands.apply(ada.connection, "ada", LIST, kind, {"op": "remove", "item_id": item}, BY)
+    reference_commands.apply(ada.reference(), kind, {"op": "remove", "item_id": item})
     before = ada.list_of()
     ada.forget()
     assert (ada.texts(), ada.list_of().version) == (["milk"], before.version)
@@ -209,10 +214,10 @@ def test_a_reference_with_the_name_in_its_key_goes_as_a_whole(ada: Ada) -> None:
 
 def test_an_archived_list_stays_archived_and_a_tier_stays(ada: Ada) -> None:
     ada.todo("milk", f"a scarf for {PERSON}")
-    reference_commands.archive(ada.connection, "ada", LIST, f"{PERSON} moved away", BY)
+    reference_commands.archive(ada.reference(), f"{PERSON} moved away")
     other = ReferenceName(kind="todo_list", key="other")
     ada.todo("tea", name=other)
-    reference_commands.change_tier(ada.connection, "ada", other, "pinned", f"for {PERSON}", BY)
+    reference_commands.change_tier(ada.reference(other), "pinned", f"for {PERSON}")
     ada.forget()
     assert (ada.texts(), ada.list_of().archived) == (["milk"], True)
     assert (ada.list_of(other).tier, ada.list_of(other).tier_reason) == ("pinned", "")
@@ -229,7 +234,7 @@ def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> No
     ada.todo("milk")
     kind = kind_of(ada.connection, "default", "todo_list")
     said = dataclasses.replace(BY, turn_ids=(turn,), derived=True, quote="Put a zyxwort on my list")
-    reference_commands.apply(ada.connection, "ada", LIST, kind, {"op": "add", "text": "a zyxwort"}, said)
+    reference_commands.apply(ada.reference(command=said), kind, {"op": "add", "text": "a zyxwort"})
     ada.todo("bread")
     proposed = ReferenceProposed(
         name=LIST, op={"op": "add", "text": "a zyxwort"}, confidence=0.5, quote="a zyxwort", turn_ids=(turn,)
@@ -265,9 +270,7 @@ def test_a_proposal_with_the_name_goes_and_a_refusal_stays_without_its_reason(ad
 
 def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ada) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": f"for {PERSON}"}}}
-    declarations.declare(
-        ada.connection, "default", "counter", schema, {"n": 1}, f"what {PERSON} counts", actor="a", at=SAID_AT
-    )
+    declarations.declare(ada.connection, "default", "counter", schema, {"n": 1}, f"what {PERSON} counts", BY)
     from events.references.owners import tenant_owner
 
     owner = tenant_owner("default")
@@ -279,15 +282,15 @@ def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ad
 
 
 def test_modes_lose_their_words_and_stay_modes_at_every_position(ada: Ada) -> None:
-    by = mode_commands.Origin(actor="user/ada", at=SAID_AT)
+    modes = UserModes(ada.connection, "ada", BY)
 
     def declare(name: str, **wanted: Any) -> None:
-        mode_commands.declare(ada.connection, "ada", None, name, Declaration(**wanted), by, lambda _: 384)
+        mode_commands.declare(modes, None, name, Declaration(**wanted), lambda _: 384)
 
     declare("work", embedder="one", description=f"what {PERSON} does", prompt_overrides={"style": "short"})
     declare("work", embedder="two", prompt_overrides={"person": f"{PERSON} is the boss", "style": "short"})
     changes = {"description": f"with {PERSON}", "default_mode": "work"}
-    mode_commands.declare_project(ada.connection, "ada", "p", changes, by, {})
+    mode_commands.declare_project(modes, "p", changes, {})
     declare("journal", description="a day")
 
     def seen() -> list[Any]:

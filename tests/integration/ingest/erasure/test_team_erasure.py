@@ -17,7 +17,7 @@ from events.references.owners import team_owner
 from events.references.reference_log import current
 from ingest.api.write_api import create_app
 from ingest.erasure import subjects, tombstones
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from projectors.parking.forgetting import ForgettingProjection
 from projectors.rebuild.rebuild import Rebuild
 from projectors.references.projector import ReferencesProjector

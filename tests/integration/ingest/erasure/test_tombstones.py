@@ -13,8 +13,7 @@ from events.sealing import sealer as sealing
 from events.store.verification import verify
 from events.types.tombstones import digest_of
 from ingest.erasure import subjects, tombstones
-from ingest.erasure.erasure import Eraser, ErasureRefusedError
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
 from ingest.erasure.tombstones import TombstoneFileError
 from projectors.parking.forgetting import ForgettingProjection
 from tests.support.databases import execute, url_of

@@ -17,8 +17,9 @@ from events.types.envelope import NewEvent
 from events.types.extraction import CardsWithdrawn
 from events.types.verdicts import ConflictRuled
 from ingest.core import patching
-from ingest.core.appending import Origin
+from ingest.core.aggregate import CoreDocument
 from ingest.core.documents import NoDocuments
+from ingest.decider import Command
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import documents_of
 from projectors.core.loading import presenting
@@ -178,13 +179,12 @@ class Interrupted(NoDocuments):
 
 def test_a_command_decides_again_when_a_card_comes_between(ada: Documents) -> None:
     ada.patch(add("/profile/name", "Ada"))
-    origin = Origin(by="agent", actor="agent", at=day(2))
+    command = Command(by="agent", actor="agent", at=day(2))
     with connect(ada.database, application="test") as connection, connection.transaction():
-        outcome = patching.patch(
-            connection, Interrupted(ada), ada.user, [add("/profile/residence", "Lisbon")], origin
-        )
-    assert outcome.queued is not None
-    assert (outcome.queued.fault, outcome.queued.actual, outcome.version) == ("contradiction", "Porto", 2)
+        document = CoreDocument(connection, Interrupted(ada), ada.user, command)
+        done = patching.patch(document, [add("/profile/residence", "Lisbon")])
+    assert done.queued is not None
+    assert (done.queued.fault, done.queued.actual, done.outcome.state) == ("contradiction", "Porto", 2)
     assert ada.value("/profile/residence") == "Porto"
 
 

@@ -13,7 +13,7 @@ from events.store import log
 from events.store.verification import verify
 from events.types.envelope import partition_of
 from ingest.erasure import subjects
-from ingest.erasure.subjects import Terms
+from ingest.erasure.erasure import Terms
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.export.users import users

@@ -16,8 +16,9 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
 from events.types.modes import CardReclassified
+from ingest.decider import Command
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, Origin
+from ingest.modes.mode_commands import Declaration, UserModes
 from projectors.embedding.declared import dimension_of
 from projectors.embedding.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector
@@ -39,9 +40,16 @@ class Memory:
 
     def declare(self, name: str, project_id: str | None = None, **given: Any) -> None:
         mode_commands.declare(
-            self.connection, "alex", project_id, name, Declaration(**given), Origin(actor="test", at=AT),
+            self.modes,
+            project_id,
+            name,
+            Declaration(**given),
             lambda model: dimension_of(self.settings, model),
-        )  # fmt: skip
+        )
+
+    @property
+    def modes(self) -> UserModes:
+        return UserModes(self.connection, "alex", Command(actor="test", at=AT))
 
     def say(self, text: str, mode: str | None, **more: Any) -> UUID:
         origin = replace(ORIGIN, mode=mode, **more)
@@ -117,13 +125,12 @@ def test_each_mode_has_its_model_and_is_asked_in_its_own_space(memory: Memory) -
 
 
 def test_a_renamed_mode_keeps_its_cards_and_a_deleted_one_gives_them_to_general(memory: Memory) -> None:
-    origin = Origin(actor="test", at=AT)
-    mode_commands.rename(memory.connection, "alex", None, "code", "programming", origin)
+    mode_commands.rename(memory.modes, None, "code", "programming")
     for name in ("programming", "code"):
         [card] = memory.ask(mode=name)["cards"]
         assert (card["content"], card["mode"]) == (CODE, "programming")
         assert memory.by_meaning(mode=name) == {CODE}
-    mode_commands.delete(memory.connection, "alex", None, "programming", origin)
+    mode_commands.delete(memory.modes, None, "programming")
     for name in ("general", "programming", "code"):
         assert set(memory.found(mode=name)) == memory.by_meaning(mode=name) == {PLAIN, CODE}
     memory.declare("programming")
@@ -169,9 +176,9 @@ def test_a_project_has_modes_of_its_own(memory: Memory) -> None:
     memory.fold()
     assert memory.models()[shop] == "hash-1024"
     assert memory.by_meaning(mode="code") == {CODE, shop}
-    mode_commands.delete(memory.connection, "alex", "shop", "code", Origin(actor="test", at=AT))
+    mode_commands.delete(memory.modes, "shop", "code")
     assert memory.by_meaning(mode="code") == {CODE, shop}, "the user's own mode of that name is left"
-    mode_commands.delete(memory.connection, "alex", None, "code", Origin(actor="test", at=AT))
+    mode_commands.delete(memory.modes, None, "code")
     assert memory.by_meaning(mode="general") == {PLAIN, CODE, shop}
 
 

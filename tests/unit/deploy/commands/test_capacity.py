@@ -253,7 +253,7 @@ def test_sizes_are_shown_in_a_few_digits() -> None:
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs/operating/scaling.md").read_text("utf-8")
     shown = re.findall(r"^\$ cardlog (capacity .*)\n((?:.*\n)*?)```", page, re.MULTILINE)
-    assert len(shown) >= 3
+    assert shown, "the page shows a run of the command"
     for command, printed in shown:
         assert main(shlex.split(command)) == 0
         assert capsys.readouterr().out.rstrip() == printed.rstrip(), command

@@ -119,6 +119,42 @@ def test_a_question_about_before_keeps_the_order(question: str) -> None:
     assert ended(question, before, after) == {}
 
 
+def test_a_fact_that_the_registry_does_not_know_is_named_by_the_words_of_its_slot() -> None:
+    old = state(1, "The locker code is 4471", "locker_code", value="4471", said_at=EARLIER)
+    newer = episode(2, "they changed the locker code again, 9035", said_at=LATER)
+    assert ended("How do I open the locker?", old, newer) == {1: 2}
+    assert ended("How do I open the locker?", old, episode(2, "I changed the tyres", said_at=LATER)) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "later"),
+    [
+        (
+            "When does my ferry leave?",
+            "the ferry goes at 6:15pm, gate C",
+            "harbour moved it, we now sail 7:50",
+        ),
+        ("How tall is the sunflower?", "sunflower measured 80 cm this morning", "up to 95 today!"),
+        ("排練幾點開始？", "週三排練七點開始", "老師改到八點半了"),
+    ],
+)
+def test_a_change_to_another_value_of_one_kind_needs_no_word_of_the_topic_when_both_are_near(
+    question: str, earlier: str, later: str
+) -> None:
+    before, after = episode(1, earlier, said_at=EARLIER), episode(2, later, said_at=LATER)
+    places = order(question, before, after, *OTHERS, shares=(1.0, 0.6, 0.1, 0.1, 0.1, 0.1))
+    assert places[:2] == [2, 1]
+    far = order(question, before, after, *OTHERS, shares=(1.0, 0.2, 0.1, 0.1, 0.1, 0.1))
+    assert far[0] == 1
+
+
+def test_the_value_that_a_question_names_tells_which_thing_is_meant() -> None:
+    asked = episode(1, "Hired Brandt for 300 a month", said_at=EARLIER)
+    other = episode(2, "Hired Okoye for 450 a month, changed my mind twice", said_at=LATER)
+    assert ended("Who is hired for 300 a month?", asked, other) == {}
+    assert ended("Who is hired for a month?", asked, other) == {1: 2}
+
+
 def test_texts_of_nothing_but_values_or_change_words_end_nothing_in_another_project() -> None:
     values = [f"value{number}" for number in range(15)]
     facts = [

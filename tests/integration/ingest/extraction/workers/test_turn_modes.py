@@ -17,11 +17,12 @@ from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from events.types.extraction import TurnsExtracted
 from events.types.modes import Decay
+from ingest.decider import Command
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext, modes_of_turns
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, Origin
+from ingest.modes.mode_commands import Declaration, UserModes
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
 from tests.support.ingest.modes import (
@@ -44,7 +45,7 @@ SAID = (
 
 
 def declare(connection: Connection, default: str) -> None:
-    origin = Origin(actor="test", at=datetime(2026, 5, 1, tzinfo=UTC))
+    modes = UserModes(connection, "ann", Command(actor="test", at=datetime(2026, 5, 1, tzinfo=UTC)))
     hints = {"units": "keep </modes> & type signatures whole"}
     decay: Decay = "slow"
     for name, description in (
@@ -53,8 +54,8 @@ def declare(connection: Connection, default: str) -> None:
         ("family", ""),
     ):
         wanted = Declaration(description=description, default_decay=decay, prompt_overrides=hints)
-        mode_commands.declare(connection, "ann", None, name, wanted, origin, lambda _: 384)
-    mode_commands.declare_project(connection, "ann", "default", {"default_mode": default}, origin, {})
+        mode_commands.declare(modes, None, name, wanted, lambda _: 384)
+    mode_commands.declare_project(modes, "default", {"default_mode": default}, {})
 
 
 def said(*, by_caller: dict[int, str]) -> list[NewEvent]:

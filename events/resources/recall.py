@@ -1,0 +1,109 @@
+"""Answers to questions: the found cards, or the blocks of a prompt, and what each channel did."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field
+
+from events.resources.cards import AnyCard, Contradiction, Kind
+from events.resources.resource import Absent, Resource
+
+CurrentTime = Annotated[AwareDatetime, Field(description="the time of the question, or its as_of")]
+Warnings = Annotated[list[str], Field(description="missing parts of the answer, with the reasons")]
+
+
+class ChannelPlace(Resource):
+    """The place of a card in a channel: its rank from 1, and its score in the channel's own unit."""
+
+    rank: int = Field(ge=1)
+    score: float
+
+
+class Beside(Resource):
+    """Another card, in short: of the same turn, or of a later one."""
+
+    card_id: UUID
+    kind: Kind
+    content: str
+
+
+class RecalledCard(AnyCard):
+    """A card that answers a question. ``pending``: the card is so new that it is not in the tables yet."""
+
+    score: float
+    channels: dict[str, ChannelPlace]
+    pending: bool
+    beside: list[Beside] = Field(description="other cards of the same turn")
+    perhaps_no_longer: Absent[Beside] = Field(
+        None, description="the later words that may have ended what the card says"
+    )
+
+
+class ChannelReport(Resource):
+    """The result of a channel in one recall. ``detail`` says what is missing, and why."""
+
+    status: Literal["ok", "late", "quarantined", "down"]
+    ms: Annotated[float, AfterValidator(lambda ms: round(ms, 2))]
+    hits: int
+    detail: Absent[str] = None
+
+
+class Answer(Resource):
+    """The found cards, the best first, and the report of each channel."""
+
+    current_time: CurrentTime
+    cards: list[RecalledCard]
+    contradictions: list[Contradiction]
+    channels: dict[str, ChannelReport]
+    warnings: Warnings
+    explain: Absent[dict[str, Any]] = Field(
+        None,
+        description="the explanation of the answer, when it was asked for; any version may change it",
+    )
+
+
+class Block(Resource):
+    """One XML element of a prompt. ``stable``: it is the same for every question, so a prompt cache can keep it."""
+
+    name: str
+    text: str
+    tokens: int
+    stable: bool
+
+
+class Numbered(Resource):
+    """The card behind a number in a prompt."""
+
+    n: int = Field(ge=1)
+    card_id: UUID
+
+
+class Prompt(Resource):
+    """A prompt. ``text`` is the text of all ``blocks`` in order."""
+
+    blocks: list[Block]
+    text: str
+    tokens: int
+    token_budget: int | None
+    guard_rules_version: str
+    cards: list[Numbered]
+    left_out: list[UUID] = Field(description="cards that did not fit into the token budget")
+    current_time: CurrentTime
+    contradictions: list[Contradiction]
+    channels: dict[str, ChannelReport]
+    warnings: Warnings
+
+
+class ChannelHealth(Resource):
+    """The health of a channel in this process."""
+
+    status: Literal["ok", "quarantined"]
+    p95_ms: float | None
+    samples: int
+    quarantined_for_s: float | None
+    fault: Absent[str] = Field(None, description="for tests: the setting that makes the channel fail")
+
+
+Channels = dict[str, ChannelHealth]

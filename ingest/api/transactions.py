@@ -1,0 +1,83 @@
+"""The transactions of commands over HTTP, and the tokens that their answers carry."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from events.http.database import problem_of
+from events.http.errors import ProblemError
+from events.http.tokens import Awaited, Keyring, Sealer
+from events.platform.database import see_tenant_of
+from events.platform.sql import statement
+from events.store import log
+from events.store.log import AppendConflictError, Connection
+from events.types.tenancy import TOKENS, vouch
+
+logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+@contextmanager
+def commanding(connection: Connection, user_id: str, types: Collection[str] = ()) -> Iterator[None]:
+    """The transaction of a command. It sees the tenant of the user, and wakes the followers of the log when it ended.
+
+    ``types`` are the event types that the command may append; none stands for all types. ``connection`` must be in
+    autocommit mode. After the commit nothing raises: the command is done, and followers also look by themselves.
+    """
+    with connection.transaction():
+        see_tenant_of(connection, user_id)
+        yield
+    try:
+        log.announce(connection, types=types)
+    except psycopg.Error as error:
+        logger.warning("the announcement of a command was lost: %s", log.reason_of(error))
+
+
+class Transactions:
+    """Runs the commands of requests, each in a transaction of its own. They get a 503 problem while Postgres is away.
+
+    The connections of ``pool`` must be in autocommit mode.
+    """
+
+    def __init__(self, pool: ConnectionPool[Connection], keyring: Keyring) -> None:
+        self._pool = pool
+        self.keyring = keyring
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Yields a connection outside a transaction."""
+        try:
+            with self._pool.connection(timeout=2.0) as connection:
+                yield connection
+        except AppendConflictError as error:
+            raise ProblemError(503, "Too many writers", f"{error}; try again") from error
+        except psycopg.Error as error:
+            raise problem_of(error, "Log unavailable") from error
+
+    def run(self, owner: str, command: Callable[[Connection], _T], types: Collection[str] = ()) -> _T:
+        """Returns what ``command`` returns. The tokens of its answer can then be made."""
+        with self.connection() as connection:
+            self.sealer(connection)
+            with commanding(connection, owner, types):
+                return command(connection)
+
+    def sealer(self, connection: Connection) -> Sealer:
+        """Returns what seals tokens. The first call reads the key of tokens."""
+        if self.keyring.sealer is not None:
+            return self.keyring.sealer
+        row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
+        assert row is not None
+        return self.keyring.learn(row[0])
+
+    def token(self, owner: str, awaited: Awaited) -> str:
+        """Returns the token of an answer: a read that waits for it sees what the command did."""
+        sealer = self.keyring.sealer
+        assert sealer is not None, "run() reads the key of tokens"
+        return sealer.seal({owner: awaited})

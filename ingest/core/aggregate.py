@@ -1,0 +1,111 @@
+"""The core document of a user as commands decide on it (:mod:`ingest.decider`).
+
+A command folds the document at the end of the log. When another event of the user came between, the append is taken
+back and the command is decided again. What was decided is therefore what every fold of the log makes of the event,
+whatever the projector's lag is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from events.core.fold import Present
+from events.core.patches import PatchConflictError
+from events.http.errors import ProblemError, missing
+from events.references.reference_log import lock
+from events.store.log import Connection
+from events.types.core import STREAM, PatchQueued, PatchRefused
+from events.types.envelope import Event
+from ingest.core.documents import Documents
+from ingest.decider import Aggregate, Command
+
+
+class CoreDocument(Aggregate[Present, int]):
+    """The document of a user. The answer to a command is the version of the document after it.
+
+    With ``history`` a rule sees all changes, and with ``entries`` these entries of the queue with the open ones.
+    """
+
+    attempts = 20
+    entries: Collection[UUID] = ()
+    history = False
+
+    def __init__(self, connection: Connection, documents: Documents, owner: str, command: Command) -> None:
+        super().__init__(connection, owner, STREAM, command)
+        self.documents = documents
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner, self.stream)
+
+    def load(self) -> Present:
+        return self.present(history=self.history, entries=self.entries)
+
+    def present(self, *, history: bool = False, entries: Collection[UUID] = ()) -> Present:
+        """Returns the document at the end of the log."""
+        return self.documents.present(self.connection, self.owner, history=history, entries=entries)
+
+    def keys_of_others(self) -> list[list[str]]:
+        """Returns the keys that other users of the tenant made, a list for each user."""
+        return self.documents.keys_of_others(self.connection, self.owner)
+
+    def answer(self, state: Present, event: Event | None) -> int:
+        unchanged = event is None or isinstance(event.payload, PatchQueued | PatchRefused)
+        return state.state.version + (not unchanged)
+
+    def first_answer(self, event: Event) -> int:
+        present = self.present(history=True)
+        versions = (each.version for each in present.history if each.event_id == event.event_id)
+        return next(versions, present.state.version)
+
+    def key(self) -> str | None:
+        return None if self.command.idempotency_key is None else dedupe_key(self.command.idempotency_key)
+
+    def position(self, state: Present) -> int:
+        return state.folded_to
+
+    def moved(self, state: Present, position: int) -> bool:
+        return self.documents.has_later(self.connection, self.owner, state.seen_to, position)
+
+
+class CoreHistory(CoreDocument):
+    """The document of a user with its history. Raises a 404 problem for a user without a document."""
+
+    history = True
+
+    def load(self) -> Present:
+        present = super().load()
+        if present.state.version == 0:
+            raise missing("document", "user_id")
+        return present
+
+
+def conflict_problem(error: PatchConflictError, version: int, **more: Any) -> ProblemError:
+    """Returns the problem of a patch that does not fit: operation, path, expected and actual value."""
+    status = 409 if error.fault in ("test", "path", "contradiction") else 422
+    return ProblemError(
+        status,
+        "Patch does not fit",
+        f"patch/{error.op}: {error.reason} (at {error.path[:200]!r}); read the document, and send a patch that fits",
+        field=f"patch/{error.op}",
+        fault=error.fault,
+        op=error.op,
+        path=error.path,
+        expected=error.expected,
+        actual=error.actual,
+        version=version,
+        **more,
+    )
+
+
+def as_sent(error: PatchConflictError, guards: Sequence[int]) -> PatchConflictError:
+    """Returns the error with the number that the operation has in the patch as it was sent."""
+    number = error.op - sum(1 for each in guards if each < error.op)
+    return PatchConflictError(error.fault, number, error.path, error.reason, error.expected, error.actual)
+
+
+def dedupe_key(key: str) -> str:
+    """Returns the idempotency key of an event of the document."""
+    return f"core/{sha256(key.encode()).hexdigest()}"

@@ -1,0 +1,244 @@
+"""The one way to decide a command: lock, look for its idempotency key, load, decide, append, answer.
+
+:func:`decide` guarantees that a command with a key that was seen before appends nothing and gets its first answer, and
+that a rule decides on the state that its events follow. A capability gives an :class:`Aggregate` and a pure rule. A
+command runs in a transaction of the caller, which announces the append after the commit
+(:func:`events.store.log.announce`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from events.access.principal import EVERYTHING, Reach
+from events.http.errors import ProblemError, invalid
+from events.references.reference_log import first_event
+from events.store import log
+from events.store.log import AppendConflictError, Connection
+from events.types.codec import Payload, describe
+from events.types.core import Author
+from events.types.envelope import Appended, Event, NewEvent, uuid7
+
+State = TypeVar("State")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """Who sends a command and when. ``idempotency_key``: a repeated command gets the first answer.
+
+    ``turn_ids``, ``source``, ``quote``, ``confidence`` and ``derived`` tell what the command rests on, and
+    ``rationale`` why it is sent. Only what is in ``reach`` exists for the sender.
+    """
+
+    actor: str
+    at: datetime
+    idempotency_key: str | None = None
+    by: Author = "user"
+    agent_id: str | None = None
+    turn_ids: tuple[str, ...] = ()
+    source: str | None = None
+    quote: str | None = None
+    confidence: float | None = None
+    derived: bool = False
+    rationale: str | None = None
+    reach: Reach = EVERYTHING
+
+    def event(self, owner: str, stream: str, payload: Payload, **more: Any) -> NewEvent:
+        """Returns an event of this command. ``more`` are further fields of the event."""
+        fields: dict[str, Any] = {"event_id": uuid7(), "occurred_at": self.at, "actor": self.actor} | more
+        return NewEvent(user_id=owner, stream=stream, payload=payload, **fields)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a rule decides: the event with ``payload``, and events that are appended with it.
+
+    ``key`` is the idempotency key of the event in the place of the command's own.
+    """
+
+    payload: Payload
+    key: str | None = None
+    before: Sequence[NewEvent] = ()
+    after: Sequence[NewEvent] = ()
+    event_id: UUID = field(default_factory=uuid7)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Answer]):
+    """``state`` is what the command made, or what already held. ``position`` is the last position that it rests on.
+
+    ``event`` is None when the wanted state already held. ``repeated``: an earlier command with the key appended it.
+    """
+
+    state: Answer
+    position: int
+    event: Event | None = None
+    repeated: bool = False
+
+    @property
+    def changed(self) -> bool:
+        return self.event is not None and not self.repeated
+
+
+class Aggregate(ABC, Generic[State, Answer]):
+    """What one command decides on: the events of one owner that make one state, in the transaction of the caller.
+
+    ``attempts`` is the number of times that a command is decided while others append to the aggregate. It is 1 where
+    :meth:`hold` keeps all others away.
+    """
+
+    attempts = 1
+
+    def __init__(self, connection: Connection, owner: str, stream: str, command: Command) -> None:
+        self.connection = connection
+        self.owner = owner
+        self.stream = stream
+        self.command = command
+
+    def hold(self) -> None:
+        """Lets commands on the aggregate work one after the other, until the transaction ends."""
+
+    @abstractmethod
+    def load(self) -> State:
+        """Returns the fold of the events at the end of the log."""
+
+    @abstractmethod
+    def answer(self, state: State, event: Event | None) -> Answer:
+        """Returns what the command made: ``state`` after ``event``, or ``state`` as it is."""
+
+    @abstractmethod
+    def first_answer(self, event: Event) -> Answer:
+        """Returns the answer to the command that appended ``event``, which is of this aggregate."""
+
+    def key(self) -> str | None:
+        """Returns the idempotency key of the event."""
+        return None
+
+    def position(self, state: State) -> int:
+        """Returns the last position that ``state`` rests on."""
+        return 0
+
+    def expected_version(self, state: State) -> int | None:
+        """Returns the version of the stream that ``state`` is of. None: the append fits any version."""
+        return None
+
+    def moved(self, state: State, position: int) -> bool:
+        """True when an event that ``state`` does not have came before ``position``."""
+        return False
+
+
+class Keyed(Aggregate[None, None]):
+    """A stream from which nothing is decided: it has one event for each ``key``."""
+
+    def __init__(self, connection: Connection, owner: str, stream: str, command: Command, key: str) -> None:
+        super().__init__(connection, owner, stream, command)
+        self._key = key
+
+    def load(self) -> None:
+        return None
+
+    def answer(self, state: None, event: Event | None) -> None:
+        return None
+
+    def first_answer(self, event: Event) -> None:
+        return None
+
+    def key(self) -> str:
+        return self._key
+
+
+class _MovedError(Exception):
+    """Another event came between reading and appending."""
+
+
+def decide(
+    aggregate: Aggregate[State, Answer],
+    rule: Callable[[State], Payload | Decision | None],
+    is_repeat: Callable[[Payload], bool] = lambda _: True,
+) -> Outcome[Answer]:
+    """Appends what ``rule`` decides on the present state. None: the wanted state already holds.
+
+    Raises what ``rule`` raises, and a 422 problem when ``is_repeat`` does not know the payload of the first command
+    with the same key. When the aggregate moved meanwhile, the append is taken back and the command is decided again.
+    Raises :class:`AppendConflictError` after the last attempt.
+    """
+    connection, owner = aggregate.connection, aggregate.owner
+    aggregate.hold()
+    own_key = aggregate.key()
+    first = None if own_key is None else first_event(connection, owner, own_key)
+    if first is not None:
+        return _repeated(aggregate, first, is_repeat)
+    attempts = aggregate.attempts
+    while True:
+        attempts -= 1
+        state = aggregate.load()
+        made = rule(state)
+        if made is None:
+            return Outcome(aggregate.answer(state, None), aggregate.position(state))
+        decision = made if isinstance(made, Decision) else Decision(payload=made)
+        event = aggregate.command.event(
+            owner,
+            aggregate.stream,
+            decision.payload,
+            event_id=decision.event_id,
+            dedupe_key=decision.key or own_key,
+            expected_version=aggregate.expected_version(state),
+        )
+        try:
+            with connection.transaction() if aggregate.attempts > 1 else nullcontext():
+                places = log.append(connection, [*decision.before, event, *decision.after])
+                place = places[len(decision.before)]
+                if not place.duplicate and aggregate.moved(state, place.position):
+                    raise _MovedError
+        except (_MovedError, AppendConflictError) as error:
+            if not attempts:
+                raise AppendConflictError(f"{aggregate.stream} changed during every attempt") from error
+            continue
+        if place.duplicate:
+            first = first_event(connection, owner, event.dedupe_key or "")
+            assert first is not None, "a duplicate is in the log"
+            return _repeated(aggregate, first, is_repeat)
+        appended = _appended(event, place)
+        return Outcome(aggregate.answer(state, appended), places[-1].position, appended)
+
+
+def other_command() -> ProblemError:
+    """Returns the 422 problem of an idempotency key that another command used."""
+    return invalid("Idempotency-Key", "was used for another command; use a new key for each one")
+
+
+def _repeated(
+    aggregate: Aggregate[Any, Answer], first: Event, is_repeat: Callable[[Payload], bool]
+) -> Outcome[Answer]:
+    if not is_repeat(first.payload):
+        raise other_command()
+    return Outcome(aggregate.first_answer(first), first.position, first, repeated=True)
+
+
+def _appended(event: NewEvent, place: Appended) -> Event:
+    name, schema_version = describe(event.payload)
+    assert place.recorded_at is not None
+    return Event(
+        partition=place.partition,
+        position=place.position,
+        event_id=event.event_id,
+        user_id=event.user_id,
+        stream=event.stream,
+        version=place.version,
+        type=name,
+        schema_version=schema_version,
+        dedupe_key=event.dedupe_key,
+        occurred_at=event.occurred_at,
+        recorded_at=place.recorded_at,
+        actor=event.actor,
+        causation_id=event.causation_id,
+        correlation_id=event.correlation_id,
+        payload=event.payload,
+    )

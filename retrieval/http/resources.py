@@ -1,0 +1,101 @@
+"""Cards, answers and prompts as resources: what the read service decides on beyond the fields, and the rounding."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from operator import attrgetter
+from typing import Any
+
+from events.resources.cards import Card as CardResource
+from events.resources.cards import Contradiction, Kind, names_of
+from events.resources.recall import Answer, Block, ChannelReport, Numbered, RecalledCard
+from events.resources.recall import Prompt as PromptResource
+from projectors.cards.card import CARD_FIELDS, Card
+from retrieval.cards.alerts import aging, outdated
+from retrieval.cards.card import ListedCard
+from retrieval.cards.card_times import when_of
+from retrieval.cards.event_time import as_it_stood, time_passed
+from retrieval.context.context import Prompt
+from retrieval.recall.answer import CardAnswer, RecallAnswer
+
+
+def recalled(answer: RecallAnswer) -> Answer:
+    """Returns the resource of a recall. ``explain`` is absent where nobody asked for it."""
+    return Answer(
+        current_time=answer.current_time,
+        cards=[_answering(card) for card in answer.cards],
+        contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
+        channels={
+            name: ChannelReport.made_from(report, detail=report.detail or None)
+            for name, report in answer.channels.items()
+        },
+        warnings=list(answer.warnings),
+        explain=None if answer.explain is None else dict(answer.explain),
+    )
+
+
+def prompted(prompt: Prompt) -> PromptResource:
+    """Returns the resource of a prompt."""
+    answer = prompt.answer
+    return PromptResource(
+        blocks=[Block.made_from(each) for each in prompt.blocks],
+        text=prompt.text,
+        tokens=prompt.tokens,
+        token_budget=prompt.token_budget,
+        guard_rules_version=prompt.guard_rules_version,
+        cards=[Numbered.made_from(each) for each in prompt.cards],
+        left_out=list(prompt.left_out),
+        current_time=answer.current_time,
+        contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
+        channels={
+            name: ChannelReport.made_from(report, detail=report.detail or None)
+            for name, report in answer.channels.items()
+        },
+        warnings=list(answer.warnings),
+    )
+
+
+def listed(card: ListedCard, now: datetime) -> CardResource:
+    """Returns the resource of a card of a slice. The status of an event and the flags are those at ``now``."""
+    card = as_it_stood(card, now)
+    flags = {"aging": aging(card, now), "outdated": outdated(card, now), "status": card.status}
+    return CardResource.unchecked(_fields(card, passed=time_passed(card, now)) | flags)
+
+
+def _channels(answer: RecallAnswer) -> dict[str, ChannelReport]:
+    return {
+        name: ChannelReport.made_from(report, detail=report.detail or None)
+        for name, report in answer.channels.items()
+    }
+
+
+def _answering(card: CardAnswer) -> RecalledCard:
+    fields = _fields(card.card, passed=card.time_passed) | {
+        "aging": card.aging,
+        "outdated": card.outdated,
+        "score": round(card.score, 6),
+        "channels": {
+            name: {"rank": place.rank, "score": round(place.score, 4)}
+            for name, place in card.channels.items()
+        },
+        "pending": card.pending,
+        "beside": card.beside,
+    }
+    if card.perhaps_no_longer is not None:
+        fields["perhaps_no_longer"] = card.perhaps_no_longer
+    return RecalledCard.unchecked(fields)
+
+
+def _fields(card: Card, *, passed: bool) -> dict[str, Any]:
+    """Returns the fields of a card of its kind. ``time_passed``, which only events have, depends on the question."""
+    names, values = _reader(card.kind)
+    found = dict(zip(names, values(card), strict=True)) | {"when": when_of(card)}
+    return found | {"time_passed": passed} if card.kind == "event" else found
+
+
+@cache
+def _reader(kind: Kind) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
+    """Returns the fields of cards of a kind that the card itself has, and what reads their values."""
+    names = tuple(name for name in names_of(kind) if name in CARD_FIELDS)
+    return names, attrgetter(*names)

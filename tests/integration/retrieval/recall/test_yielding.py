@@ -1,0 +1,72 @@
+"""A fact yields to later words wherever they stand in the memory, and to nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from retrieval.http.read_api import create_app
+from tests.support.conversing import Memory, day, remembering
+from tests.support.waiting import PATIENT
+
+Recall = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Iterator[Memory]:
+    with remembering(database, connection) as opened:
+        opened.state("manager", "Ines", day(0), content="Reports to Ines", turn_ids=("t0",))
+        yield opened
+
+
+@pytest.fixture(params=["", "/nowhere/ranking.json"], ids=["shipped", "missing file"])
+def recall(database: str, request: pytest.FixtureRequest) -> Iterator[Recall]:
+    """Recalls with the shipped coefficients. A file that is missing costs a warning, and they are used."""
+    settings = replace(Settings(), database_url=database, ranking_file=request.param, **PATIENT)
+    with TestClient(create_app(settings)) as client:
+
+        def ask(query: str, **more: Any) -> dict[str, Any]:
+            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
+            assert answer.status_code == 200, answer.text
+            document: dict[str, Any] = answer.json()
+            return document
+
+        yield ask
+
+
+def told(memory: Memory, number: int, text: str, **more: Any) -> None:
+    memory.event(text, day(number), episode=True, turn_ids=(f"t{number}",), session_id=f"s{number}", **more)
+
+
+def test_a_fact_yields_to_a_turn_that_shares_no_word_with_the_question(
+    memory: Memory, recall: Recall
+) -> None:
+    for number in range(1, 105):
+        told(memory, number, f"The boss level {number} of that game took an hour")
+    told(memory, 200, "Ines quit, and Tom runs everything")
+    memory.fold()
+    cards = recall("Who is my boss?", k=50)["cards"]
+    assert cards[0]["content"] == "Ines quit, and Tom runs everything"
+    [fact] = [card for card in cards if card["content"] == "Reports to Ines"]
+    assert fact["perhaps_no_longer"]["content"] == cards[0]["content"]
+
+
+def test_words_of_another_project_of_another_user_and_of_a_later_time_end_nothing(
+    memory: Memory, recall: Recall
+) -> None:
+    told(memory, 9, "Ines quit, and Tom runs everything")
+    hostile = ("no longer Ines " * 900, "Ines changed moved quit " * 500, "Ines 不再 " * 900)
+    for number, text in enumerate(hostile, 20):
+        told(memory, number, text, project_id="other")
+        told(memory.of("someone"), number, text)
+    memory.fold()
+    [fact] = recall("Who is my boss?", k=1, as_of=day(5).isoformat())["cards"]
+    assert (fact["content"], "perhaps_no_longer" in fact) == ("Reports to Ines", False)
+    first, second = recall("Who is my boss?", k=2)["cards"]
+    assert first["content"] == second["perhaps_no_longer"]["content"] == "Ines quit, and Tom runs everything"
