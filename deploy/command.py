@@ -76,7 +76,7 @@ def _sentence(error: Exception) -> str:
     # A part that did not start shows its last lines as it wrote them.
     text = str(error).rstrip() if kind in {"ServerError", "StackError"} else " ".join(str(error).split())
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
-        ("deploy", "events", "ingest", "projectors", "retrieval")
+        ("deploy", "events", "ingest", "projectors", "retrieval", "cardlog_client")
     )
     return text if known and text else f"{kind}: {text}"
 

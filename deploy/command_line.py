@@ -100,10 +100,8 @@ def run(words: Sequence[str]) -> int:
         gc.enable()
     if command.__name__ == "help_print" and not _HELP & set(words):
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
-    given: dict[str, Any] = {}
-    if "data" in wanted:
-        given["data"] = data
-    if "settings" in wanted:
+    given: dict[str, Any] = {"data": data}
+    if wanted & {"settings", "client"}:
         from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
         from deploy.environment import load_settings  # noqa: PLC0415
         from events.sealing import sealer  # noqa: PLC0415
@@ -114,7 +112,13 @@ def run(words: Sequence[str]) -> int:
         sealer.use_settings(settings)
         logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
         given["settings"] = settings
-    return int(command(*bound.args, **bound.kwargs, **given) or 0)
+    if "client" not in wanted:
+        given = {name: value for name, value in given.items() if name in wanted}
+        return int(command(*bound.args, **bound.kwargs, **given) or 0)
+    from deploy.services import client_of  # noqa: PLC0415 - as above
+
+    with client_of(settings, data, bound.arguments["options"].tenant) as client:
+        return int(command(*bound.args, **bound.kwargs, client=client) or 0)
 
 
 def _refuse(words: Sequence[str], why: str) -> NoReturn:

@@ -137,16 +137,20 @@ def _with(settings: Settings, instance: Instance) -> Settings:
     return settings
 
 
-def authorization(settings: Settings) -> dict[str, str]:
-    """Returns the header with the API key of the command; nothing when there is no key.
+def api_key_of(settings: Settings) -> str:
+    """Returns the API key of the command; an empty text when there is none.
 
     Raises SettingsError when the key file cannot be read.
     """
     if settings.api_key:
-        return {"Authorization": f"Bearer {revealed(settings.api_key)}"}
-    if not settings.key_file:
-        return {}
-    return {"Authorization": f"Bearer {key_in(Path(settings.key_file))}"}
+        return revealed(settings.api_key)
+    return key_in(Path(settings.key_file)) if settings.key_file else ""
+
+
+def authorization(settings: Settings) -> dict[str, str]:
+    """Returns the header with :func:`api_key_of`; nothing when there is no key."""
+    key = api_key_of(settings)
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def _registry() -> Path:

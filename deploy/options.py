@@ -19,7 +19,10 @@ class OptionInvalidError(ValueError):
 
 
 Given = Annotated[T, Parameter(parse=False)]
-"""A value that the command gives a verb by name and no user can give: ``settings`` and ``data``."""
+"""A value that the command gives a verb by name and no user can give: ``settings``, ``data`` and ``client``.
+
+A verb with ``client`` has ``options`` with the user and the tenant whose memory is meant.
+"""
 
 Flat = Annotated[T, Parameter(name="*")]
 """A dataclass whose fields are the options of a verb."""
@@ -73,11 +76,6 @@ class OfUser:
     user: Annotated[str, Parameter(help="whose memory is meant")]
     tenant: Tenant = DEFAULT_TENANT
     json: Json = False
-
-    @property
-    def owner(self) -> str:
-        """The storage id of the user."""
-        return storage_id(self.tenant, self.user)
 
 
 OnlyTenant = Annotated[str | None, Parameter(metavar="TENANT", validator=_is_tenant, help="only this tenant")]

@@ -14,7 +14,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("modes", "ask.modes:app", "modes of a memory: list, declare, rename, delete, default of a project"),
     (
         "core",
-        "ask.core_schema:app",
+        "ask.core:app",
         "core documents: show, history, diff, patch, rollback, queue, promote and more",
     ),
     ("proposals", "ask.proposals:app", "ops that prose asked for: list, accept, refuse"),
@@ -48,7 +48,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("reembed", "operate.reembed:reembed", "embed the cards with the embedder of the settings"),
     (
         "concepts",
-        "ask.concepts:concepts",
+        "operate.concepts:concepts",
         "list the concept keys, and keys that look like the same concept",
     ),
     ("when", "ask.when:when", "show the times that a text names"),

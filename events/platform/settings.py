@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 PREFIX = "CARDLOG_"
 DATA, PROCESS = "CARDLOG_DATA", "CARDLOG_PROCESS"
-WRITE_URL = "CARDLOG_WRITE_URL"
-OTHERS = frozenset((DATA, PROCESS, WRITE_URL))
+OTHERS = frozenset((DATA, PROCESS))
 """Variables that the command reads and that are not settings."""
 
 _MOST = 2**31 - 1
@@ -376,6 +375,9 @@ class Settings:
     pool_size: int = _setting(8, "database connections of one API process", least=1)
     read_url: str = _setting(
         "", "read service that the command asks; empty: the service on this machine", form="http"
+    )
+    write_url: str = _setting(
+        "", "write service that the command calls; empty: the service on this machine", form="http"
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "debug, info, warning or error"

@@ -134,4 +134,5 @@ class RetractedCard(Resource):
     proposal_id: UUID
     status: Literal["accepted"]
     card_id: UUID
+    content: str
     events: int

@@ -46,7 +46,11 @@ def proposal_router(transactions: Transactions) -> APIRouter:
         outcome = transactions.run(owner, lambda c: proposals.accept(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
             return RetractedCard(
-                proposal_id=proposal_id, status="accepted", card_id=outcome.card_id, events=outcome.events
+                proposal_id=proposal_id,
+                status="accepted",
+                card_id=outcome.card_id,
+                content=outcome.content,
+                events=outcome.events,
             )
         return Reference.made_from(outcome.state)
 

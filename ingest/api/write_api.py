@@ -84,13 +84,16 @@ def create_app(
     documents: Callable[[], Documents] = NoDocuments,
     planner: Planner = unavailable,
     installation_planner: InstallationPlanner = unavailable,
+    *,
+    with_chores: bool = True,
 ) -> FastAPI:
     """Returns the write service. An accepted turn is on its Redis stream. Pushes answer 503 while Redis is away.
 
     ``derived`` returns the tables that an erasure must clean, besides the log and the queue. ``dimension_of`` tells the
     length of a model's vectors, and refuses a model that is not there. ``documents`` returns the core
     documents of users, which commands on them need. ``planner`` tells the cost of a re-embedding of one user's mode,
-    and ``installation_planner`` that of a mode of everybody.
+    and ``installation_planner`` that of a mode of everybody. With ``with_chores`` the service also
+    erases what is due, and reviews the tiers of references and the schemas of documents once an hour.
     Pushes also answer 503 when ``max_pushes`` are running and none ends within :data:`PUSH_WAIT_S` seconds.
     """
     publisher = TurnPublisher(settings)
@@ -146,15 +149,17 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await pool.open(wait=False)
         appenders.open(wait=False)
-        every_hour = {
-            "review of tiers": partial(chores.review_tiers, seeing_all, settings),
-            "review of schemas": partial(chores.review_schemas, seeing_all, settings, cached_documents),
-        }
-        erasures = partial(chores.erase_what_is_due, seeing_all, eraser)
-        tasks = [
-            asyncio.create_task(chores.keep(chores.MINUTE_S, "erasures that are due", erasures)),
-            *(asyncio.create_task(chores.keep(chores.HOUR_S, *each)) for each in every_hour.items()),
-        ]
+        tasks = []
+        if with_chores:
+            every_hour = {
+                "review of tiers": partial(chores.review_tiers, seeing_all, settings),
+                "review of schemas": partial(chores.review_schemas, seeing_all, settings, cached_documents),
+            }
+            erasures = partial(chores.erase_what_is_due, seeing_all, eraser)
+            tasks = [
+                asyncio.create_task(chores.keep(chores.MINUTE_S, "erasures that are due", erasures)),
+                *(asyncio.create_task(chores.keep(chores.HOUR_S, *each)) for each in every_hour.items()),
+            ]
         async with running(app):
             yield
         for task in tasks:

@@ -90,6 +90,7 @@ def conflict_problem(error: PatchConflictError, version: int, **more: Any) -> Pr
         "Patch does not fit",
         f"patch/{error.op}: {error.reason} (at {error.path[:200]!r}); read the document, and send a patch that fits",
         field=f"patch/{error.op}",
+        reason=error.reason,
         fault=error.fault,
         op=error.op,
         path=error.path,

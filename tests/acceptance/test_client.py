@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
+from cardlog_client import AsyncClient, CardlogError, Client, RefusedError, UnavailableError
 from tests.support.stack import Running
 
 GUIDE = Path(__file__).parents[2] / "docs" / "client.md"
@@ -125,10 +125,10 @@ def test_the_awaited_client_does_the_same(stack: Running) -> None:
 
 
 def test_a_document_is_kept_through_the_client(client: Client) -> None:
-    client.patch_memory("olga", [{"op": "add", "path": "/profile/residence", "value": "Riga"}])
+    client.patch_memory("olga", [{"op": "add", "path": "/profile/residence", "value": "Riga"}], "agent")
     [first] = client.memory_history("olga")["changes"]
     age = {"op": "add", "path": "/profile/age", "value": 41}
-    client.patch_memory("olga", [age], actor="user", confidence=0.9)
+    client.patch_memory("olga", [age], "user", confidence=0.9)
     assert client.memory("olga")["document"]["profile"]["age"] == 41
     shown = client.memory("olga", paths=["/profile/age", "/profile/residence"], version=1, explain=True)
     assert shown["snippets"] is not None
@@ -138,10 +138,10 @@ def test_a_document_is_kept_through_the_client(client: Client) -> None:
     assert client.memory_diff("olga", 1)["patch"] == [age]
     assert [each["version"] for each in client.memory_history("olga")["changes"]] == [2, 1]
     with pytest.raises(RefusedError) as refused:
-        client.patch_memory("olga", [{"op": "remove", "path": "/profile/name"}])
+        client.patch_memory("olga", [{"op": "remove", "path": "/profile/name"}], "agent")
     assert (refused.value.status, refused.value.field) == (409, "patch/0")
     [entry] = client.memory_queue("olga")["entries"]
-    client.answer_patch("olga", entry["queue_id"], "refuse", reason="there is none")
+    client.refuse_patch("olga", entry["queue_id"], reason="there is none")
     assert client.memory_queue("olga")["entries"] == []
     assert client.roll_back_memory("olga", event_ids=[first["event_id"]], dry_run=True)["conflicts"] == []
     client.roll_back_memory("olga", event_ids=[first["event_id"]])
@@ -153,7 +153,7 @@ def test_a_document_is_kept_through_the_client(client: Client) -> None:
 def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
     for number in (1, 2, 3):
         client.patch_memory(
-            "olga", [{"op": "add", "path": f"/uncategorized/sleep_note_{number}", "value": "bad"}]
+            "olga", [{"op": "add", "path": f"/uncategorized/sleep_note_{number}", "value": "bad"}], "agent"
         )
     [found] = client.memory_candidates("olga")["candidates"]
     tried = client.promote_category("olga", found["candidate"], dry_run=True)
@@ -168,12 +168,10 @@ def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
 def test_references_are_kept_through_the_client(client: Client) -> None:
     created = client.create_reference("lena", "todo_list", "sewing box", tier="pinned")
     assert (created["version"], created["rendering"]) == (1, "sewing box: (empty)")
-    added = client.change_reference(
-        "lena", "todo_list", "sewing box", {"op": "add", "text": "red thread", "due": None}
-    )
+    added = client.change_reference("lena", "todo_list", "sewing box", "add", text="red thread", due=None)
     item = added["data"]["items"][0]["id"]
     done = client.change_reference(
-        "lena", "todo_list", "sewing box", {"op": "mark_done", "item_id": item}, expected_version=2
+        "lena", "todo_list", "sewing box", "mark_done", item_id=item, expected_version=2
     )
     assert done["rendering"] == "sewing box: [✓] red thread"
     assert client.reference("lena", "todo_list", "sewing box")["rendering"] == done["rendering"]
@@ -183,24 +181,22 @@ def test_references_are_kept_through_the_client(client: Client) -> None:
     assert history[0]["after"] == done["data"]
     assert client.archive_reference("lena", "todo_list", "sewing box", reason="full")["archived"]
     assert client.references("lena")["references"] == []
-    back = client.restore_reference("lena", "todo_list", "sewing box", 2)
+    back = client.restore_reference("lena", "todo_list", "sewing box", version=2)
     assert (back["archived"], back["rendering"]) == (False, "sewing box: [ ] red thread")
     assert [each["key"] for each in client.references("lena", kind="todo_list")["references"]] == [
         "sewing box"
     ]
     with pytest.raises(RefusedError) as refused:
-        client.change_reference("lena", "todo_list", "sewing box", {"op": "sew"})
+        client.change_reference("lena", "todo_list", "sewing box", "sew")
     assert (refused.value.status, refused.value.field) == (422, "op")
     with pytest.raises(RefusedError) as refused:
-        client.change_reference("lena", "todo_list", "sewing box", {"op": "clear"}, expected_version=1)
+        client.change_reference("lena", "todo_list", "sewing box", "clear", expected_version=1)
     assert (refused.value.status, refused.value.problem["current"]["version"]) == (409, back["version"])
 
 
 def test_null_is_a_value_that_an_op_may_set(client: Client) -> None:
     client.create_reference("lena", "variable", "loom", data={"warp": "linen"})
-    changed = client.change_reference(
-        "lena", "variable", "loom", {"op": "set", "path": "/weft", "value": None}
-    )
+    changed = client.change_reference("lena", "variable", "loom", "set", path="/weft", value=None)
     assert changed["data"] == {"warp": "linen", "weft": None}
 
 
@@ -209,7 +205,7 @@ def test_the_awaited_client_keeps_references(stack: Running) -> None:
         async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as client:
             await client.create_reference("otto", "plan", "陽台")
             changed = await client.change_reference(
-                "otto", "plan", "陽台", {"op": "add_step", "text": "買土", "item_id": "1"}
+                "otto", "plan", "陽台", "add_step", text="買土", item_id="1"
             )
             assert changed["rendering"] == "陽台: [ ] 1. 買土"
             assert (await client.reference("otto", "plan", "陽台"))["version"] == 2
@@ -296,8 +292,8 @@ def test_a_push_is_sent_again_under_the_same_id_until_it_is_taken(troubled: Any)
 def test_a_command_is_sent_again_under_the_same_idempotency_key(troubled: Any) -> None:
     troubled.says += [(503, BUSY), (0, None), (200, {"version": 2}), (200, {"version": 3})]
     with Client(troubled.url, troubled.url) as client:
-        client.change_reference("u", "todo_list", "x", {"op": "add", "text": "once"})
-        client.change_reference("u", "todo_list", "x", {"op": "add", "text": "again"}, idempotency_key="mine")
+        client.change_reference("u", "todo_list", "x", "add", text="once")
+        client.change_reference("u", "todo_list", "x", "add", text="again", idempotency_key="mine")
     *first, second = troubled.keys
     assert (len(first), len(set(first)), second) == (3, 1, "mine")
     assert first[0]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from cardlog_client import AsyncClient, Client, RefusedError
 from events.platform.database import connect
 from events.platform.settings import variable_of
-from retrieval.client import AsyncClient, Client, RefusedError
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
@@ -227,8 +227,8 @@ def test_both_clients_embed_modes_again(memory: Memory) -> None:
         assert (plan["state"], plan["other"], plan["embedder"]) == ("planned", 1, "hash-1024")
         asked = client.reembed_mode("bo", "code")
         assert asked["state"] == "accepted"
-        eventually(lambda: client.reembedding("bo", "code")["state"] == "done")
-        assert client.reembedding("bo", "code")["reembedding_id"] == asked["reembedding_id"]
+        eventually(lambda: client.reembedding_progress("bo", "code")["state"] == "done")
+        assert client.reembedding_progress("bo", "code")["reembedding_id"] == asked["reembedding_id"]
         with pytest.raises(RefusedError, match="scope admin") as refused:
             client.reembed_mode(None, "general", dry_run=True)
         assert refused.value.status == 403
@@ -238,16 +238,16 @@ def test_both_clients_embed_modes_again(memory: Memory) -> None:
     with Client(*urls, api_key=key) as administrator:
         assert administrator.reembed_mode(None, "general", dry_run=True)["state"] == "planned"
         assert administrator.reembed_mode(None, "general")["state"] == "unneeded"
-        assert administrator.reembedding(None, "general")["state"] == "none"
+        assert administrator.reembedding_progress(None, "general")["state"] == "none"
 
     async def beside() -> None:
         async with AsyncClient(*urls, api_key=running.key) as client:
             await client.declare_mode("bo", "code", embedder="hash-768")
             plan = await client.reembed_mode("bo", "code", dry_run=True)
             assert (plan["state"], plan["other"], plan["embedder"]) == ("planned", 1, "hash-768")
-            assert (await client.reembedding("bo", "code"))["state"] == "done"
+            assert (await client.reembedding_progress("bo", "code"))["state"] == "done"
         async with AsyncClient(*urls, api_key=key) as administrator:
             assert (await administrator.reembed_mode(None, "general"))["state"] == "unneeded"
-            assert (await administrator.reembedding(None, "general"))["state"] == "none"
+            assert (await administrator.reembedding_progress(None, "general"))["state"] == "none"
 
     asyncio.run(beside())

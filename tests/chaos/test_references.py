@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cardlog_client import Client
 from events.platform.database import connect
-from retrieval.client import Client
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 
@@ -37,10 +37,10 @@ def test_every_op_of_fifty_clients_counts_once_although_processes_are_killed(tmp
         ) as client:
             for step in range(ADDITIONS):
                 text = f"{number}/{step}"
-                added = client.change_reference("ada", "todo_list", key, {"op": "add", "text": text})
+                added = client.change_reference("ada", "todo_list", key, "add", text=text)
                 [item] = [each["id"] for each in added["data"]["items"] if each["text"] == text]
                 progress[0] = next(done)
-                client.change_reference("ada", "todo_list", key, {"op": "mark_done", "item_id": item})
+                client.change_reference("ada", "todo_list", key, "mark_done", item_id=item)
                 progress[0] = next(done)
 
     def reached(ops: int) -> bool:

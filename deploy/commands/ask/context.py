@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.commands.ask.recall import MOST_CARDS, answer_of, has_cards, nothing_of
+from cardlog_client import Client
+from deploy.commands.ask.answers import show
+from deploy.commands.ask.recall import MOST_CARDS, has_cards, nothing_of, refusing
 from deploy.options import Flat, Given, Tenant, at_least, between
 from events.platform.counting import counted
-from events.platform.settings import Settings
-from events.types.tenancy import DEFAULT_TENANT, storage_id
+from events.types.tenancy import DEFAULT_TENANT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,31 +49,23 @@ def context(
     /,
     *,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
     """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
-    request = {
-        "user_id": storage_id(options.tenant, options.user),
-        "query": question,
-        "project_id": options.project,
-        "k": options.k,
-        "token_budget": options.budget,
-        "as_of": options.as_of,
-        "timezone": options.timezone,
-    }
-    given = {name: value for name, value in request.items() if value is not None}
-    answer = answer_of(given, settings, data, what="context")
+    with refusing():
+        answer = client.context(
+            options.user, question, project_id=options.project, k=options.k, token_budget=options.budget,
+            as_of=options.as_of, timezone=options.timezone,
+        )  # fmt: skip
     if options.json:
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
-        return 0
+        return show(answer, [], as_json=True)
     sys.stdout.write(answer["text"])
     print(
         f"{counted(answer['tokens'], 'token')}, {counted(len(answer['cards']), 'card')}, "
         f"{len(answer['left_out'])} left out",
         file=sys.stderr,
     )
-    if not answer["cards"] and not has_cards(str(request["user_id"]), settings, data):
+    if not answer["cards"] and not has_cards(client, options.user):
         print(nothing_of(options.user), file=sys.stderr)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)

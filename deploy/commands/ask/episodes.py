@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from deploy.instance import find
+from cardlog_client import Client
+from deploy.commands.ask.answers import show
 from deploy.options import Flat, Given, Json, Tenant, between
-from events.access.principal import EVERYTHING
-from events.platform.settings import Settings
-from events.resources.resource import plain
-from events.types.tenancy import DEFAULT_TENANT, storage_id
-from retrieval.episodes.reader import EpisodeReader
-from retrieval.episodes.score import PATH, TOPIC, Scored
-from retrieval.http.episode_routes import asked, shown
-from retrieval.pool.connections import open_pool
+from events.types.tenancy import DEFAULT_TENANT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,36 +27,20 @@ class Options:
     json: Json = False
 
 
-def episodes(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
+def episodes(*, options: Flat[Options], client: Given[Client]) -> int:
     """List the episodes of a user with the best scores: 3 a topic, 4 a path, and the importance."""
-    settings, _ = find(settings, data)
-    topics, paths = asked("topics", [options.topics]), asked("paths", [options.paths])
+    found = client.episodes(
+        options.user, topics=options.topics, paths=options.paths, project_id=options.project, k=options.k
+    )["episodes"]
+    lines = [line for each in found for line in _lines(each)]
+    return show(found, lines or [f"{options.user} has no episodes"], as_json=options.json)
 
-    async def look() -> list[Scored]:
-        pool = open_pool(settings, "episodes")
-        await pool.open()
-        try:
-            return await EpisodeReader(pool).best(
-                storage_id(options.tenant, options.user),
-                topics,
-                paths,
-                options.k,
-                project_id=options.project,
-                reach=EVERYTHING,
-            )
-        finally:
-            await pool.close()
 
-    found = asyncio.run(look())
-    if options.json:
-        print(json.dumps(plain([shown(each) for each in found]), ensure_ascii=False))
-        return 0
-    for each in found:
-        parts = [f"importance {each.importance}"]
-        parts += [f"topic {topic} +{TOPIC}" for topic in each.topics]
-        parts += [f"path {path} +{PATH}" for path in each.paths]
-        print(f"{each.score:>3}  {each.episode.said_at:%Y-%m-%d}  {each.episode.content[:100]}")
-        print(f"     {', '.join(parts)}")
-    if not found:
-        print(f"{options.user} has no episodes")
-    return 0
+def _lines(episode: Any) -> Iterator[str]:
+    yield f"{episode['score']:>3}  {episode['said_at'][:10]}  {episode['content'][:100]}"
+    explained = episode["explanation"]
+    parts = [f"importance {explained['importance']}"]
+    for kind in ("topic", "path"):
+        named = explained[f"{kind}s"]
+        parts += [f"{kind} {each} +{explained[f'{kind}_points'] // len(named)}" for each in named]
+    yield f"     {', '.join(parts)}"

@@ -12,7 +12,7 @@ _WORDS = 60
 _PLACES = 20
 
 
-def tables_of(answer: dict[str, Any]) -> Iterator[Table]:
+def tables_of(answer: Any) -> Iterator[Table]:
     """Yields tables of the analysed question, the channels, the cards and the withheld cards."""
     explain = answer["explain"]
     yield _question(explain)
@@ -38,7 +38,7 @@ def _question(explain: dict[str, Any]) -> Table:
     return table
 
 
-def _channels(answer: dict[str, Any]) -> Table:
+def _channels(answer: Any) -> Table:
     table = Table("channel", "status", "ms", "hits", "its best", title="The channels", title_justify="left")
     words = {card["card_id"]: card["content"] for card in answer["explain"]["cards"]}
     for name, channel in answer["explain"]["channels"].items():
@@ -51,7 +51,7 @@ def _channels(answer: dict[str, Any]) -> Table:
     return table
 
 
-def _cards(answer: dict[str, Any]) -> Table:
+def _cards(answer: Any) -> Table:
     explain = answer["explain"]
     table = Table("#", "score", "card", title="The cards", title_justify="left", show_lines=True)
     ranks = {

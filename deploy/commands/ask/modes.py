@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
+from cardlog_client import Client
+from deploy.commands.ask.answers import show
 from deploy.options import Flat, Given, Json, Tenant
-from events.modes.mode_log import registry_of
-from events.modes.registry import Modes
-from events.modes.shown import shown_mode
-from events.platform.database import connect
-from events.platform.modes import modes_of
-from events.platform.settings import Settings
-from events.resources.modes import Mode, Project
-from events.resources.resource import Resource, fields_of
-from events.store import log
-from events.types.modes import Decay, ModeRegistry
-from events.types.tenancy import DEFAULT_TENANT, storage_id
-from ingest.decider import Command, Outcome
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from events.types.modes import Decay
+from events.types.tenancy import DEFAULT_TENANT
 
 app = App(
     name="modes",
@@ -34,7 +20,6 @@ app = App(
     "extraction, and decay. CARDLOG_MODES gives modes that everybody has.",
 )
 
-T = TypeVar("T")
 ModeName = Annotated[str, Parameter(help="the name of the mode")]
 
 
@@ -47,30 +32,20 @@ class Options:
     tenant: Tenant = DEFAULT_TENANT
     json: Json = False
 
-    @property
-    def owner(self) -> str:
-        """The storage id of the user."""
-        return storage_id(self.tenant, self.user)
+
+@dataclass(frozen=True, kw_only=True)
+class OfProject:
+    """The options of the verb about a project."""
+
+    user: Annotated[str, Parameter(help="whose project")]
+    tenant: Tenant = DEFAULT_TENANT
+    json: Json = False
 
 
 @app.command(name="list", help="list the modes of a user, or those that a project may use")
-def run_list(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="modes") as connection:
-        modes = Modes(registry_of(connection, options.owner), modes_of(settings))
-    found = modes.in_force(options.project)
-    if options.project is None:
-        found += [each for each in modes.registry.modes if each.project_id is not None and not each.deleted]
-    shown = [shown_mode(Mode, each, modes, settings.embed_model) for each in found]
-    if options.json:
-        _print(shown)
-        return 0
-    for each in shown:
-        where = "" if each.project_id is None else f" (project {each.project_id})"
-        mark = ", default" if each.is_default else ""
-        decay = f", {each.default_decay} decay" if each.default_decay else ""
-        print(f"{each.name}{where}: {each.embedder}{decay}{mark}  {each.description}".rstrip())
-    return 0
+def run_list(*, options: Flat[Options], client: Given[Client]) -> int:
+    found = client.modes(options.user, project_id=options.project)
+    return show(found["modes"], _lines(found, options.user), as_json=options.json)
 
 
 @app.command(name="declare", help="declare a mode, or declare it anew")
@@ -91,27 +66,15 @@ def run_declare(
         bool | None, Parameter(negative="--no-default", help="the default of its scope")
     ] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    from projectors.embedding.declared import dimension_of  # noqa: PLC0415 - numpy comes with it
-
     hints = {subject: text for subject, _, text in (each.partition("=") for each in hint)}
-    wanted = Declaration(
-        embedder=embedder, description=description, default_decay=decay, prompt_overrides=hints or None,
-        is_default=default,
+    done = client.declare_mode(
+        options.user, name, project_id=options.project, embedder=embedder, description=description,
+        default_decay=decay, prompt_overrides=hints or None, is_default=default,
     )  # fmt: skip
-    settings, _ = find(settings, data)
-    found = settings
-
-    def command(modes: UserModes) -> Outcome[ModeRegistry]:
-        return mode_commands.declare(
-            modes, options.project, name, wanted, lambda model: dimension_of(found, model)
-        )
-
-    return _changed(
-        settings, options, command, f"{name} is declared", f"{name} was declared like this already"
-    )
+    said = f"{name} is declared" if done["changed"] else f"{name} was declared like this already"
+    return _changed(client, options, options.project, done["changed"], said)
 
 
 @app.command(name="rename", help="give a mode another name; its cards stay its cards")
@@ -121,27 +84,19 @@ def run_rename(
     /,
     *,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    return _changed(
-        settings, options,
-        lambda modes: mode_commands.rename(modes, options.project, name, new_name),
-        f"{name} is called {new_name} now", f"{name} was renamed before",
-    )  # fmt: skip
+    done = client.rename_mode(options.user, name, new_name, project_id=options.project)
+    said = f"{name} is called {new_name} now" if done["changed"] else f"{name} was renamed before"
+    return _changed(client, options, options.project, done["changed"], said)
 
 
 @app.command(name="delete", help="delete a mode; its cards stay and belong to the general mode")
-def run_delete(
-    name: ModeName, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
-) -> int:
-    settings, _ = find(settings, data)
-    return _changed(
-        settings, options,
-        lambda modes: mode_commands.delete(modes, options.project, name),
-        f"{name} is deleted; its cards belong to the general mode", f"{name} was deleted before",
-    )  # fmt: skip
+def run_delete(name: ModeName, /, *, options: Flat[Options], client: Given[Client]) -> int:
+    done = client.delete_mode(options.user, name, project_id=options.project)
+    gone = f"{name} is deleted; its cards belong to the general mode"
+    said = gone if done["changed"] else f"{name} was deleted before"
+    return _changed(client, options, options.project, done["changed"], said)
 
 
 @app.command(
@@ -155,35 +110,10 @@ def run_reembed(
     *,
     dry_run: Annotated[bool, Parameter(negative=(), help="only say the cost and the time")] = False,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    from projectors.vectors.plan import ModePlanner  # noqa: PLC0415 - numpy comes with it
-
-    settings, _ = find(settings, data)
-    planner, everybody = ModePlanner(settings), modes_of(settings)
-    found = _sent(
-        settings, options,
-        lambda modes: mode_commands.reembed(
-            modes, options.project, name, everybody, planner, dry_run=dry_run
-        ),
-    )  # fmt: skip
-    if options.json:
-        _print(found)
-        return 0
-    about = (
-        "" if found.seconds is None else f", about {found.seconds:,.0f} s at {found.texts_per_s:,.0f} texts/s"
-    )
-    if not (found.other or found.waiting):
-        print(f"nothing to do: all {found.cards:,} vectors of {found.mode} are of {found.embedder}")
-    else:
-        print(
-            f"{found.mode}: {found.other:,} of {found.cards:,} vectors are of another embedder than {found.embedder}, "
-            f"and {found.waiting:,} cards wait for theirs{about}; no call of a language model"
-        )
-    if found.reembedding_id is not None:
-        print("a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress")
-    return 0
+    plan = client.reembed_mode(options.user, name, project_id=options.project, dry_run=dry_run)
+    return show(plan, _plan(plan), as_json=options.json)
 
 
 @app.command(name="default", help="set the default mode of a project; without a mode, take it away")
@@ -192,60 +122,47 @@ def run_default(
     mode: Annotated[str | None, Parameter(help="its default mode")] = None,
     /,
     *,
-    user: Annotated[str, Parameter(help="whose project")],
-    tenant: Annotated[str, Parameter(help="the tenant of the user")] = DEFAULT_TENANT,
-    json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    options: Flat[OfProject],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    options = Options(user=user, tenant=tenant, project=project, json=json)
-    everybody = modes_of(settings)
-    return _changed(
-        settings, options,
-        lambda modes: mode_commands.declare_project(modes, project, {"default_mode": mode}, everybody),
-        f"the default mode of {project} is {mode or 'general'}", f"the default mode of {project} was that already",
-    )  # fmt: skip
+    done = client.declare_project(options.user, project, default_mode=mode)
+    said = f"is {mode or 'general'}" if done["changed"] else "was that already"
+    return _changed(client, options, project, done["changed"], f"the default mode of {project} {said}")
 
 
 def _changed(
-    settings: Settings,
-    options: Options,
-    command: Callable[[UserModes], Outcome[ModeRegistry]],
-    done: str,
-    same: str,
+    client: Client, options: Options | OfProject, project: str | None, changed: bool, said: str
 ) -> int:
-    outcome = _sent(settings, options, command)
+    document: dict[str, Any] = {"changed": changed}
     if options.json:
-        registry = outcome.state
-        modes = Modes(registry, modes_of(settings))
-        _print(
-            {
-                "changed": outcome.changed,
-                "modes": [
-                    shown_mode(Mode, each, modes, settings.embed_model)
-                    for each in modes.in_force(options.project)
-                ],
-                "projects": [Project.made_from(each) for each in registry.projects],
-            }
-        )
-    else:
-        print(done if outcome.changed else same)
-    return 0
+        found = client.modes(options.user, project_id=project)
+        document |= {"modes": found["modes"], "projects": found["projects"]}
+    return show(document, [said], as_json=options.json)
 
 
-def _sent(settings: Settings, options: Options, command: Callable[[UserModes], T]) -> T:
-    sent = Command(actor=f"user/{options.user}", at=datetime.now(UTC))
-    with connect(settings.database_url, application="modes") as connection:
-        with connection.transaction():
-            outcome = command(UserModes(connection, options.owner, sent))
-        log.announce(connection)
-    return outcome
+def _lines(found: Any, user: str) -> Iterator[str]:
+    for each in found["modes"]:
+        where = "" if each["project_id"] is None else f" (project {each['project_id']})"
+        mark = ", default" if each["is_default"] else ""
+        decay = f", {each['default_decay']} decay" if each["default_decay"] else ""
+        yield f"{each['name']}{where}: {each['embedder']}{decay}{mark}  {each['description']}".rstrip()
+    for each in found["projects"]:
+        if each["default_mode"] is not None:
+            yield f"project {each['project_id']}: default mode {each['default_mode']}"
+    if not found["modes"]:
+        yield f"{user} has no modes; everything is general"
 
 
-def _print(document: Any) -> None:
-    print(json.dumps(document, ensure_ascii=False, default=_shown))
-
-
-def _shown(value: Any) -> Any:
-    return fields_of(value) if isinstance(value, Resource) else str(value)
+def _plan(plan: Any) -> Iterator[str]:
+    if not plan["other"] and not plan["waiting"]:
+        yield f"nothing to do: all {plan['cards']:,} vectors of {plan['mode']} are of {plan['embedder']}"
+        return
+    about = ""
+    if plan["seconds"] is not None:
+        about = f", about {plan['seconds']:,.0f} s at {plan['texts_per_s']:,.0f} texts/s"
+    yield (
+        f"{plan['mode']}: {plan['other']:,} of {plan['cards']:,} vectors are of another embedder than "
+        f"{plan['embedder']}, and {plan['waiting']:,} cards wait for theirs{about}; no call of a language model"
+    )
+    if plan["state"] == "accepted":
+        yield "a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress"

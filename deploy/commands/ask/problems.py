@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
+from cardlog_client import Client
+from deploy.commands.ask.answers import show
 from deploy.options import Flat, Given, OfUser, between
-from events.http.errors import invalid
-from events.http.instants import refuse_future
-from events.platform.database import connect
-from events.platform.settings import Settings
-from events.problems.problem import Problem, fold, in_order
-from events.problems.problem_log import entries
-from events.resources import problems as resources
-from events.resources.resource import plain
-from events.store import log
-from events.store.log import Connection
-from events.types.instants import instant_of
-from events.types.turn_contract import TurnInvalidError, text_of
-from ingest.decider import Command, Outcome
-from ingest.problems import problem_commands
-from ingest.problems.problem_commands import KnownProblem, UserProblems
 
 app = App(name="problems", help="what troubles a user, what the user tried, and what helped")
 
 Id = Annotated[UUID, Parameter(help="the problem's id, as listed")]
 Status = Literal["active", "closed", "all"]
-_LONGEST = 1000
+_MOST = 1000
 _OUTCOMES = {True: "worked", False: "failed", None: "tried"}
 
 
@@ -42,21 +25,13 @@ def run_list(
     *,
     options: Flat[OfUser],
     status: Annotated[Status, Parameter(help="default: active")] = "active",
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="problems") as connection:
-        problems = in_order(fold(entries(connection, options.owner)).by_id.values())
-    found = [each for each in problems if status in ("all", each.status)]
-    if options.json:
-        print(json.dumps(plain([resources.Problem.made_from(each) for each in found]), ensure_ascii=False))
-        return 0
-    for each in found:
-        _print(each)
-    if not found:
-        print(f"{options.user} has no {'' if status == 'all' else f'{status} '}problems")
-    return 0
+    asked = "*" if status == "all" else status
+    found = client.problems(options.user, status=asked, limit=_MOST)["problems"]
+    none = f"{options.user} has no {'' if status == 'all' else f'{status} '}problems"
+    lines = [line for each in found for line in _lines(each)]
+    return show(found, lines or [none], as_json=options.json)
 
 
 @app.command(name="open", help="open a problem")
@@ -69,21 +44,10 @@ def run_open(
     ] = None,
     project: Annotated[str, Parameter(help="the project of the problem")] = "default",
     options: Flat[OfUser],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        lambda connection, command: problem_commands.open_problem(
-            UserProblems(connection, options.owner, command),
-            _text("description", description),
-            priority,
-            project,
-            None,
-        ),
-    )
+    opened = client.open_problem(options.user, description, priority=priority, project_id=project)
+    return show(opened, _lines(opened), as_json=options.json)
 
 
 @app.command(name="attempt", help="record what the user tried; the same approach again updates its outcome")
@@ -98,23 +62,12 @@ def run_attempt(
     ] = None,
     date: Annotated[str | None, Parameter(metavar="INSTANT", help="when it was tried (default: now)")] = None,
     options: Flat[OfUser],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    def attempt(connection: Connection, command: Command) -> Outcome[Problem]:
-        try:
-            at = command.at if date is None else instant_of(date)
-        except ValueError as error:
-            raise invalid("date", str(error)) from None
-        refuse_future("date", at, command.at)
-        tried = {
-            "approach": _text("approach", approach),
-            "outcome": None if outcome is None else _text("outcome", outcome),
-            "successful": worked,
-        }
-        return problem_commands.attempt(KnownProblem(connection, options.owner, command, problem), tried, at)
-
-    return _run(settings, data, options, attempt)
+    tried = client.attempt_problem(
+        options.user, str(problem), approach, outcome=outcome, successful=worked, date=date
+    )
+    return show(tried, _lines(tried), as_json=options.json)
 
 
 @app.command(name="close", help="close a problem")
@@ -124,18 +77,10 @@ def run_close(
     *,
     resolution: Annotated[str | None, Parameter(metavar="HOW", help="how it ended")] = None,
     options: Flat[OfUser],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        lambda connection, command: problem_commands.close(
-            KnownProblem(connection, options.owner, command, problem),
-            None if resolution is None else _text("resolution", resolution),
-        ),
-    )
+    closed = client.close_problem(options.user, str(problem), resolution=resolution)
+    return show(closed, _lines(closed), as_json=options.json)
 
 
 @app.command(name="reopen", help="open a closed problem again")
@@ -145,52 +90,14 @@ def run_reopen(
     *,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
     options: Flat[OfUser],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        lambda connection, command: problem_commands.reopen(
-            KnownProblem(connection, options.owner, command, problem),
-            None if reason is None else _text("reason", reason),
-        ),
-    )
+    opened = client.reopen_problem(options.user, str(problem), reason=reason)
+    return show(opened, _lines(opened), as_json=options.json)
 
 
-def _run(
-    settings: Settings,
-    data: Path | None,
-    options: OfUser,
-    run: Callable[[Connection, Command], Outcome[Problem]],
-) -> int:
-    settings, _ = find(settings, data)
-    command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
-    with connect(settings.database_url, application="problems") as connection:
-        with connection.transaction():
-            outcome = run(connection, command)
-        if outcome.changed:
-            log.announce(connection)
-    if options.json:
-        print(json.dumps(plain(resources.Problem.made_from(outcome.state)), ensure_ascii=False))
-    else:
-        _print(outcome.state)
-    return 0
-
-
-def _print(problem: Problem) -> None:
-    print(f"{problem.problem_id}  {problem.status:<6} {problem.priority:>2}  {problem.description}")
-    for each in problem.attempts:
-        outcome = f": {each.outcome}" if each.outcome else ""
-        print(f"    {each.date:%Y-%m-%d}  {_OUTCOMES[each.successful]:<6}  {each.approach}{outcome}")
-
-
-def _text(field: str, text: str) -> str:
-    try:
-        text = text_of(field, text)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
-    if not text.strip() or len(text.encode()) > _LONGEST:
-        raise invalid(field, f"must have 1 to {_LONGEST} bytes")
-    return text
+def _lines(problem: Any) -> Iterator[str]:
+    yield f"{problem['problem_id']}  {problem['status']:<6} {problem['priority']:>2}  {problem['description']}"
+    for each in problem["attempts"]:
+        outcome = f": {each['outcome']}" if each["outcome"] else ""
+        yield f"    {each['date'][:10]}  {_OUTCOMES[each['successful']]:<6}  {each['approach']}{outcome}"

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from cyclopts import App, Parameter
-from psycopg.rows import dict_row
 
-from deploy.instance import find
+from cardlog_client import Client
+from deploy.commands.ask.answers import every, show
 from deploy.options import Flat, Given, Json, Tenant
-from events.platform.database import connect
-from events.platform.settings import Settings
-from events.platform.sql import statement
-from events.store import log
-from events.types.tenancy import DEFAULT_TENANT, storage_id
-from ingest.decider import Command
-from ingest.references import proposals
+from events.types.tenancy import DEFAULT_TENANT
 
 app = App(
     name="proposals",
@@ -46,52 +37,19 @@ def run_list(
     *,
     options: Flat[Options],
     status: Annotated[Status, Parameter(help="default: waiting")] = "waiting",
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    with (
-        connect(settings.database_url, application="proposals") as connection,
-        connection.cursor(row_factory=dict_row) as cursor,
-    ):
-        found = cursor.execute(
-            statement("retrieval.references", "proposals"),
-            {
-                "user_id": storage_id(options.tenant, options.user),
-                "status": None if status == "all" else status,
-                "before": None,
-                "limit": 1000,
-            },
-        ).fetchall()
-    if options.json:
-        print(json.dumps(found, ensure_ascii=False, default=str))
-        return 0
-    for each in found:
-        op = " ".join(f"{name}={value}" for name, value in each["op"].items() if name != "op")
-        print(
-            f"{each['proposal_id']}  {each['status']:<8} {each['confidence']:.2f}  {each['kind']}/{each['key']}: "
-            f"{each['op']['op']} {op}  ({each['quote']})"
-        )
-    if not found:
-        print("no proposal waits" if status == "waiting" else "no proposals")
-    return 0
+    asked = "*" if status == "all" else status
+    found = every(client.proposals, options.user, "proposals", status=asked)
+    none = "no proposal waits" if status == "waiting" else "no proposals"
+    return show(found, [_line(each) for each in found] or [none], as_json=options.json)
 
 
 @app.command(name="accept", help="apply a waiting proposal")
-def run_accept(
-    proposal: Id, /, *, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]
-) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="proposals") as connection:
-        command = Command(actor="user/operator", at=datetime.now(UTC))
-        outcome = proposals.accept(connection, storage_id(options.tenant, options.user), proposal, command)
-        log.announce(connection)
-    if isinstance(outcome, proposals.Retraction):
-        document: dict[str, object] = {"card_id": str(outcome.card_id), "events": outcome.events}
-        print(json.dumps(document) if options.json else f"retracted: {outcome.content}")
-        return 0
-    print(json.dumps({"version": outcome.state.version}) if options.json else outcome.state.rendering)
-    return 0
+def run_accept(proposal: Id, /, *, options: Flat[Options], client: Given[Client]) -> int:
+    done: Any = client.accept_proposal(options.user, str(proposal))
+    line = done["rendering"] if "rendering" in done else f"retracted: {done['content']}"
+    return show(done, [line], as_json=options.json)
 
 
 @app.command(name="refuse", help="refuse a waiting proposal; nothing changes")
@@ -101,13 +59,15 @@ def run_refuse(
     *,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="proposals") as connection:
-        command = Command(actor="user/operator", at=datetime.now(UTC))
-        proposals.refuse(connection, storage_id(options.tenant, options.user), proposal, reason, command)
-        log.announce(connection)
-    print(json.dumps({"status": "refused"}) if options.json else "refused")
-    return 0
+    refused = client.refuse_proposal(options.user, str(proposal), reason=reason)
+    return show(refused, ["refused"], as_json=options.json)
+
+
+def _line(each: Any) -> str:
+    op = " ".join(f"{name}={value}" for name, value in each["op"].items() if name != "op")
+    return (
+        f"{each['proposal_id']}  {each['status']:<8} {each['confidence']:.2f}  {each['kind']}/{each['key']}: "
+        f"{each['op']['op']} {op}  ({each['quote']})"
+    )

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
+from cardlog_client import Client
+from deploy.commands.ask.answers import every, show
 from deploy.options import Flat, Given, Json, Tenant
-from events.platform.database import connect
-from events.platform.settings import Settings
-from events.references.declarations import is_member, kind_of
-from events.references.kinds.kind import Kind
-from events.references.owners import stream_of, team_owner
-from events.references.reference import Reference
-from events.references.reference_log import current, events_below
-from events.resources import references as resources
-from events.resources.resource import fields_of
-from events.store import log
-from events.store.log import Connection
-from events.types.references import ReferenceChanged, ReferenceName, Tier
-from events.types.tenancy import DEFAULT_TENANT, storage_id
-from ingest.decider import Command, Outcome
-from ingest.references import reference_commands
-from ingest.references.reference_commands import ReferenceStream, not_found
-from ingest.references.tiers import review
-from retrieval.pool.connections import open_pool
-from retrieval.references.reader import ReferenceReader
+from events.types.references import Tier
+from events.types.tenancy import DEFAULT_TENANT
 
 app = App(
     name="ref",
     help="References are named cells that are kept up to date: lists, plans, decisions, variables. Every op is an "
     "event of the log.",
 )
+app.command("deploy.commands.operate.reference_review:run_review", name="review")
 
 KindName = Annotated[str, Parameter(help="todo_list, plan, decision_log, variable, or a declared kind")]
 Key = Annotated[str, Parameter(help="the name of the reference")]
@@ -54,17 +35,10 @@ class Options:
     tenant: Tenant = DEFAULT_TENANT
     json: Json = False
 
-    def name(self, kind: str, key: str) -> ReferenceName:
-        """Returns the name of the reference that is meant."""
-        return ReferenceName(kind=kind, key=key, project_id=self.project, team_id=self.team)
-
-    def owner(self, connection: Connection) -> str:
-        """Returns the storage id that owns the reference. Raises a problem for somebody outside the team."""
-        if self.team is None:
-            return storage_id(self.tenant, self.user)
-        if not is_member(connection, self.tenant, self.team, self.user):
-            raise not_found()
-        return team_owner(self.tenant, self.team)
+    @property
+    def place(self) -> dict[str, Any]:
+        """The fields of a request that say whose reference is meant."""
+        return {"project_id": self.project, "team_id": self.team}
 
 
 @app.command(name="list", help="list the references of a user and the user's teams")
@@ -74,45 +48,12 @@ def run_list(
     tier: Annotated[Tier | None, Parameter(help="only of this tier")] = None,
     archived: Annotated[bool, Parameter(help="archived references too")] = False,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-
-    async def look() -> list[Reference]:
-        pool = open_pool(settings, "ref")
-        await pool.open()
-        try:
-            reader = ReferenceReader(pool)
-            return await reader.present(await reader.owners_of(storage_id(options.tenant, options.user)))
-        finally:
-            await pool.close()
-
-    found = [
-        each
-        for each in asyncio.run(look())
-        if kind in (None, each.name.kind)
-        and tier in (None, each.tier)
-        and options.project in (None, each.name.project_id)
-        and options.team in (None, each.name.team_id)
-        and (archived or not each.archived)
-    ]
-    if options.json:
-        print(
-            json.dumps(
-                [fields_of(resources.Reference.made_from(each)) for each in found],
-                ensure_ascii=False,
-                default=str,
-            )
-        )
-        return 0
-    for each in found:
-        where = f" (team {each.name.team_id})" if each.name.team_id else ""
-        where += f" (project {each.name.project_id})" if each.name.project_id else ""
-        print(f"{each.name.kind}/{each.name.key}{where}  v{each.version} {each.tier}  {each.rendering}")
-    if not found:
-        print(f"{options.user} has no references")
-    return 0
+    filters = {"kind": kind, "tier": tier, "archived": archived, **options.place}
+    found = every(client.references, options.user, "references", **filters)
+    none = f"{options.user} has no references"
+    return show(found, [_line(each) for each in found] or [none], as_json=options.json)
 
 
 @app.command(name="show", help="show a reference, now or at an earlier version")
@@ -123,17 +64,9 @@ def run_show(
     *,
     version: Annotated[int | None, Parameter(help="the value at this version")] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="ref") as connection:
-        found = current(connection, options.owner(connection), stream_of(options.name(kind, key)), version)
-    if found is None or found.moved_to is not None:
-        raise RuntimeError(f"{options.user} has no {kind} with the key {key}")
-    if version not in (None, found.version):
-        raise RuntimeError(f"version {version} never was; use 1 to {found.version}")
-    return _print(found, options)
+    return _show(client.reference(options.user, kind, key, version=version, **options.place), options)
 
 
 @app.command(name="create", help="create a reference")
@@ -147,17 +80,14 @@ def run_create(
     ] = None,
     tier: Annotated[Tier, Parameter(help="pinned: always in a prompt")] = "session",
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    given = None if value is None else _json("--value", value)
-    return _run(
-        settings,
-        data,
-        options,
-        kind,
-        key,
-        lambda stream, found: reference_commands.create(stream, found, given, tier),
+    try:
+        given = None if value is None else json.loads(value)
+    except ValueError as error:
+        raise RuntimeError(f"--value: is not JSON ({error})") from None
+    return _show(
+        client.create_reference(options.user, kind, key, data=given, tier=tier, **options.place), options
     )
 
 
@@ -174,22 +104,14 @@ def run_apply(
         int | None, Parameter(help="the version that you saw; any other one is refused")
     ] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
     """Apply an op to a reference.
 
     For example: cardlog ref apply todo_list groceries add text="buy milk" --user ada
     """
-    command = {"op": op, **dict(map(_argument, arguments))}
-    return _run(
-        settings,
-        data,
-        options,
-        kind,
-        key,
-        lambda stream, found: reference_commands.apply(stream, found, command, expect),
-    )
+    more = {**dict(map(_argument, arguments)), "expected_version": expect, **options.place}
+    return _show(client.change_reference(options.user, kind, key, op, **more), options)
 
 
 @app.command(name="history", help="show every op of a reference, the latest first")
@@ -200,34 +122,18 @@ def run_history(
     *,
     limit: Annotated[int, Parameter(help="the most versions")] = 50,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="ref") as connection:
-        events = events_below(
-            connection, options.owner(connection), stream_of(options.name(kind, key)), None, limit
-        )
-    if not events:
-        raise RuntimeError(f"{options.user} has no {kind} with the key {key}")
-    for event in events:
-        payload = event.payload
-        op = payload.op if isinstance(payload, ReferenceChanged) else {}
-        line = {
-            "version": event.version,
-            "at": event.occurred_at.isoformat(),
-            "actor": event.actor,
-            "type": event.type,
-            "op": op,
-        }
-        if options.json:
-            print(json.dumps(line, ensure_ascii=False))
-        else:
-            told = " ".join(f"{name}={value}" for name, value in op.items() if name not in ("op", "at"))
-            print(
-                f"v{event.version}  {event.occurred_at:%Y-%m-%d %H:%M}  {event.actor}  "
-                f"{op.get('op', event.type)} {told}".rstrip()
-            )
+    def ask(user: str, **page: Any) -> Any:
+        return client.reference_history(user, kind, key, **page)
+
+    for each in every(ask, options.user, "versions", most=limit, **options.place):
+        op = each["op"] or {}
+        line = {name: each[name] for name in ("version", "at", "actor", "type")} | {"op": op}
+        told = " ".join(f"{name}={value}" for name, value in op.items() if name not in ("op", "at"))
+        at = each["at"][:16].replace("T", " ")
+        shown = f"v{each['version']}  {at}  {each['actor']}  {op.get('op', each['type'])} {told}".rstrip()
+        show(line, [shown], as_json=options.json)
     return 0
 
 
@@ -239,17 +145,9 @@ def run_restore(
     *,
     version: Annotated[int | None, Parameter(help="the version; else the value before the archive")] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        kind,
-        key,
-        lambda stream, found: reference_commands.restore(stream, found, version),
-    )
+    return _show(client.restore_reference(options.user, kind, key, version=version, **options.place), options)
 
 
 @app.command(name="archive", help="put a reference away; restore brings it back")
@@ -260,17 +158,9 @@ def run_archive(
     *,
     reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        kind,
-        key,
-        lambda stream, _: reference_commands.archive(stream, reason),
-    )
+    return _show(client.archive_reference(options.user, kind, key, reason=reason, **options.place), options)
 
 
 @app.command(name="tier", help="move a reference to another tier: pinned, session or archive")
@@ -281,81 +171,24 @@ def run_tier(
     /,
     *,
     options: Flat[Options],
-    settings: Given[Settings],
-    data: Given[Path | None],
+    client: Given[Client],
 ) -> int:
-    return _run(
-        settings,
-        data,
-        options,
-        kind,
-        key,
-        lambda stream, _: reference_commands.change_tier(stream, tier, "by hand"),
+    moved = client.change_reference_tier(options.user, kind, key, tier, reason="by hand", **options.place)
+    return _show(moved, options)
+
+
+def _show(reference: Any, options: Options) -> int:
+    state = ", archived" if reference["archived"] else ""
+    line = f"{reference['rendering']}  (version {reference['version']}, {reference['tier']}{state})"
+    return show(reference, [line], as_json=options.json)
+
+
+def _line(reference: Any) -> str:
+    where = "".join(
+        f" ({name} {reference[f'{name}_id']})" for name in ("team", "project") if reference[f"{name}_id"]
     )
-
-
-@app.command(name="review")
-def run_review(
-    *,
-    json_lines: Annotated[bool, Parameter(name="--json", help="print JSON")] = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
-) -> int:
-    """Move references between tiers by their use now. The write service does it once an hour.
-
-    Much used references are pinned, and untouched ones go to the archive. CARDLOG_REFERENCE_PIN_USES,
-    CARDLOG_REFERENCE_PIN_DAYS and CARDLOG_REFERENCE_ARCHIVE_DAYS are the limits.
-    """
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="ref") as connection:
-        moves = review(connection, settings, datetime.now(UTC))
-    for move in moves:
-        line = {
-            "user_id": move.owner,
-            "kind": move.name.kind,
-            "key": move.name.key,
-            "tier": move.tier,
-            "reason": move.reason,
-        }
-        print(
-            json.dumps(line, ensure_ascii=False)
-            if json_lines
-            else f"{move.name.kind}/{move.name.key}: {move.tier}, {move.reason}"
-        )
-    if not moves and not json_lines:
-        print("every reference has the tier that its use asks for")
-    return 0
-
-
-def _run(
-    settings: Settings,
-    data: Path | None,
-    options: Options,
-    kind: str,
-    key: str,
-    run: Callable[[ReferenceStream, Kind], Outcome[Reference]],
-) -> int:
-    settings, _ = find(settings, data)
-    command = Command(actor=f"operator for user/{options.user}", at=datetime.now(UTC))
-    with connect(settings.database_url, application="ref") as connection:
-        with connection.transaction():
-            owner = options.owner(connection)
-            stream = ReferenceStream(connection, owner, options.name(kind, key), command)
-            outcome = run(stream, kind_of(connection, options.tenant, kind))
-        if outcome.changed:
-            log.announce(connection)
-    return _print(outcome.state, options)
-
-
-def _print(reference: Reference, options: Options) -> int:
-    if options.json:
-        print(
-            json.dumps(fields_of(resources.Reference.made_from(reference)), ensure_ascii=False, default=str)
-        )
-    else:
-        state = ", archived" if reference.archived else ""
-        print(f"{reference.rendering}  (version {reference.version}, {reference.tier}{state})")
-    return 0
+    about = f"{reference['kind']}/{reference['key']}{where}"
+    return f"{about}  v{reference['version']} {reference['tier']}  {reference['rendering']}"
 
 
 def _argument(given: str) -> tuple[str, Any]:
@@ -366,10 +199,3 @@ def _argument(given: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _json(option: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise RuntimeError(f"{option}: is not JSON ({error})") from None

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from deploy.instance import find
 from deploy.options import Given
-from events.platform.settings import WRITE_URL, Settings, revealed, variable_of
+from events.platform.settings import Settings, revealed, variable_of
 
 _NAMES = (
     "redis_url",
     "database_url",
     "read_url",
+    "write_url",
     "key_file",
     "log_key_file",
     "kek_file",
@@ -28,7 +29,7 @@ def env(*, settings: Given[Settings], data: Given[Path | None]) -> int:
     found, instance = find(settings, data)
     values = {variable_of(name): revealed(getattr(found, name)) for name in _NAMES}
     if instance is not None:
-        values[WRITE_URL] = instance.write_url
+        values[variable_of("write_url")] = instance.write_url
         values[variable_of("read_url")] = instance.read_url
     for name, value in values.items():
         if value:

@@ -6,22 +6,18 @@ import gc
 import ipaddress
 import socket
 import ssl
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from deploy.monitoring.check_liveness import EMBED_PORT, PORTS
 from deploy.options import Given, NoAuth, at_least, between
-from events.modes.reembedding import InstallationPlanner, Planner
+from deploy.services import app_of
 from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer
 from events.store import authentication
-from ingest.core.documents import Documents
-from ingest.erasure.derived import Derived
 
 
 def serve(
@@ -52,25 +48,7 @@ def serve(
     require_loopback(settings, host if listener is None else str(listener.getsockname()[0]))
     require_servers(settings, queue=service == "write")
     check_certificate(settings)
-    if service == "write":
-        from ingest.api.write_api import create_app as create_write_app  # noqa: PLC0415
-
-        app = create_write_app(
-            settings,
-            lambda: _derived(settings),
-            lambda model: _dimension_of(settings, model),
-            lambda: _documents(settings),
-            _planner(settings),
-            _installation_planner(settings),
-        )
-    elif service == "embed":
-        from retrieval.http.embed_api import create_app as create_embed_app  # noqa: PLC0415
-
-        app = create_embed_app(settings)
-    else:
-        from retrieval.http.read_api import create_app as create_read_app  # noqa: PLC0415
-
-        app = create_read_app(settings)
+    app = app_of(service, settings)
     from deploy.connections import bounded  # noqa: PLC0415 - as above
 
     port = port if port is not None else {**PORTS, "embed": EMBED_PORT}[service]
@@ -102,44 +80,6 @@ def collect_again() -> None:
     """Turns the collector of garbage on again. The objects of the start stay, so no collection looks at them."""
     gc.freeze()
     gc.enable()
-
-
-def _derived(settings: Settings) -> Sequence[Derived]:
-    from projectors.registry import derived  # noqa: PLC0415 - numpy comes with it, and only erasures need it
-
-    return derived(settings)
-
-
-def _dimension_of(settings: Settings, model: str) -> int:
-    from projectors.embedding.declared import dimension_of  # noqa: PLC0415 - as above
-
-    return dimension_of(settings, model)
-
-
-def _planner(settings: Settings) -> Planner:
-    @cache
-    def planner() -> Planner:
-        from projectors.vectors.plan import ModePlanner  # noqa: PLC0415 - as above
-
-        return ModePlanner(settings)
-
-    return lambda *given, measure: planner()(*given, measure=measure)
-
-
-def _installation_planner(settings: Settings) -> InstallationPlanner:
-    @cache
-    def planner() -> InstallationPlanner:
-        from projectors.rebuild.reembedding import InstallationPlanner as Opened  # noqa: PLC0415 - as above
-
-        return Opened(settings)
-
-    return lambda mode, *, measure: planner()(mode, measure=measure)
-
-
-def _documents(settings: Settings) -> Documents:
-    from projectors.core.documents import documents_of  # noqa: PLC0415 - only commands on documents need it
-
-    return documents_of(settings)
 
 
 def with_auth(settings: Settings, insecure_no_auth: bool) -> Settings:

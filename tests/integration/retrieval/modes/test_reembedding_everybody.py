@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from deploy.commands.run.serve import _installation_planner
+from deploy.services import _installation_planner
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log

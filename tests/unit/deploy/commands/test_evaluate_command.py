@@ -18,10 +18,11 @@ from tests.support.stack import clean_environment
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the packages of the wheel and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
-    for name in packages["find"]["include"]:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    for name in tools["packages"]["find"]["include"]:
         package = name.rstrip("*")
-        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        source = ROOT / tools["package-dir"].get(package, package)
+        shutil.copytree(source, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 

@@ -117,8 +117,9 @@ def test_all_that_is_copied_is_there_and_not_ignored() -> None:
         if name == "COPY" and "--from" not in rest
         for word in rest.split()[:-1]
     }
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]["find"]
-    assert {name.rstrip("*") for name in packages["include"]} <= copied
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    packages = {name.rstrip("*") for name in tools["packages"]["find"]["include"]}
+    assert {tools["package-dir"].get(name, name).split("/")[0] for name in packages} <= copied
     for name in copied:
         assert list(ROOT.glob(name)), name
         assert name in kept, f"{name} is left out by .dockerignore"
@@ -130,7 +131,7 @@ def test_all_that_the_code_reads_is_installed_with_it() -> None:
     beside = {"kubernetes", "helm", "systemd", "grafana"}  # for those who deploy, not for the code
     read = [
         path
-        for package in ("events", "ingest", "projectors", "retrieval", "deploy")
+        for package in ("events", "ingest", "projectors", "retrieval", "deploy", "clients")
         for path in (ROOT / package).rglob("*")
         if path.is_file() and path.suffix not in {".py", ".pyc"} and not beside & set(path.parts)
     ]

@@ -26,7 +26,7 @@ from retrieval.http.read_api import create_app as read_app
 from retrieval.http.resources import listed, prompted, recalled
 from retrieval.recall.answer import ChannelPlace, RecallAnswer
 from retrieval.recall.channel_executor import ChannelReport
-from scripts import client_types
+from scripts import python_client
 from tests.support.cards import NOW, answering, card
 
 NOWHERE = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1/0")
@@ -142,7 +142,6 @@ def routes(router: APIRouter) -> Iterator[APIRoute]:
             yield from routes(each.original_router)
 
 
-def test_the_types_of_the_client_are_those_of_the_openapi_documents() -> None:
-    assert client_types.TARGET.read_text("utf-8") == client_types.source(), (
-        "run python -m scripts.client_types"
-    )
+def test_the_client_has_the_types_and_operations_of_the_openapi_documents() -> None:
+    for place, text in python_client.sources().items():
+        assert place.read_text("utf-8") == text, "run python -m scripts.python_client"

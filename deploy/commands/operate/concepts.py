@@ -84,7 +84,7 @@ def _drift(options: Options, settings: Settings, data: Path | None) -> int:
 def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:
     """Yields the number of statements of each user by canonical key."""
     with connection.transaction(), connection.cursor(name="keys", row_factory=dict_row) as cursor:
-        cursor.execute(statement("deploy.commands.ask", "concept_keys"), {"user_id": user_id})
+        cursor.execute(statement("deploy.commands.operate", "concept_keys"), {"user_id": user_id})
         for _, rows in groupby(cursor, key=lambda row: str(row["user_id"])):
             found: Counter[str] = Counter()
             for row in rows:

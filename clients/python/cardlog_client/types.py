@@ -1,4 +1,4 @@
-"""The answers of the services, made of their OpenAPI documents by ``scripts/client_types.py``. Do not edit.
+"""The answers of the services, made by ``scripts/python_client.py``. Do not edit.
 
 Instants are ISO 8601 text. Any version may add fields.
 """
@@ -937,6 +937,7 @@ class RetractedCard(TypedDict):
     proposal_id: str
     status: Literal["accepted"]
     card_id: str
+    content: str
     events: int
 
 

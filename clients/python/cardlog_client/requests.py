@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 import httpx2
 
-from retrieval.client.errors import CardlogError, RefusedError, UnavailableError
-from retrieval.client.types import Turn
+from cardlog_client.errors import CardlogError, RefusedError, UnavailableError
+
+if TYPE_CHECKING:
+    from cardlog_client.types import Pushed, Turn
 
 _AGAIN = frozenset((429, 502, 503, 504))
 _FIRST_WAIT_S = 0.1
 _LONGEST_WAIT_S = 5.0
+_NAMES = re.compile(r"\{(\w+)\}")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[T_co]):
+    """An operation of a service. The names in braces in ``path`` are parts of the address.
+
+    ``once`` is the header or the field that makes a repeat of the request count once. ``nulls``: a field that is None
+    is sent, because null is a value here.
+    """
+
+    service: Literal["write", "read"]
+    method: str
+    path: str
+    once: Literal["idempotency_key", "request_id"] | None = None
+    nulls: bool = False
+
+
+PUSH: Operation[Pushed] = Operation("write", "POST", "/v1/turns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +50,36 @@ class Request:
 
     method: str
     url: str
-    json: Any = None
+    json: object = None
     params: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The request as arguments of httpx2."""
+        names = ("method", "url", "json", "params", "headers")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+def request_of(
+    url: str, operation: Operation[object], named: Mapping[str, object], more: Mapping[str, object]
+) -> Request:
+    """Returns the request of an operation. ``named`` holds the parts of the address and the required fields.
+
+    A command has an idempotency key, so a repeat of it changes nothing and gets the first answer.
+    """
+    parts = {name: quote(str(named[name]), safe="") for name in _NAMES.findall(operation.path)}
+    fields = dict(more) | {name: value for name, value in named.items() if name not in parts}
+    once = {operation.once: fields.pop(operation.once, None) or uuid.uuid4().hex} if operation.once else {}
+    if not operation.nulls:
+        fields = {name: value for name, value in fields.items() if value is not None}
+    address = url + operation.path.format(**parts)
+    if operation.method in ("GET", "DELETE"):
+        return Request(operation.method, address, params=fields)
+    if operation.once == "request_id":
+        return Request(operation.method, address, json=fields | once)
+    headers = {name.replace("_", "-"): str(value) for name, value in once.items()}
+    return Request(operation.method, address, json=fields, headers=headers)
 
 
 def authorization(api_key: str | None) -> dict[str, str]:
@@ -50,33 +101,6 @@ def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
     return Request("POST", f"{write_url}/v1/turns", json=named)
 
 
-def ask_request(read_url: str, what: str, user_id: str, query: str, more: Mapping[str, Any]) -> Request:
-    """Returns a recall or a context. Fields that are None are not sent."""
-    return Request("POST", f"{read_url}/v1/{what}", json={"user_id": user_id, "query": query, **given(more)})
-
-
-def cards_request(read_url: str, user_id: str, filters: Mapping[str, Any]) -> Request:
-    """Returns the request for a page of a slice. Filters that are None are not sent."""
-    return Request("GET", f"{read_url}/v1/cards", params={"user_id": user_id, **given(filters)})
-
-
-def command(method: str, url: str, body: Mapping[str, Any]) -> Request:
-    """Returns a command. It has an idempotency key, so a repeat of it changes nothing and gets the first answer."""
-    fields = dict(body)
-    key = fields.pop("idempotency_key", None) or uuid.uuid4().hex
-    return Request(method, url, json=fields, headers={"idempotency-key": key})
-
-
-def place(url: str, *names: str) -> str:
-    """Returns the URL of a resource. The names may hold any characters."""
-    return "/".join((f"{url}/v1", *(quote(name, safe="") for name in names)))
-
-
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values that are not None."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def waits(retries: int) -> Iterator[float]:
     """Yields the wait before each retry, in seconds."""
     for number in range(retries):
@@ -89,14 +113,15 @@ def wait_asked_for(error: CardlogError, otherwise: float) -> float:
     return min(float(asked), _LONGEST_WAIT_S) if asked is not None else otherwise
 
 
-def answer_of(response: httpx2.Response) -> Any:
+def answer_of(operation: Operation[T], response: httpx2.Response) -> T:
     """Returns the document of an answer. Raises :class:`RefusedError` or :class:`UnavailableError`."""
     try:
         document = response.json()
     except ValueError:
         document = None
     if response.is_success and document is not None:
-        return document
+        answer: T = document
+        return answer
     problem: dict[str, Any] = document if isinstance(document, dict) else {}
     problem = {"status": response.status_code, "title": response.reason_phrase} | problem
     after = response.headers.get("retry-after", "")

@@ -25,6 +25,7 @@ from events.store import log
 from events.store.log import Connection
 from events.types.instants import InstantInvalidError, instant_of
 from events.types.migrated import APPLY_FROM
+from events.types.tenancy import storage_id
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.decider import Command
 from ingest.extraction.extractor_port import ExtractorUnavailableError
@@ -89,7 +90,7 @@ def run_migrate(
     key = read_queue_key(settings)
     terms = Terms(
         user_id=options.user,
-        owner=options.owner,
+        owner=storage_id(options.tenant, options.user),
         source=source or found.format,
         said_at=now if said_at is None else _instant(said_at),
         apply_from=apply_from,
@@ -101,7 +102,7 @@ def run_migrate(
     with connect(settings.database_url, application="core migrate") as connection:
         try:
             check(migration, now)
-            follower = Follower(options.owner, migration)
+            follower = Follower(terms.owner, migration)
             if dry_run:
                 taken, report = _rehearsed(connection, settings, migration, follower, now)
             else:

@@ -1,0 +1,152 @@
+"""The clients, one synchronous and one asynchronous, with the same methods."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import httpx2
+
+from cardlog_client.errors import UnavailableError
+from cardlog_client.operations import AsyncOperations, Operations
+from cardlog_client.requests import (
+    PUSH,
+    Operation,
+    Request,
+    answer_of,
+    authorization,
+    no_answer,
+    push_request,
+    request_of,
+    unsendable,
+    wait_asked_for,
+    waits,
+)
+
+if TYPE_CHECKING:
+    from cardlog_client.types import Pushed, Turn
+
+WRITE_URL = "http://127.0.0.1:8700"
+READ_URL = "http://127.0.0.1:8701"
+T = TypeVar("T")
+
+
+class Client(Operations):
+    """Talks to a write service and a read service. Connections stay open until :meth:`close`.
+
+    Every request is repeated up to ``retries`` times while a service is away. A repeated push or command is safe: a
+    turn counts once, and a command has an idempotency key. ``timeout`` is in seconds. ``api_key`` is by default the
+    key in CARDLOG_API_KEY, or the last word of the file that CARDLOG_KEY_FILE names. ``mounts`` are other ways to
+    send requests, by the start of their URLs. Raises :class:`RefusedError`: the request is wrong. Raises
+    :class:`UnavailableError`: no retry succeeded.
+    """
+
+    def __init__(
+        self,
+        write_url: str = WRITE_URL,
+        read_url: str = READ_URL,
+        *,
+        timeout: float = 10.0,
+        retries: int = 3,
+        api_key: str | None = None,
+        mounts: Mapping[str, httpx2.BaseTransport] | None = None,
+    ) -> None:
+        self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
+        self._retries = retries
+        self._http = httpx2.Client(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+
+    def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
+        """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
+        return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]) -> T:
+        return self._answer(operation, request_of(self._urls[operation.service], operation, named, more))
+
+    def _answer(self, operation: Operation[T], request: Request) -> T:
+        for wait in waits(self._retries):
+            try:
+                return self._send_once(operation, request)
+            except UnavailableError as error:
+                time.sleep(wait_asked_for(error, wait))
+        return self._send_once(operation, request)
+
+    def _send_once(self, operation: Operation[T], request: Request) -> T:
+        try:
+            response = self._http.request(**request.arguments)
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+        except UnicodeEncodeError as error:
+            raise unsendable(error) from error
+        return answer_of(operation, response)
+
+
+class AsyncClient(AsyncOperations):
+    """The asynchronous :class:`Client`."""
+
+    def __init__(
+        self,
+        write_url: str = WRITE_URL,
+        read_url: str = READ_URL,
+        *,
+        timeout: float = 10.0,
+        retries: int = 3,
+        api_key: str | None = None,
+        mounts: Mapping[str, httpx2.AsyncBaseTransport] | None = None,
+    ) -> None:
+        self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
+        self._retries = retries
+        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+
+    async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
+        """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
+        return await self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _send(
+        self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]
+    ) -> T:
+        request = request_of(self._urls[operation.service], operation, named, more)
+        return await self._answer(operation, request)
+
+    async def _answer(self, operation: Operation[T], request: Request) -> T:
+        for wait in waits(self._retries):
+            try:
+                return await self._send_once(operation, request)
+            except UnavailableError as error:
+                await asyncio.sleep(wait_asked_for(error, wait))
+        return await self._send_once(operation, request)
+
+    async def _send_once(self, operation: Operation[T], request: Request) -> T:
+        try:
+            response = await self._http.request(**request.arguments)
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+        except UnicodeEncodeError as error:
+            raise unsendable(error) from error
+        return answer_of(operation, response)

@@ -1,0 +1,797 @@
+"""The operations of the services, made by ``scripts/python_client.py``. Do not edit.
+
+A method takes the user and the required fields, and the other fields as keyword arguments. None counts as not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from cardlog_client.requests import Operation
+
+if TYPE_CHECKING:
+    from cardlog_client import types
+
+T = TypeVar("T")
+
+_ACCEPT_PROPOSAL: Operation[types.Reference | types.RetractedCard] = Operation(
+    "write", "POST", "/v1/proposals/{proposal_id}/accept"
+)
+_ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
+_APPROVE_PATCH: Operation[types.MemoryChanged] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/approve"
+)
+_ARBITRATION: Operation[types.Arbitration] = Operation("read", "GET", "/v1/arbitrations/{arbitration_id}")
+_ARBITRATIONS: Operation[types.Arbitrations] = Operation("read", "GET", "/v1/arbitrations")
+_ARCHIVE_REFERENCE: Operation[types.WrittenReference] = Operation(
+    "write", "POST", "/v1/references/{kind}/{key}/archive", once="idempotency_key"
+)
+_ATTEMPT_PROBLEM: Operation[types.WrittenProblem] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/attempt", once="idempotency_key"
+)
+_AUDIT: Operation[types.AuditPage] = Operation("read", "GET", "/v1/audit")
+_CARD: Operation[types.Card] = Operation("read", "GET", "/v1/cards/{card_id}")
+_CARD_HISTORY: Operation[types.CardHistory] = Operation("read", "GET", "/v1/cards/{card_id}/history")
+_CARD_LATEST: Operation[types.LatestCard] = Operation("read", "GET", "/v1/cards/{card_id}/latest")
+_CARD_RELATIONS: Operation[types.Relations] = Operation("read", "GET", "/v1/cards/{card_id}/relations")
+_CARDS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/cards")
+_CHANGE_REFERENCE: Operation[types.WrittenReference] = Operation(
+    "write", "PATCH", "/v1/references/{kind}/{key}", once="idempotency_key", nulls=True
+)
+_CHANGE_REFERENCE_TIER: Operation[types.WrittenReference] = Operation(
+    "write", "POST", "/v1/references/{kind}/{key}/tier", once="idempotency_key"
+)
+_CHANNELS: Operation[dict[str, types.ChannelHealth]] = Operation("read", "GET", "/v1/channels")
+_CHERRY_PICK_MEMORY: Operation[types.MemoryChanged] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/cherry-pick", once="idempotency_key"
+)
+_CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/close", once="idempotency_key"
+)
+_CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
+_COUNT_CARDS: Operation[types.Groups] = Operation("read", "GET", "/v1/cards/aggregate")
+_CREATE_REFERENCE: Operation[types.WrittenReference] = Operation(
+    "write", "POST", "/v1/references/{kind}", once="idempotency_key"
+)
+_DECLARE_MODE: Operation[types.WrittenMode] = Operation("write", "PUT", "/v1/modes/{name}")
+_DECLARE_PROJECT: Operation[types.WrittenProject] = Operation(
+    "write", "PUT", "/v1/projects/{project_id}", nulls=True
+)
+_DECLARE_REFERENCE_KIND: Operation[types.DeclaredKind] = Operation(
+    "write", "PUT", "/v1/reference-kinds/{kind}"
+)
+_DELETE_MODE: Operation[types.DeletedMode] = Operation("write", "DELETE", "/v1/modes/{name}")
+_EPISODES: Operation[types.EpisodesPage] = Operation("read", "GET", "/v1/memory/{user_id}/episodes")
+_ERASE_PERSON: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/people/{name}")
+_ERASE_TURN: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/turns/{turn_id}")
+_ERASE_USER: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/users/{user_id}")
+_ERASURE_RECEIPT: Operation[types.Erasure] = Operation("write", "GET", "/v1/erasures/{erasure_id}")
+_MEMORY: Operation[types.Memory] = Operation("read", "GET", "/v1/memory/{user_id}")
+_MEMORY_CANDIDATES: Operation[types.MemoryCandidates] = Operation(
+    "read", "GET", "/v1/memory/{user_id}/schema/candidates"
+)
+_MEMORY_DIFF: Operation[types.MemoryDiff] = Operation("read", "GET", "/v1/memory/{user_id}/diff")
+_MEMORY_HISTORY: Operation[types.MemoryHistory] = Operation("read", "GET", "/v1/memory/{user_id}/history")
+_MEMORY_QUEUE: Operation[types.MemoryQueue] = Operation("read", "GET", "/v1/memory/{user_id}/queue")
+_MIGRATE_MEMORY: Operation[types.MemoryMigration] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/migrate", once="idempotency_key"
+)
+_MODES: Operation[types.Modes] = Operation("read", "GET", "/v1/modes")
+_MOVE_REFERENCE: Operation[types.WrittenReference] = Operation(
+    "write", "POST", "/v1/references/{kind}/{key}/move", once="idempotency_key"
+)
+_OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/problems", once="idempotency_key"
+)
+_PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
+)
+_PRIORITIZE_PROBLEM: Operation[types.WrittenProblem] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/priority", once="idempotency_key"
+)
+_PROBLEM: Operation[types.ProblemHistory] = Operation(
+    "read", "GET", "/v1/memory/{user_id}/problems/{problem_id}"
+)
+_PROBLEMS: Operation[types.ProblemsPage] = Operation("read", "GET", "/v1/memory/{user_id}/problems")
+_PROMOTE_CATEGORY: Operation[types.MemoryPromoted] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/schema/promote", once="idempotency_key"
+)
+_PROPOSALS: Operation[types.ProposalsPage] = Operation("read", "GET", "/v1/proposals")
+_RECALL: Operation[types.Answer] = Operation("read", "POST", "/v1/recall")
+_RECLASSIFY_CARD: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/cards/{card_id}/mode", once="request_id"
+)
+_REEMBED_MODE: Operation[types.Reembedding] = Operation("write", "POST", "/v1/modes/{name}/reembed")
+_REEMBEDDING_PROGRESS: Operation[types.ReembeddingProgress] = Operation(
+    "read", "GET", "/v1/modes/{name}/reembed"
+)
+_REFERENCE: Operation[types.Reference] = Operation("read", "GET", "/v1/references/{kind}/{key}")
+_REFERENCE_HISTORY: Operation[types.ReferenceHistory] = Operation(
+    "read", "GET", "/v1/references/{kind}/{key}/history"
+)
+_REFERENCE_KINDS: Operation[types.ReferenceKinds] = Operation("read", "GET", "/v1/reference-kinds")
+_REFERENCES: Operation[types.ReferencesPage] = Operation("read", "GET", "/v1/references")
+_REFUSE_PATCH: Operation[types.MemoryChanged] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/refuse"
+)
+_REFUSE_PROPOSAL: Operation[types.RefusedProposal] = Operation(
+    "write", "POST", "/v1/proposals/{proposal_id}/refuse"
+)
+_RELATE_CARDS: Operation[types.Accepted] = Operation("write", "POST", "/v1/relations")
+_REMOVE_TEAM_MEMBER: Operation[types.Team] = Operation(
+    "write", "DELETE", "/v1/teams/{team_id}/members/{member}"
+)
+_RENAME_MODE: Operation[types.WrittenMode] = Operation("write", "POST", "/v1/modes/{name}/rename")
+_REOPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/reopen", once="idempotency_key"
+)
+_RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
+    "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
+)
+_REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/schema/revert", once="idempotency_key"
+)
+_ROLL_BACK_MEMORY: Operation[types.MemoryRolledBack] = Operation(
+    "write", "POST", "/v1/memory/{user_id}/rollback", once="idempotency_key"
+)
+_SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
+)
+_STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
+_STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
+_USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
+_VERIFY_CARD: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
+)
+
+
+class Operations:
+    """The methods of :class:`~cardlog_client.client.Client`."""
+
+    def _send(self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]) -> T:
+        raise NotImplementedError
+
+    def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        """Apply an op that prose asked for."""
+        return self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
+
+    def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
+        """Add a member to a team; the first member adds oneself."""
+        return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
+
+    def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
+        """Apply a waiting patch. Other fields: rationale, agent_id, patch, reason, by."""
+        return self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
+        """One conflict. Other fields: wait_for."""
+        return self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)
+
+    def arbitrations(self, user_id: str, **more: object) -> types.Arbitrations:
+        """Conflicts that wait for a verdict. Other fields: wait_for, status, project_id, limit, cursor."""
+        return self._send(_ARBITRATIONS, {"user_id": user_id}, more)
+
+    def archive_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
+        """Put a reference away. Other fields: project_id, team_id, agent_id, reason, idempotency_key."""
+        return self._send(_ARCHIVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def attempt_problem(
+        self, user_id: str, problem_id: str, approach: str, **more: object
+    ) -> types.WrittenProblem:
+        """Record what was tried against a problem. Other fields: agent_id, turn_ids, outcome, successful, date,
+        idempotency_key."""
+        return self._send(
+            _ATTEMPT_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "approach": approach}, more
+        )
+
+    def audit(self, user_id: str | None, **more: object) -> types.AuditPage:
+        """Who read or changed whose memory. Other fields: key_id, operation, outcome, since, until, limit, cursor."""
+        return self._send(_AUDIT, {"user_id": user_id}, more)
+
+    def card(self, user_id: str, card_id: str, **more: object) -> types.Card:
+        """One card. Other fields: wait_for, as_of, known_at."""
+        return self._send(_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    def card_history(self, user_id: str, card_id: str, **more: object) -> types.CardHistory:
+        """Every card about the same fact, in order of time. Other fields: wait_for, as_of, known_at."""
+        return self._send(_CARD_HISTORY, {"user_id": user_id, "card_id": card_id}, more)
+
+    def card_latest(self, user_id: str, card_id: str, **more: object) -> types.LatestCard:
+        """The latest card of the card's chain of changes. Other fields: wait_for, as_of, known_at."""
+        return self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
+
+    def card_relations(self, user_id: str, card_id: str, **more: object) -> types.Relations:
+        """The relations of the card, with reason and actor. Other fields: wait_for, as_of, known_at, predicate."""
+        return self._send(_CARD_RELATIONS, {"user_id": user_id, "card_id": card_id}, more)
+
+    def cards(self, user_id: str, **more: object) -> types.CardsPage:
+        """The cards of a slice, page by page, the latest recorded first. Other fields: wait_for, as_of, known_at,
+        project_id, context_layer, kind, status, created_from, created_to, occurred_from, occurred_to,
+        effective_from, effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id,
+        agent_id, document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag,
+        topic, about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate,
+        related_to, episode, min_importance, sentiment, collapse, limit, cursor."""
+        return self._send(_CARDS, {"user_id": user_id}, more)
+
+    def change_reference(
+        self, user_id: str, kind: str, key: str, op: str, /, **more: object
+    ) -> types.WrittenReference:
+        """Apply an op to a reference. Other fields: project_id, team_id, agent_id, expected_version, turn_ids,
+        idempotency_key."""
+        return self._send(_CHANGE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key, "op": op}, more)
+
+    def change_reference_tier(
+        self, user_id: str, kind: str, key: str, tier: Literal["pinned", "session", "archive"], **more: object
+    ) -> types.WrittenReference:
+        """Move a reference to another tier. Other fields: project_id, team_id, agent_id, reason, idempotency_key."""
+        return self._send(
+            _CHANGE_REFERENCE_TIER, {"user_id": user_id, "kind": kind, "key": key, "tier": tier}, more
+        )
+
+    def channels(self) -> dict[str, types.ChannelHealth]:
+        """The health of the recall channels in this process."""
+        return self._send(_CHANNELS, {}, {})
+
+    def cherry_pick_memory(
+        self, user_id: str, event_ids: Sequence[str], **more: object
+    ) -> types.MemoryChanged:
+        """Apply changes of the core document again that were left out. Other fields: rationale, agent_id, actor,
+        idempotency_key."""
+        return self._send(_CHERRY_PICK_MEMORY, {"user_id": user_id, "event_ids": event_ids}, more)
+
+    def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
+        """Close a problem. Other fields: agent_id, turn_ids, resolution, idempotency_key."""
+        return self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
+        """Ask; get the cards as blocks of a prompt. Other fields: project_id, session_id, k, as_of, known_at,
+        timezone, kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for, token_budget,
+        paths."""
+        return self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
+        """The number of cards of a slice, grouped by axes. Other fields: wait_for, as_of, known_at, project_id,
+        context_layer, kind, status, created_from, created_to, occurred_from, occurred_to, effective_from,
+        effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id, agent_id,
+        document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag, topic,
+        about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate, related_to,
+        episode, min_importance, sentiment, collapse, bucket, timezone."""
+        return self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
+
+    def create_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
+        """Create a reference. Other fields: project_id, team_id, agent_id, data, tier, idempotency_key."""
+        return self._send(_CREATE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
+        """Declare a mode, or declare it anew. Other fields: project_id, embedder, description, default_decay,
+        prompt_overrides, is_default."""
+        return self._send(_DECLARE_MODE, {"user_id": user_id, "name": name}, more)
+
+    def declare_project(self, user_id: str, project_id: str, **more: object) -> types.WrittenProject:
+        """Set the default mode and the description of a project. Other fields: default_mode, description."""
+        return self._send(_DECLARE_PROJECT, {"user_id": user_id, "project_id": project_id}, more)
+
+    def declare_reference_kind(
+        self, kind: str, schema: Mapping[str, object], **more: object
+    ) -> types.DeclaredKind:
+        """Declare a kind of the tenant. Other fields: initial, description."""
+        return self._send(_DECLARE_REFERENCE_KIND, {"kind": kind, "schema": schema}, more)
+
+    def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
+        """Delete a mode; its cards stay and belong to the general mode. Other fields: project_id."""
+        return self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    def episodes(self, user_id: str, **more: object) -> types.EpisodesPage:
+        """The episodes about topics and places of the core document. Other fields: topics, paths, k, project_id."""
+        return self._send(_EPISODES, {"user_id": user_id}, more)
+
+    def erase_person(self, user_id: str | None, name: str, **more: object) -> types.Erasure:
+        """Erase a person who is spoken of: every turn that names the person, and everything made of it. Other fields:
+        alias, dry_run."""
+        return self._send(_ERASE_PERSON, {"user_id": user_id, "name": name}, more)
+
+    def erase_turn(self, user_id: str, turn_id: str, **more: object) -> types.Erasure:
+        """Erase one turn, and everything that was made of it. Other fields: dry_run."""
+        return self._send(_ERASE_TURN, {"user_id": user_id, "turn_id": turn_id}, more)
+
+    def erase_user(self, user_id: str, **more: object) -> types.Erasure:
+        """Erase a user: every word, and everything that was made of them. Other fields: dry_run."""
+        return self._send(_ERASE_USER, {"user_id": user_id}, more)
+
+    def erasure_receipt(self, erasure_id: str) -> types.Erasure:
+        """The receipt of an erasure, as of now."""
+        return self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
+
+    def memory(self, user_id: str, **more: object) -> types.Memory:
+        """The core document, now or then. Other fields: version, as_of, paths, explain."""
+        return self._send(_MEMORY, {"user_id": user_id}, more)
+
+    def memory_candidates(self, user_id: str) -> types.MemoryCandidates:
+        """Topics of the core document that may become categories."""
+        return self._send(_MEMORY_CANDIDATES, {"user_id": user_id}, {})
+
+    def memory_diff(self, user_id: str, from_: int, **more: object) -> types.MemoryDiff:
+        """What differs between two versions of the core document. Other fields: to."""
+        return self._send(_MEMORY_DIFF, {"user_id": user_id, "from": from_}, more)
+
+    def memory_history(self, user_id: str, **more: object) -> types.MemoryHistory:
+        """Every change of the core document, the latest first. Other fields: limit, cursor."""
+        return self._send(_MEMORY_HISTORY, {"user_id": user_id}, more)
+
+    def memory_queue(self, user_id: str, **more: object) -> types.MemoryQueue:
+        """Patches of the core document that wait for an answer. Other fields: status."""
+        return self._send(_MEMORY_QUEUE, {"user_id": user_id}, more)
+
+    def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
+        """Migrate the memory of another system. Other fields: text, messages, format, source, said_at, user_name,
+        timezone, apply_from, dry_run, wait_s, idempotency_key."""
+        return self._send(_MIGRATE_MEMORY, {"user_id": user_id}, more)
+
+    def modes(self, user_id: str, **more: object) -> types.Modes:
+        """The modes of a user. Other fields: project_id."""
+        return self._send(_MODES, {"user_id": user_id}, more)
+
+    def move_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
+        """Give a reference another scope. Other fields: project_id, team_id, agent_id, to_project_id, to_team_id,
+        idempotency_key."""
+        return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
+        """Open a problem. Other fields: agent_id, turn_ids, priority, project_id, mode, idempotency_key."""
+        return self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
+
+    def patch_memory(
+        self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
+    ) -> types.MemoryChanged:
+        """Patch the core document. Other fields: rationale, agent_id, source, confidence, expected_version, turn_ids,
+        idempotency_key."""
+        return self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    def prioritize_problem(
+        self, user_id: str, problem_id: str, priority: int, **more: object
+    ) -> types.WrittenProblem:
+        """Give a problem another priority. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
+        )
+
+    def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
+        """One problem with its history."""
+        return self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+
+    def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
+        """The problems of a user. Other fields: status, project_id, limit."""
+        return self._send(_PROBLEMS, {"user_id": user_id}, more)
+
+    def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
+        """Make a category of a topic that recurs in the core document. Other fields: rationale, agent_id,
+        proposedName, members, actor, dry_run, idempotency_key."""
+        return self._send(_PROMOTE_CATEGORY, {"user_id": user_id, "candidate": candidate}, more)
+
+    def proposals(self, user_id: str, **more: object) -> types.ProposalsPage:
+        """Ops that prose asked for. Other fields: status, limit, cursor."""
+        return self._send(_PROPOSALS, {"user_id": user_id}, more)
+
+    def recall(self, user_id: str, query: str, **more: object) -> types.Answer:
+        """Ask; get the few cards that matter. Other fields: project_id, session_id, k, as_of, known_at, timezone,
+        kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for."""
+        return self._send(_RECALL, {"user_id": user_id, "query": query}, more)
+
+    def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
+        """Give a card another mode. Other fields: by, reason, request_id."""
+        return self._send(_RECLASSIFY_CARD, {"user_id": user_id, "card_id": card_id, "mode": mode}, more)
+
+    def reembed_mode(self, user_id: str | None, name: str, **more: object) -> types.Reembedding:
+        """Embed the earlier cards of a mode again, with its present model. Other fields: project_id, dry_run."""
+        return self._send(_REEMBED_MODE, {"user_id": user_id, "name": name}, more)
+
+    def reembedding_progress(
+        self, user_id: str | None, name: str, **more: object
+    ) -> types.ReembeddingProgress:
+        """The progress of a re-embedding. Other fields: project_id."""
+        return self._send(_REEMBEDDING_PROGRESS, {"user_id": user_id, "name": name}, more)
+
+    def reference(self, user_id: str, kind: str, key: str, **more: object) -> types.Reference:
+        """One reference, now or then. Other fields: project_id, team_id, as_of, version."""
+        return self._send(_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def reference_history(self, user_id: str, kind: str, key: str, **more: object) -> types.ReferenceHistory:
+        """Every op of a reference, the latest first. Other fields: project_id, team_id, values, limit, cursor."""
+        return self._send(_REFERENCE_HISTORY, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def reference_kinds(self) -> types.ReferenceKinds:
+        """The kinds of references, with their ops and schemas."""
+        return self._send(_REFERENCE_KINDS, {}, {})
+
+    def references(self, user_id: str, **more: object) -> types.ReferencesPage:
+        """The references of a user and the user's teams. Other fields: kind, tier, project_id, team_id, archived,
+        limit, cursor."""
+        return self._send(_REFERENCES, {"user_id": user_id}, more)
+
+    def refuse_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
+        """Refuse a waiting patch. Other fields: rationale, agent_id, reason, by."""
+        return self._send(_REFUSE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    def refuse_proposal(self, user_id: str, proposal_id: str, **more: object) -> types.RefusedProposal:
+        """Refuse an op that prose asked for. Other fields: reason."""
+        return self._send(_REFUSE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, more)
+
+    def relate_cards(
+        self,
+        user_id: str,
+        from_card: str,
+        to_card: str,
+        predicate: Literal[
+            "update",
+            "state_change",
+            "expands",
+            "qualifies",
+            "contradicts",
+            "retracts",
+            "same_as",
+            "parent_of",
+            "related_to",
+            "affects_state",
+        ],
+        reason: str,
+        **more: object,
+    ) -> types.Accepted:
+        """Relate two cards; additive, nothing is changed or lost. Other fields: confidence, agent_id."""
+        return self._send(
+            _RELATE_CARDS,
+            {
+                "user_id": user_id,
+                "from_card": from_card,
+                "to_card": to_card,
+                "predicate": predicate,
+                "reason": reason,
+            },
+            more,
+        )
+
+    def remove_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
+        """Remove a member from a team."""
+        return self._send(_REMOVE_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
+
+    def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
+        """Give a mode another name; its cards stay its cards. Other fields: project_id."""
+        return self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
+
+    def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
+        """Open a closed problem again. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    def restore_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
+        """Bring back a version of a reference. Other fields: project_id, team_id, agent_id, version,
+        idempotency_key."""
+        return self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
+        """Take a promoted category of the core document back. Other fields: rationale, agent_id, actor,
+        idempotency_key."""
+        return self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)
+
+    def roll_back_memory(self, user_id: str, **more: object) -> types.MemoryRolledBack:
+        """Leave events out of the core document. Other fields: rationale, agent_id, event_ids, to_version, actor,
+        dry_run, idempotency_key."""
+        return self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
+
+    def settle_arbitration(
+        self,
+        user_id: str,
+        arbitration_id: str,
+        verdict: Literal["keep_old", "accept_new", "coexist"],
+        **more: object,
+    ) -> types.Accepted:
+        """Settle a conflict. Other fields: reason, by."""
+        return self._send(
+            _SETTLE_ARBITRATION,
+            {"user_id": user_id, "arbitration_id": arbitration_id, "verdict": verdict},
+            more,
+        )
+
+    def stages(self) -> types.Stages:
+        """The health and the lag of every stage."""
+        return self._send(_STAGES, {}, {})
+
+    def status(self) -> types.Status:
+        """The health and the lag of every stage."""
+        return self._send(_STATUS, {}, {})
+
+    def users(self, **more: object) -> types.UsersPage:
+        """The users of the tenant, in order. Other fields: after, limit."""
+        return self._send(_USERS, {}, more)
+
+    def verify_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        """Confirm that a card is still right. Other fields: by, note, verified_at, request_id."""
+        return self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+
+class AsyncOperations:
+    """The methods of :class:`~cardlog_client.client.AsyncClient`: those of :class:`Operations` as coroutines."""
+
+    async def _send(
+        self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]
+    ) -> T:
+        raise NotImplementedError
+
+    async def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        return await self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
+
+    async def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
+        return await self._send(
+            _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
+        )
+
+    async def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
+        return await self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    async def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
+        return await self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)
+
+    async def arbitrations(self, user_id: str, **more: object) -> types.Arbitrations:
+        return await self._send(_ARBITRATIONS, {"user_id": user_id}, more)
+
+    async def archive_reference(
+        self, user_id: str, kind: str, key: str, **more: object
+    ) -> types.WrittenReference:
+        return await self._send(_ARCHIVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def attempt_problem(
+        self, user_id: str, problem_id: str, approach: str, **more: object
+    ) -> types.WrittenProblem:
+        return await self._send(
+            _ATTEMPT_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "approach": approach}, more
+        )
+
+    async def audit(self, user_id: str | None, **more: object) -> types.AuditPage:
+        return await self._send(_AUDIT, {"user_id": user_id}, more)
+
+    async def card(self, user_id: str, card_id: str, **more: object) -> types.Card:
+        return await self._send(_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def card_history(self, user_id: str, card_id: str, **more: object) -> types.CardHistory:
+        return await self._send(_CARD_HISTORY, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def card_latest(self, user_id: str, card_id: str, **more: object) -> types.LatestCard:
+        return await self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def card_relations(self, user_id: str, card_id: str, **more: object) -> types.Relations:
+        return await self._send(_CARD_RELATIONS, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def cards(self, user_id: str, **more: object) -> types.CardsPage:
+        return await self._send(_CARDS, {"user_id": user_id}, more)
+
+    async def change_reference(
+        self, user_id: str, kind: str, key: str, op: str, /, **more: object
+    ) -> types.WrittenReference:
+        return await self._send(
+            _CHANGE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key, "op": op}, more
+        )
+
+    async def change_reference_tier(
+        self, user_id: str, kind: str, key: str, tier: Literal["pinned", "session", "archive"], **more: object
+    ) -> types.WrittenReference:
+        return await self._send(
+            _CHANGE_REFERENCE_TIER, {"user_id": user_id, "kind": kind, "key": key, "tier": tier}, more
+        )
+
+    async def channels(self) -> dict[str, types.ChannelHealth]:
+        return await self._send(_CHANNELS, {}, {})
+
+    async def cherry_pick_memory(
+        self, user_id: str, event_ids: Sequence[str], **more: object
+    ) -> types.MemoryChanged:
+        return await self._send(_CHERRY_PICK_MEMORY, {"user_id": user_id, "event_ids": event_ids}, more)
+
+    async def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
+        return await self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    async def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
+        return await self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    async def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
+        return await self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
+
+    async def create_reference(
+        self, user_id: str, kind: str, key: str, **more: object
+    ) -> types.WrittenReference:
+        return await self._send(_CREATE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
+        return await self._send(_DECLARE_MODE, {"user_id": user_id, "name": name}, more)
+
+    async def declare_project(self, user_id: str, project_id: str, **more: object) -> types.WrittenProject:
+        return await self._send(_DECLARE_PROJECT, {"user_id": user_id, "project_id": project_id}, more)
+
+    async def declare_reference_kind(
+        self, kind: str, schema: Mapping[str, object], **more: object
+    ) -> types.DeclaredKind:
+        return await self._send(_DECLARE_REFERENCE_KIND, {"kind": kind, "schema": schema}, more)
+
+    async def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
+        return await self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    async def episodes(self, user_id: str, **more: object) -> types.EpisodesPage:
+        return await self._send(_EPISODES, {"user_id": user_id}, more)
+
+    async def erase_person(self, user_id: str | None, name: str, **more: object) -> types.Erasure:
+        return await self._send(_ERASE_PERSON, {"user_id": user_id, "name": name}, more)
+
+    async def erase_turn(self, user_id: str, turn_id: str, **more: object) -> types.Erasure:
+        return await self._send(_ERASE_TURN, {"user_id": user_id, "turn_id": turn_id}, more)
+
+    async def erase_user(self, user_id: str, **more: object) -> types.Erasure:
+        return await self._send(_ERASE_USER, {"user_id": user_id}, more)
+
+    async def erasure_receipt(self, erasure_id: str) -> types.Erasure:
+        return await self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
+
+    async def memory(self, user_id: str, **more: object) -> types.Memory:
+        return await self._send(_MEMORY, {"user_id": user_id}, more)
+
+    async def memory_candidates(self, user_id: str) -> types.MemoryCandidates:
+        return await self._send(_MEMORY_CANDIDATES, {"user_id": user_id}, {})
+
+    async def memory_diff(self, user_id: str, from_: int, **more: object) -> types.MemoryDiff:
+        return await self._send(_MEMORY_DIFF, {"user_id": user_id, "from": from_}, more)
+
+    async def memory_history(self, user_id: str, **more: object) -> types.MemoryHistory:
+        return await self._send(_MEMORY_HISTORY, {"user_id": user_id}, more)
+
+    async def memory_queue(self, user_id: str, **more: object) -> types.MemoryQueue:
+        return await self._send(_MEMORY_QUEUE, {"user_id": user_id}, more)
+
+    async def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
+        return await self._send(_MIGRATE_MEMORY, {"user_id": user_id}, more)
+
+    async def modes(self, user_id: str, **more: object) -> types.Modes:
+        return await self._send(_MODES, {"user_id": user_id}, more)
+
+    async def move_reference(
+        self, user_id: str, kind: str, key: str, **more: object
+    ) -> types.WrittenReference:
+        return await self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
+        return await self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
+
+    async def patch_memory(
+        self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
+    ) -> types.MemoryChanged:
+        return await self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    async def prioritize_problem(
+        self, user_id: str, problem_id: str, priority: int, **more: object
+    ) -> types.WrittenProblem:
+        return await self._send(
+            _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
+        )
+
+    async def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
+        return await self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+
+    async def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
+        return await self._send(_PROBLEMS, {"user_id": user_id}, more)
+
+    async def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
+        return await self._send(_PROMOTE_CATEGORY, {"user_id": user_id, "candidate": candidate}, more)
+
+    async def proposals(self, user_id: str, **more: object) -> types.ProposalsPage:
+        return await self._send(_PROPOSALS, {"user_id": user_id}, more)
+
+    async def recall(self, user_id: str, query: str, **more: object) -> types.Answer:
+        return await self._send(_RECALL, {"user_id": user_id, "query": query}, more)
+
+    async def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
+        return await self._send(
+            _RECLASSIFY_CARD, {"user_id": user_id, "card_id": card_id, "mode": mode}, more
+        )
+
+    async def reembed_mode(self, user_id: str | None, name: str, **more: object) -> types.Reembedding:
+        return await self._send(_REEMBED_MODE, {"user_id": user_id, "name": name}, more)
+
+    async def reembedding_progress(
+        self, user_id: str | None, name: str, **more: object
+    ) -> types.ReembeddingProgress:
+        return await self._send(_REEMBEDDING_PROGRESS, {"user_id": user_id, "name": name}, more)
+
+    async def reference(self, user_id: str, kind: str, key: str, **more: object) -> types.Reference:
+        return await self._send(_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def reference_history(
+        self, user_id: str, kind: str, key: str, **more: object
+    ) -> types.ReferenceHistory:
+        return await self._send(_REFERENCE_HISTORY, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def reference_kinds(self) -> types.ReferenceKinds:
+        return await self._send(_REFERENCE_KINDS, {}, {})
+
+    async def references(self, user_id: str, **more: object) -> types.ReferencesPage:
+        return await self._send(_REFERENCES, {"user_id": user_id}, more)
+
+    async def refuse_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
+        return await self._send(_REFUSE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    async def refuse_proposal(self, user_id: str, proposal_id: str, **more: object) -> types.RefusedProposal:
+        return await self._send(_REFUSE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, more)
+
+    async def relate_cards(
+        self,
+        user_id: str,
+        from_card: str,
+        to_card: str,
+        predicate: Literal[
+            "update",
+            "state_change",
+            "expands",
+            "qualifies",
+            "contradicts",
+            "retracts",
+            "same_as",
+            "parent_of",
+            "related_to",
+            "affects_state",
+        ],
+        reason: str,
+        **more: object,
+    ) -> types.Accepted:
+        return await self._send(
+            _RELATE_CARDS,
+            {
+                "user_id": user_id,
+                "from_card": from_card,
+                "to_card": to_card,
+                "predicate": predicate,
+                "reason": reason,
+            },
+            more,
+        )
+
+    async def remove_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
+        return await self._send(
+            _REMOVE_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
+        )
+
+    async def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
+        return await self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
+
+    async def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
+        return await self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    async def restore_reference(
+        self, user_id: str, kind: str, key: str, **more: object
+    ) -> types.WrittenReference:
+        return await self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
+        return await self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)
+
+    async def roll_back_memory(self, user_id: str, **more: object) -> types.MemoryRolledBack:
+        return await self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
+
+    async def settle_arbitration(
+        self,
+        user_id: str,
+        arbitration_id: str,
+        verdict: Literal["keep_old", "accept_new", "coexist"],
+        **more: object,
+    ) -> types.Accepted:
+        return await self._send(
+            _SETTLE_ARBITRATION,
+            {"user_id": user_id, "arbitration_id": arbitration_id, "verdict": verdict},
+            more,
+        )
+
+    async def stages(self) -> types.Stages:
+        return await self._send(_STAGES, {}, {})
+
+    async def status(self) -> types.Status:
+        return await self._send(_STATUS, {}, {})
+
+    async def users(self, **more: object) -> types.UsersPage:
+        return await self._send(_USERS, {}, more)
+
+    async def verify_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        return await self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)

@@ -1,0 +1,56 @@
+"""The verbs about a user's memory call the services, with the key of this Cardlog or as the operator of a tenant."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.support.stack import Running
+
+
+def told(stack: Running, *words: str) -> Any:
+    done = stack.command(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_reference_is_kept_by_the_verbs(stack: Running) -> None:
+    mine = ("--user", "vera", "--project", "shop")
+    assert told(stack, "ref", "create", "todo_list", "errands", *mine)["version"] == 1
+    assert told(stack, "ref", "apply", "todo_list", "errands", "add", "text=nails", *mine)["version"] == 2
+    [listed] = told(stack, "ref", "list", *mine)
+    assert listed["rendering"] == "errands: [ ] nails"
+    assert stack.command("ref", "list", "--user", "vera").stdout.startswith(
+        "todo_list/errands (project shop)  v2 "
+    )
+    told(stack, "ref", "tier", "todo_list", "errands", "pinned", *mine)
+    told(stack, "ref", "archive", "todo_list", "errands", *mine)
+    assert stack.command("ref", "list", *mine).stdout == "vera has no references\n"
+    assert told(stack, "ref", "restore", "todo_list", "errands", "--version", "1", *mine)["data"] == {
+        "items": []
+    }
+    history = stack.command("ref", "history", "todo_list", "errands", "--limit", "4", *mine, "--json").stdout
+    assert [json.loads(line)["version"] for line in history.splitlines()] == [5, 4, 3, 2]
+    refused = stack.command("ref", "apply", "todo_list", "errands", "sew", *mine)
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (1, 1)
+    assert refused.stderr.startswith("cardlog ref: op: ")
+
+
+def test_the_argument_of_an_op_never_names_another_user(stack: Running) -> None:
+    told(stack, "ref", "create", "variable", "desk", "--user", "vera", "--value", "{}")
+    words = ("ref", "apply", "variable", "desk", "set", "path=/x", "value=1", "user_id=eve")
+    assert told(stack, *words, "--user", "vera")["data"] == {"x": 1}
+
+
+def test_an_operator_reaches_another_tenant_and_only_that_one(stack: Running) -> None:
+    told(stack, "ref", "create", "variable", "lamp", "--user", "ivo", "--tenant", "acme", "--value", "3")
+    problem = told(stack, "problems", "open", "a cold room", "--user", "ivo", "--tenant", "acme")
+    assert [each["key"] for each in told(stack, "ref", "list", "--user", "ivo", "--tenant", "acme")] == [
+        "lamp"
+    ]
+    assert told(stack, "ref", "list", "--user", "ivo") == []
+    assert told(stack, "problems", "list", "--user", "ivo") == []
+    unknown = stack.command("problems", "close", problem["problem_id"], "--user", "ivo")
+    assert (unknown.returncode, unknown.stderr) == (1, "cardlog problems: this user has no such problem\n")
+    asked = stack.command("recall", "is the lamp on?", "--user", "ivo", "--tenant", "acme")
+    assert asked.returncode == 0, asked.stderr
