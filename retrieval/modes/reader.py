@@ -15,7 +15,7 @@ from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, connected, listing
 
 
 class ModeReader:
@@ -56,7 +56,7 @@ class ModeReader:
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""
         async with (
-            listing(self._pool, owner, within_s) as connection,
+            connected(self._pool, owner, within_s) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             await cursor.execute(REGISTRY, registry_parameters([owner]))

@@ -21,7 +21,7 @@ from events.platform.sql import statement
 from events.types.tenancy import tenant_of, vouch
 
 _SEE = statement("retrieval.pool", "see")
-_LIST_WAITS_S = 5.0
+_LIST_WAITS_S = 2.0
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
 
 
