@@ -57,7 +57,7 @@ class TableProjector(ABC):
         remaining: Iterable[Event],
     ) -> None:
         """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
-        connection.execute(self._statement("forget_user"), {"user_id": storage_id})
+        connection.execute(statement(self.package, "forget_user"), {"user_id": storage_id})
         if event_ids is not None:
             self.load(connection, remaining)
 
@@ -66,7 +66,7 @@ class TableProjector(ABC):
         return 0
 
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
-        return dict(connection.execute(self._statement("held"), {"user_id": storage_id}).fetchall())
+        return dict(connection.execute(statement(self.package, "held"), {"user_id": storage_id}).fetchall())
 
     def _statement(self, name: str) -> SQL:
         return statement(self.package, name)
