@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from inspect import BoundArguments, cleandoc
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NoReturn
@@ -100,25 +101,43 @@ def run(words: Sequence[str]) -> int:
         gc.enable()
     if command.__name__ == "help_print" and not _HELP & set(words):
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
+    with ExitStack() as opened:
+        given = _given(words, bound, data, wanted, opened)
+        return int(command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted}) or 0)
+
+
+def _given(
+    words: Sequence[str], bound: BoundArguments, data: Path | None, wanted: frozenset[str], opened: ExitStack
+) -> dict[str, Any]:
+    """Returns the values that the verb gets by name. ``deploy.options.Given`` describes them."""
     given: dict[str, Any] = {"data": data}
-    if wanted & {"settings", "client"}:
-        from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
-        from deploy.environment import load_settings  # noqa: PLC0415
-        from events.sealing import sealer  # noqa: PLC0415
-        from events.store import authentication  # noqa: PLC0415
+    if not wanted - given.keys():
+        return given
+    from deploy import logs  # noqa: PLC0415 - --help and --version need none of these modules
+    from deploy.environment import load_settings  # noqa: PLC0415
+    from events.sealing import sealer  # noqa: PLC0415
+    from events.store import authentication  # noqa: PLC0415
 
-        settings = load_settings(data=data)
-        authentication.use_file(settings.log_key_file)
-        sealer.use_settings(settings)
-        logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb_of(words).strip()), data=data)
-        given["settings"] = settings
-    if "client" not in wanted:
-        given = {name: value for name, value in given.items() if name in wanted}
-        return int(command(*bound.args, **bound.kwargs, **given) or 0)
-    from deploy.services import client_of  # noqa: PLC0415 - as above
+    verb = verb_of(words).strip()
+    settings = given["settings"] = load_settings(data=data)
+    authentication.use_file(settings.log_key_file)
+    sealer.use_settings(settings)
+    logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb), data=data)
+    if wanted & {"cardlog", "connection"}:
+        from deploy.instance import find  # noqa: PLC0415 - as above
 
-    with client_of(settings, data, bound.arguments["options"].tenant) as client:
-        return int(command(*bound.args, **bound.kwargs, client=client) or 0)
+        given["cardlog"], _ = find(settings, data)
+    if "connection" in wanted:
+        from events.platform.database import connect  # noqa: PLC0415 - as above
+
+        url = given["cardlog"].database_url
+        given["connection"] = opened.enter_context(connect(url, application=verb))
+    if "client" in wanted:
+        from deploy.services import client_of  # noqa: PLC0415 - as above
+
+        tenant = bound.arguments["options"].tenant
+        given["client"] = opened.enter_context(client_of(settings, data, tenant))
+    return given
 
 
 def _refuse(words: Sequence[str], why: str) -> NoReturn:

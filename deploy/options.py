@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
@@ -19,9 +20,11 @@ class OptionInvalidError(ValueError):
 
 
 Given = Annotated[T, Parameter(parse=False)]
-"""A value that the command gives a verb by name and no user can give: ``settings``, ``data`` and ``client``.
+"""A value that the command gives a verb by name and no user can give.
 
-A verb with ``client`` has ``options`` with the user and the tenant whose memory is meant.
+- ``data``: the data folder that the user named; ``settings``: those of the environment.
+- ``cardlog``: the settings with the addresses of the Cardlog that is meant; ``connection``: one to its database.
+- ``client``: a client of its services, for ``options`` with the user and the tenant whose memory is meant.
 """
 
 Flat = Annotated[T, Parameter(name="*")]
@@ -32,6 +35,14 @@ NoAuth = Annotated[
 ]
 
 Json = Annotated[bool, Parameter(name="--json", help="print JSON")]
+
+
+def instant_of(option: str, text: str, example: str = "2026-05-08T00:00:00Z") -> datetime:
+    """Returns the instant that an option gives. Raises OptionInvalidError with an example."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise OptionInvalidError(f"{option} {text!r} is not ISO 8601, such as {example}") from None
 
 
 def at_least(minimum: float) -> Callable[[object, Any], None]:

@@ -1,9 +1,10 @@
-"""Files that only their owner may read. They hold words of users, or proofs of the log."""
+"""Files of verbs. Only their owner may read them: they hold words of users, or proofs of the log."""
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,36 @@ def written_privately(path: Path) -> Iterator[BinaryIO]:
         raise RuntimeError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(name: str) -> Iterator[BinaryIO]:
+    """Yields standard output for ``-``, else a private file that gets its name when it is complete."""
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        with path.open("wb") as device:
+            yield device
+        return
+    with written_privately(path) as file:
+        yield file
+
+
+@contextmanager
+def reading(name: str) -> Iterator[BinaryIO]:
+    """Yields standard input for ``-``, else the file. Raises RuntimeError when it cannot be read."""
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115 - opened here to report the reason of a failure, closed below
+    except OSError as error:
+        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    with file:
+        yield file
 
 
 def private_folder(folder: Path) -> None:

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from cardlog_client import Client
 from deploy.commands.ask.answers import show
-from deploy.commands.ask.recall import MOST_CARDS, has_cards, nothing_of, refusing
-from deploy.options import Flat, Given, Tenant, at_least, between
+from deploy.commands.ask.recall import AsJson, AsOf, Most, Project, Zone, has_cards, nothing_of, refusing
+from deploy.options import Flat, Given, Tenant, at_least
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -22,26 +22,14 @@ class Options:
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
     tenant: Tenant = DEFAULT_TENANT
-    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
-    k: Annotated[
-        int | None,
-        Parameter(
-            name=["--k", "-k"],
-            metavar="N",
-            validator=between(1, MOST_CARDS),
-            help=f"the most cards to return, 1 to {MOST_CARDS} (default: 5)",
-        ),
-    ] = None
+    project: Project = None
+    k: Most = None
     budget: Annotated[
         int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="the most tokens of the prompt")
     ] = None
-    as_of: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
-    ] = None
-    timezone: Annotated[
-        str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
-    ] = None
-    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
+    as_of: AsOf = None
+    timezone: Zone = None
+    json: AsJson = False
 
 
 def context(

@@ -18,34 +18,39 @@ from events.types.tenancy import DEFAULT_TENANT
 MOST_CARDS = 200
 
 
+Project = Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")]
+Most = Annotated[
+    int | None,
+    Parameter(
+        name=["--k", "-k"],
+        metavar="N",
+        validator=between(1, MOST_CARDS),
+        help=f"the most cards to return, 1 to {MOST_CARDS} (default: 5)",
+    ),
+]
+AsOf = Annotated[str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")]
+Zone = Annotated[
+    str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
+]
+AsJson = Annotated[bool, Parameter(help="print the service's answer as JSON")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of a question."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
     tenant: Tenant = DEFAULT_TENANT
-    project: Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")] = None
-    k: Annotated[
-        int | None,
-        Parameter(
-            name=["--k", "-k"],
-            metavar="N",
-            validator=between(1, MOST_CARDS),
-            help=f"the most cards to return, 1 to {MOST_CARDS} (default: 5)",
-        ),
-    ] = None
-    as_of: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")
-    ] = None
+    project: Project = None
+    k: Most = None
+    as_of: AsOf = None
     known_at: Annotated[
         str | None, Parameter(metavar="INSTANT", help="only what had been recorded by this instant")
     ] = None
-    timezone: Annotated[
-        str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
-    ] = None
+    timezone: Zone = None
     mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
     explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
-    json: Annotated[bool, Parameter(help="print the service's answer as JSON")] = False
+    json: AsJson = False
 
 
 def recall(

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
-from deploy.options import File, Flat, Json, OptionInvalidError
+from deploy.options import File, Flat, Json, instant_of
 from events.language import timex
 from events.language.timex.report import as_json
 
@@ -91,12 +91,7 @@ def _reference(text: str | None, zone: str | None) -> datetime:
         raise ValueError(f"unknown time zone {zone!r}; use an IANA name such as Asia/Taipei") from None
     if text is None:
         return datetime.now(tz or UTC)
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise OptionInvalidError(
-            f"--at {text!r} is not ISO 8601, such as 2026-05-08T16:44:10+08:00"
-        ) from None
+    instant = instant_of("--at", text, "2026-05-08T16:44:10+08:00")
     if instant.tzinfo is None:
         return instant.replace(tzinfo=tz or UTC)
     return instant.astimezone(tz) if tz else instant

@@ -8,12 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
 from deploy.options import Count, Flat, Given, Json, OnlyTenant
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
@@ -56,9 +54,8 @@ Ids = Annotated[str, Parameter(metavar="ID", help="as listed")]
 
 
 @contextmanager
-def _opened(settings: Settings, data: Path | None, operation: str) -> Iterator[DeadLetters]:
+def _opened(settings: Settings, operation: str) -> Iterator[DeadLetters]:
     """Yields the dead letters, and records ``operation`` in the audit log."""
-    settings, _ = find(settings, data)
     client = connect_redis(settings.redis_url, socket_timeout=30, socket_connect_timeout=5)
     with audited(settings, operation):
         yield DeadLetters(client, settings.turns_stream)
@@ -70,10 +67,9 @@ def run_list(
     limit: Annotated[Count, Parameter(help="the maximum number of letters to list")] = None,
     tenant: OnlyTenant = None,
     options: Flat[Options] = DEFAULTS,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
-    with _opened(settings, data, "dead-list") as letters:
+    with _opened(cardlog, "dead-list") as letters:
         shown = 0
         if options.json:
             sys.stdout.write("[")
@@ -101,10 +97,9 @@ def run_show(
     /,
     *,
     options: Flat[Options] = DEFAULTS,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
-    with _opened(settings, data, "dead-show") as letters:
+    with _opened(cardlog, "dead-show") as letters:
         letter = _find(letters, letter_id)
     if options.json:
         print(json.dumps(_document(letter), ensure_ascii=False))
@@ -127,8 +122,7 @@ def run_retry(
     ] = None,
     unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="remove a field first")] = None,
     options: Flat[Chosen] = NOT_CHOSEN,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Push dead letters again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
 
@@ -136,14 +130,13 @@ def run_retry(
     contract stays a dead letter, and the exit status is 1.
     """
     changes = dict(_change(text) for text in set_ or ())
-    found, _ = find(settings, data)
     key: QueueKey | None = None
-    with _opened(settings, data, "dead-retry") as letters:
+    with _opened(cardlog, "dead-retry") as letters:
         pushed: list[dict[str, str]] = []
         kept: list[dict[str, str]] = []
         for letter in _letters(letters, ids, everything=options.all):
             if key is None and letter.tenant != DEFAULT_TENANT:
-                key = read_queue_key(found)
+                key = read_queue_key(cardlog)
             try:
                 fields = letter.fields_to_retry(changes, frozenset(unset or ()), key)
             except TurnInvalidError as error:
@@ -171,15 +164,14 @@ def run_drop(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
     options: Flat[Chosen] = NOT_CHOSEN,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Drop dead letters.
 
     Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
     dropped turns is kept permanently.
     """
-    with _opened(settings, data, "dead-drop") as letters:
+    with _opened(cardlog, "dead-drop") as letters:
         dropped = [
             letter.id
             for letter in _letters(letters, ids, everything=options.all)

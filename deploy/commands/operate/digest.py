@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from deploy.commands.operate.rebuild import projectors_named
-from deploy.instance import find
 from deploy.options import Given, Json
 from events.platform.counting import counted
 from events.platform.projections import ProjectionName
@@ -26,18 +24,16 @@ def digest(
     /,
     *,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Print digests of the live tables, with their checkpoints.
 
     Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
     Compare only projections at the same positions.
     """
-    settings, _ = find(settings, data)
     document: dict[str, Any] = {}
-    for projector in projectors_named(settings, projection):
-        found = live_digest(settings.database_url, projector)
+    for projector in projectors_named(cardlog, projection):
+        found = live_digest(cardlog.database_url, projector)
         if found is not None:
             document[projector.name] = {**asdict(found), "events": found.events}
     if as_json:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import Given, Json, at_least
-from events.platform.database import connect
+from events.platform.database import Connection
 from events.platform.projections import ProjectionName
-from events.platform.settings import Settings
 from projectors.generations.generations import GenerationStatus, list_generations
 from projectors.generations.generations import drop as drop_generation
 
@@ -32,20 +29,17 @@ def generations(
         ),
     ] = None,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
     """List the generations of every projection, drop old ones.
 
     Each rebuild makes a generation. One generation is live. A retired generation only takes disk space.
     """
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="generations") as connection:
-        if drop is not None:
-            if projection is None:
-                raise ValueError("the projection is missing: cardlog generations cards --drop N")
-            drop_generation(connection, projection, drop)
-        found = list_generations(connection, projection)
+    if drop is not None:
+        if projection is None:
+            raise ValueError("the projection is missing: cardlog generations cards --drop N")
+        drop_generation(connection, projection, drop)
+    found = list_generations(connection, projection)
     if as_json:
         print(json.dumps([_document(each) for each in found]))
         return 0

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from psycopg.rows import dict_row
@@ -27,15 +24,15 @@ from deploy.options import (
     Given,
     Json,
     OnlyTenant,
-    OptionInvalidError,
     Tenant,
     at_least,
     between,
+    instant_of,
     wanted_user,
 )
 from deploy.progress import Progress
 from deploy.security.audited import audited
-from deploy.security.private_files import written_privately
+from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import connect, connect_owner, migrate
 from events.platform.settings import Settings
@@ -142,14 +139,7 @@ def _wanted(options: Wanted) -> dict[str, Any]:
         raise ValueError("--after needs --partition or --user: positions count within a partition")
     if partition is not None and not 0 <= partition < PARTITIONS:
         raise ValueError(f"there is no partition {partition}; use 0 to {PARTITIONS - 1}")
-    since = None
-    if options.since is not None:
-        try:
-            since = datetime.fromisoformat(options.since).astimezone()
-        except ValueError:
-            raise OptionInvalidError(
-                f"--since {options.since!r} is not ISO 8601, such as 2026-05-08T00:00:00Z"
-            ) from None
+    since = None if options.since is None else instant_of("--since", options.since).astimezone()
     return {
         "partition": partition,
         "after": after,
@@ -194,9 +184,8 @@ def _line(row: dict[str, Any]) -> str:
 
 
 @app.command(name="stats", help="count events by type, users, partitions and bytes")
-def run_stats(*, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="log stats", autocommit=False) as connection:
+def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> int:
+    with connect(cardlog.database_url, application="log stats", autocommit=False) as connection:
         with connection.cursor(row_factory=dict_row) as cursor:
             types = cursor.execute(statement("deploy.commands.operate", "log_types")).fetchall()
         (users,) = connection.execute(statement("deploy.commands.operate", "log_users")).fetchone() or (0,)
@@ -259,8 +248,7 @@ def run_export(
         ),
     ] = False,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Write the log to a file.
 
@@ -268,11 +256,10 @@ def run_export(
     a checksum. Sealed payloads stay sealed, and the file holds no key unless --with-keys is given. A file gets its name
     only when it is complete.
     """
-    settings, _ = find(settings, data)
     with (
-        audited(settings, "log-export", *([user] if user else [])),
-        connect(settings.database_url, application="log export") as connection,
-        _written(file) as out,
+        audited(cardlog, "log-export", *([user] if user else [])),
+        connect(cardlog.database_url, application="log export") as connection,
+        writing(file) as out,
         Progress("events") as progress,
     ):
         done = archive.export_log(
@@ -291,8 +278,7 @@ def run_import(
     file: Annotated[File, Parameter(help="an exported file, or - for standard input")],
     /,
     *,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Import an exported log.
 
@@ -300,42 +286,12 @@ def run_import(
     already are skipped, so an interrupted import can be repeated. A log with a different history is refused. Running
     workers continue with the imported events.
     """
-    settings, _ = find(settings, data)
     with (
-        _opened(file) as source,
-        connect_owner(settings, application="log import") as connection,
+        reading(file) as source,
+        connect_owner(cardlog, application="log import") as connection,
     ):
         migrate(connection)
         with Progress("events") as progress:
             done = archive.import_log(connection, source, progress=progress)
     print(f"imported {counted(done.added, 'event')}, {done.already} existed already", file=sys.stderr)
     return 0
-
-
-@contextmanager
-def _written(name: str) -> Iterator[BinaryIO]:
-    """Yields standard output, or a file that gets its name when it is complete. An older file stays until then."""
-    if name == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    path = Path(name)
-    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-        with path.open("wb") as device:
-            yield device
-        return
-    with written_privately(path) as file:
-        yield file
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
-    if name == "-":
-        yield sys.stdin.buffer
-        return
-    try:
-        file = open(name, "rb")  # noqa: SIM115 - opened here to report the reason of a failure, closed below
-    except OSError as error:
-        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
-    with file:
-        yield file

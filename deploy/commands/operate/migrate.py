@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from deploy.instance import find
 from deploy.options import File, Flat, Given, OfUser
 from deploy.progress import Progress
+from deploy.security.private_files import reading
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
 from events.platform.database import connect
@@ -116,14 +117,8 @@ def run_migrate(
 
 
 def _read(file: str, form: Format) -> Memories:
-    try:
-        if file == "-":
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with open(file, "rb") as opened:
-                data = opened.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise RuntimeError(f"{file} cannot be read: {error.strerror}") from None
+    with reading(file) as opened:
+        data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise RuntimeError(f"{file} is larger than {MAX_BYTES >> 20} MiB; split it, and migrate the parts")
     try:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
 from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
 from events.platform.counting import counted
 from events.platform.database import connect
@@ -53,11 +51,9 @@ def _found(options: Options, settings: Settings, connection: Connection) -> list
 
 @app.command(name="list", help="list the waiting users with event, time and reason")
 def run_list(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="parked") as connection:
-        queues = _found(options, settings, connection)
+    queues = _found(options, cardlog, connection)
     if options.json:
         print(json.dumps([_document(queue) for queue in queues], ensure_ascii=False, default=str))
         return 0
@@ -69,14 +65,11 @@ def run_list(
 
 @app.command(name="show", help="show the list with every waiting event")
 def run_show(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="parked") as connection:
-        found = [
-            (queue, list(parking.waiting(connection, queue)))
-            for queue in _found(options, settings, connection)
-        ]
+    found = [
+        (queue, list(parking.waiting(connection, queue))) for queue in _found(options, cardlog, connection)
+    ]
     if options.json:
         documents = [
             {
@@ -100,15 +93,13 @@ def run_show(
 
 
 @app.command(name="retry")
-def run_retry(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
-) -> int:
+def run_retry(*, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings]) -> int:
     """Fold the waiting events, in order and exactly once, as far as possible.
 
     An event that fails again still waits, with its new reason, and the exit status is 1. The command itself folds,
     so give it the same settings (CARDLOG_*) as the workers.
     """
-    return _settle_queues(options, settings, data, None)
+    return _settle_queues(options, cardlog, None)
 
 
 @app.command(name="drop")
@@ -120,8 +111,7 @@ def run_drop(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
     options: Flat[Options] = DEFAULTS,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Drop the first event of each queue, then fold the events behind it.
 
@@ -129,13 +119,10 @@ def run_drop(
     """
     if all_ == (options.user is not None):
         raise ValueError("the user is missing: give --user NAME as listed by `cardlog parked list`, or --all")
-    return _settle_queues(options, settings, data, because, whole=whole)
+    return _settle_queues(options, cardlog, because, whole=whole)
 
 
-def _settle_queues(
-    options: Options, settings: Settings, data: Path | None, because: str | None, *, whole: bool = False
-) -> int:
-    settings, _ = find(settings, data)
+def _settle_queues(options: Options, settings: Settings, because: str | None, *, whole: bool = False) -> int:
     by_name = {projector.name: projector for projector in projectors(settings)}
     results: list[dict[str, Any]] = []
     with connect(settings.database_url, application="parked") as connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,10 @@ from deploy.instance import find
 from deploy.options import File, Given, Json
 from deploy.progress import Progress
 from deploy.security import definitions
-from deploy.security.private_files import written_privately
+from deploy.security.private_files import reading, writing
 from events.access import audit_verification
 from events.platform.counting import counted
-from events.platform.database import connect, connect_owner
+from events.platform.database import Connection, connect, connect_owner
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing
 from events.store import anchors, authentication, log
@@ -45,8 +44,7 @@ def run_verify(
         ),
     ] = None,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Find holes, tampering, forgery and disorder.
 
@@ -56,8 +54,7 @@ def run_verify(
     payloads that were changed or swapped. With anchors, find a history that was rewritten or cut together with its
     digests. The command names the first bad position of each partition, and the exit status is then 1.
     """
-    settings, _ = find(settings, data)
-    keyring = keyring_of(settings)
+    keyring = keyring_of(cardlog)
     sealer = sealing.in_use()
     trusted: Keyring | bytes | None = keyring
     if public_key is not None:
@@ -70,7 +67,7 @@ def run_verify(
             f"the signatures of the anchors ({', '.join(signers)}) were not checked: give --public-key or the log key"
         )
     with (
-        connect_owner(settings, application="log verify") as connection,
+        connect_owner(cardlog, application="log verify") as connection,
         Progress("events") as progress,
     ):
         total = sum(log.heads(connection).values())
@@ -122,8 +119,8 @@ def run_anchor(
     file: Annotated[File | None, Parameter(help="the file to write (default: standard output)")] = None,
     /,
     *,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
+    connection: Given[Connection],
 ) -> int:
     """Print the heads of the log, signed.
 
@@ -133,21 +130,14 @@ def run_anchor(
     change of the events and audit entries up to the anchor, also a change by a superuser who computed every digest
     again.
     """
-    settings, _ = find(settings, data)
-    keyring = keyring_of(settings)
+    keyring = keyring_of(cardlog)
     if keyring is None:
         raise SettingsError(
             "an anchor needs the log key: create it with `cardlog log key new FILE`, then set "
             "CARDLOG_LOG_KEY_FILE"
         )
-    with connect(settings.database_url, application="log anchor") as connection:
-        document = anchors.make(connection, keyring.current)
-    if file in (None, "-"):
-        sys.stdout.write(document.decode())
-        return 0
-    assert file is not None
-    with written_privately(Path(file)) as out:
-        out.write(document)
+    with writing(file or "-") as out:
+        out.write(anchors.make(connection, keyring.current))
     return 0
 
 
@@ -218,8 +208,5 @@ def _public_key(text: str) -> bytes:
 
 
 def _text(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(1_000_001)
-    except OSError as error:
-        raise RuntimeError(f"{path} cannot be read: {error.strerror}") from None
+    with reading(str(path)) as file:
+        return file.read(1_000_001)

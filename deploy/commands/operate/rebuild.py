@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import Count, Flat, Given
 from deploy.progress import Progress as Shown
 from events.platform.counting import counted
@@ -66,8 +65,7 @@ def rebuild(
     /,
     *,
     options: Flat[Options] = DEFAULTS,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Rebuild a projection from the log, and swap it in.
 
@@ -78,20 +76,19 @@ def rebuild(
     1 failed or unequal.
     """
     signal.signal(signal.SIGTERM, interrupt)
-    settings, _ = find(settings, data)
     imported: archive.ImportSummary | None = None
-    with connect_owner(settings, application="rebuild") as connection:
+    with connect_owner(cardlog, application="rebuild") as connection:
         migrate(connection)
         if options.from_export is not None:
             imported = _import(connection, options.from_export, as_json=options.json)
     outcomes: list[RebuildResult] = []
     left_out: dict[str, str] = {}
     printer = ProgressPrinter(as_json=options.json)
-    for projector in projectors_named(settings, projection):
+    for projector in projectors_named(cardlog, projection):
         try:
             outcomes.append(
                 Rebuild(
-                    settings, projector, workers=options.workers, verify=options.verify, on_progress=printer
+                    cardlog, projector, workers=options.workers, verify=options.verify, on_progress=printer
                 ).run()
             )
         except ProjectorBlockedError as error:
@@ -104,7 +101,7 @@ def rebuild(
             raise
         finally:
             printer.end()
-    hints = _hints(settings, outcomes)
+    hints = _hints(cardlog, outcomes)
     if options.json:
         print(json.dumps(_document(outcomes, left_out, hints, imported), ensure_ascii=False))
     else:

@@ -6,13 +6,11 @@ import json
 import signal
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from deploy.commands.operate.rebuild import ProgressPrinter, interrupt
-from deploy.instance import find
 from deploy.options import Given, Json
 from events.modes.reembedding import InstallationPlan
 from events.platform.database import connect_owner, migrate
@@ -27,8 +25,7 @@ def reembed(
     ] = None,
     dry_run: Annotated[bool, Parameter(help="only say what would be done, with its time and cost")] = False,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Embed the cards with the embedder of the settings.
 
@@ -44,9 +41,8 @@ def reembed(
     from projectors.vectors.projector import VectorsProjector  # noqa: PLC0415
 
     signal.signal(signal.SIGTERM, interrupt)
-    settings, _ = find(settings, data)
-    embedders = embedders_of(settings)
-    with connect_owner(settings, application="reembed") as connection:
+    embedders = embedders_of(cardlog)
+    with connect_owner(cardlog, application="reembed") as connection:
         migrate(connection)
         ensure_live(connection, VectorsProjector(embedders))
         found = reembedding.wanted(connection, embedders, mode)
@@ -56,7 +52,7 @@ def reembed(
         return 0
     printer = ProgressPrinter(as_json=as_json)
     try:
-        outcome = reembedding.run(settings, embedders, found, on_progress=printer)
+        outcome = reembedding.run(cardlog, embedders, found, on_progress=printer)
     except KeyboardInterrupt:
         printer.end()
         print("stopped; the old vectors still answer, and the next run continues here", file=sys.stderr)

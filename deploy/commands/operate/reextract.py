@@ -7,7 +7,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from cyclopts import Parameter
 
 from deploy.commands.run.work import Stop
 from deploy.instance import find
-from deploy.options import Flat, Given, Json, OptionInvalidError
+from deploy.options import Flat, Given, Json, instant_of
 from deploy.progress import Progress
 from events.platform.counting import counted
 from events.platform.database import connect
@@ -59,7 +58,8 @@ def reextract(
     the estimated cost first. Ctrl-C stops it at any moment, and the next start continues. Turns that cannot be read
     keep their extraction, and the exit status is then 1.
     """
-    choice = ReextractionFilter(options.user, _since(options.since), options.prompt_version)
+    since = None if options.since is None else instant_of("--since", options.since).astimezone()
+    choice = ReextractionFilter(options.user, since, options.prompt_version)
     settings, _ = find(settings, data)
     stop = Stop()
     if uses_model(settings):
@@ -138,15 +138,6 @@ def _run(
         )
         return 1
     return 1 if tally.left else 0
-
-
-def _since(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except ValueError:
-        raise OptionInvalidError(f"--since {text!r} is not ISO 8601, such as 2026-05-08T00:00:00Z") from None
 
 
 def _dollars(cost: float | None) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import Given
-from events.platform.database import connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from ingest.references.tiers import review
 
@@ -19,17 +17,15 @@ from ingest.references.tiers import review
 def run_review(
     *,
     json_lines: Annotated[bool, Parameter(name="--json", help="print JSON")] = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
+    connection: Given[Connection],
 ) -> int:
     """Move references between tiers by their use now. The write service does it once an hour.
 
     Much used references are pinned, and untouched ones go to the archive. CARDLOG_REFERENCE_PIN_USES,
     CARDLOG_REFERENCE_PIN_DAYS and CARDLOG_REFERENCE_ARCHIVE_DAYS are the limits.
     """
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="ref") as connection:
-        moves = review(connection, settings, datetime.now(UTC))
+    moves = review(connection, cardlog, datetime.now(UTC))
     for move in moves:
         line = {
             "user_id": move.owner,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from deploy.commands.operate.rebuild import projectors_named
-from deploy.instance import find
 from deploy.options import Given, Json
-from events.platform.database import connect
+from events.platform.database import Connection
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from projectors.rebuild import swap
@@ -25,18 +23,16 @@ def rollback(
     /,
     *,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
+    connection: Given[Connection],
 ) -> int:
     """Return to the generation that was live before.
 
     Catch up that generation with the log and swap it in. The replaced generation is kept, so a second rollback undoes
     the first.
     """
-    settings, _ = find(settings, data)
-    [projector] = projectors_named(settings, projection)
-    with connect(settings.database_url, application="rollback") as connection:
-        live, retired = swap.rollback(connection, projector)
+    [projector] = projectors_named(cardlog, projection)
+    live, retired = swap.rollback(connection, projector)
     if as_json:
         print(json.dumps({"projection": live.projection, "live": live.number, "retired": retired.number}))
     else:

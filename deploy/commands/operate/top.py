@@ -11,7 +11,6 @@ import tty
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -21,7 +20,6 @@ from rich.table import Table
 from rich.text import Text
 
 from deploy.commands.operate.status import number
-from deploy.instance import find
 from deploy.options import Given, Seconds
 from events.health.stage_health import TOTALS, Overview, StageHealth
 from events.platform.settings import Settings
@@ -44,18 +42,16 @@ def top(
     *,
     once: Annotated[bool, Parameter(help="print one frame and end; the default without a terminal")] = False,
     every: Annotated[Seconds, Parameter(help="seconds between two frames (default: 1)")] = 1.0,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Show the stages live in a terminal.
 
     Shows lag, rate and recent rates, parked events, dead letters, workers, and the last errors. ? means unknown. q
     or Ctrl-C ends the command. It continues while Postgres or Redis is away, and shows that.
     """
-    settings, _ = find(settings, data)
     console = Console()
     rates: dict[str, deque[float]] = {}
-    looking = Overviews(settings)
+    looking = Overviews(cardlog)
     try:
         if once or not console.is_terminal:
             console.print(frame(looking(), rates))

@@ -1,4 +1,4 @@
-"""``cardlog push``: pushes turns from a file."""
+"""``cardlog push``: pushes turns from a file onto the queue itself, so it needs Redis and no service."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Annotated
 import orjson
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import File, Given, Tenant
 from deploy.progress import Progress
+from deploy.security.private_files import reading
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
 from events.platform.settings import Settings
@@ -30,16 +30,14 @@ def push(
     /,
     *,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Push turns from JSON lines with the fields of the turn contract.
 
     A line that breaks the contract is reported and skipped. The other lines are pushed, and the exit status is 1.
     """
-    settings, _ = find(settings, data)
-    client = connect_redis(settings.redis_url, socket_timeout=30)
-    key = None if tenant == DEFAULT_TENANT else read_queue_key(settings)
+    client = connect_redis(cardlog.redis_url, socket_timeout=30)
+    key = None if tenant == DEFAULT_TENANT else read_queue_key(cardlog)
     size = _size(file)
     pushed = bad = 0
     page: list[dict[str, str]] = []
@@ -48,7 +46,7 @@ def push(
         pipe = client.pipeline(transaction=False)
         for turn in page:
             entry = turn if key is None else key.entry_of({"turn_id": str(uuid7()), **turn}, tenant)
-            pipe.xadd(stream_of(settings, storage_id(tenant, turn["user_id"])), entry)  # type: ignore[arg-type]
+            pipe.xadd(stream_of(cardlog, storage_id(tenant, turn["user_id"])), entry)  # type: ignore[arg-type]
         pipe.execute()
         count = len(page)
         page.clear()
@@ -82,14 +80,8 @@ def _size(name: str) -> int | None:
 
 
 def _lines(name: str) -> Iterator[tuple[int, bytes]]:
-    if name == "-":
-        yield from enumerate(sys.stdin.buffer, 1)
-        return
-    try:
-        with open(name, "rb") as file:
-            yield from enumerate(file, 1)
-    except OSError as error:
-        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    with reading(name) as file:
+        yield from enumerate(file, 1)
 
 
 def _turn(line: bytes) -> dict[str, str]:

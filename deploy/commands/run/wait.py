@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.monitoring.catch_up import CatchingUp, StillBehindError
 from deploy.options import Given, Seconds
 from events.platform.settings import Settings
@@ -20,16 +18,14 @@ _GRACE_S = 0.5
 def wait(
     *,
     timeout: Annotated[Seconds, Parameter(help="seconds before giving up (default: 600)")] = 600.0,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Wait until everything pushed so far is projected. After the timeout the exit status is 1."""
-    settings, _ = find(settings, data)
     ended: list[Exception | None] = []
 
     def follow() -> None:
         try:
-            CatchingUp(settings, timeout).run(_note)
+            CatchingUp(cardlog, timeout).run(_note)
         except Exception as error:
             ended.append(error)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,10 +12,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from deploy.commands.operate import proof
-from deploy.instance import find
 from deploy.options import File, Flat, Given, Json, at_least
 from deploy.security.audited import audited
-from deploy.security.private_files import written_privately
+from deploy.security.private_files import writing
 from events.access import audit, audit_verification
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
@@ -57,18 +55,15 @@ def run_list(
     limit: Annotated[int, Parameter(validator=at_least(1), help="the most entries to print")] = 100,
     as_json: Json = False,
     options: Flat[Wanted] = DEFAULTS,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
     """Print audit entries, the newest first.
 
     An entry says who asked (tenant, API key and scopes), what (the operation), whose memory, when, and the outcome.
     It never holds content. A user stands as a keyed hash; --user finds the entries of a user.
     """
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="audit list") as connection:
-        for entry in _pages(connection, _filter(connection, options), limit):
-            print(json.dumps(entry) if as_json else _line(entry))
+    for entry in _pages(connection, _filter(connection, options), limit):
+        print(json.dumps(entry) if as_json else _line(entry))
     return 0
 
 
@@ -77,27 +72,19 @@ def run_export(
     file: Annotated[File, Parameter(help="the file to write, or - for standard output")],
     /,
     *,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Write the whole audit log to a file.
 
     The file holds one JSON object a line, oldest first, with the digest of each entry. The digest after the last line
     is the head that `log anchor` signs.
     """
-    settings, _ = find(settings, data)
     with (
-        audited(settings, "audit-export"),
-        connect(settings.database_url, application="audit export", autocommit=False) as connection,
+        audited(cardlog, "audit-export"),
+        connect(cardlog.database_url, application="audit export", autocommit=False) as connection,
+        writing(file) as out,
     ):
-        lines = (json.dumps(entry).encode() + b"\n" for entry in audit.every_entry(connection))
-        if file == "-":
-            for line in lines:
-                sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
-        else:
-            with written_privately(Path(file)) as out:
-                out.writelines(lines)
+        out.writelines(json.dumps(entry).encode() + b"\n" for entry in audit.every_entry(connection))
     return 0
 
 
@@ -108,18 +95,16 @@ def run_verify(
         tuple[Path, ...], Parameter(metavar="FILE", help="an anchor that the audit log must agree with")
     ] = (),
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
+    connection: Given[Connection],
 ) -> int:
     """Find holes and changed entries in the audit log.
 
     Recompute the digest chain. With anchors of `log anchor`, also find a history that was rewritten together with its
     digests. The exit status is 1 when something is wrong. `log verify` includes this check.
     """
-    settings, _ = find(settings, data)
-    found, faults = proof.anchors_in(anchor, proof.keyring_of(settings))
-    with connect(settings.database_url, application="audit verify") as connection:
-        result = audit_verification.verify(connection, anchors.audit_witnesses(found))
+    found, faults = proof.anchors_in(anchor, proof.keyring_of(cardlog))
+    result = audit_verification.verify(connection, anchors.audit_witnesses(found))
     faults += result.faults
     if as_json:
         print(json.dumps({"ok": not faults, "entries": result.entries, "faults": faults}))

@@ -6,15 +6,15 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from deploy.instance import find
-from deploy.options import File, Flat, Given, Json, OptionInvalidError
-from deploy.security.private_files import written_privately
+from deploy.options import File, Flat, Given, Json, instant_of
+from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.settings import Settings
@@ -130,9 +130,10 @@ def _erase(eraser: Eraser, connection: Connection, options: Options) -> int:
             names = [options.person, *options.alias]
             outcome = subjects.erase_person(eraser, connection, names, users, terms)
         elif options.before is not None:
-            outcome = subjects.erase_before(
-                eraser, connection, _instant(options.before), users, terms, mode=options.mode
-            )
+            before = instant_of("--before", options.before, "2026-05-08")
+            if before.tzinfo is None:
+                before = before.replace(tzinfo=UTC)
+            outcome = subjects.erase_before(eraser, connection, before, users, terms, mode=options.mode)
         elif options.turn is not None:
             outcome = subjects.erase_turn(eraser, connection, users[0], options.turn, terms)
         else:
@@ -167,19 +168,13 @@ def _print(outcome: Outcome, receipt: dict[str, Any] | None, options: Options) -
 
 
 def _write(name: str, receipt: dict[str, Any]) -> None:
-    text = json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n"
-    if name == "-":
-        sys.stdout.buffer.write(text)
-        return
-    with written_privately(Path(name)) as file:
-        file.write(text)
+    with writing(name) as file:
+        file.write(json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
 def _verify(connection: Connection, name: str, *, as_json: bool) -> int:
-    try:
-        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise RuntimeError(f"{name} cannot be read: {error.strerror}") from None
+    with reading(name) as file:
+        text = file.read()
     try:
         receipt = receipts.read(text, authentication.in_use())
         found = faults(connection, receipt)
@@ -216,11 +211,3 @@ def _scrub(eraser: Eraser, connection: Connection, settings: Settings, *, as_jso
         return
     for line in done.lines():
         print(line)
-
-
-def _instant(text: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise OptionInvalidError(f"--before {text!r} is not ISO 8601, such as 2026-05-08") from None
-    return instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
 from deploy.options import Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
@@ -64,10 +62,10 @@ EVERY = Listing()
 
 
 @app.command(name="create")
-def run_create(*, options: Flat[Wanted], settings: Given[Settings], data: Given[Path | None]) -> int:
+def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> int:
     """Make a key and print it. It is printed once, and only a digest of it is kept."""
     expires = options.expires_days
-    with _opened(settings, data) as connection:
+    with _opened(cardlog) as connection:
         made, text = keys.create(
             connection,
             name=options.name,
@@ -83,9 +81,9 @@ def run_create(*, options: Flat[Wanted], settings: Given[Settings], data: Given[
 
 
 @app.command(name="list")
-def run_list(*, options: Flat[Listing] = EVERY, settings: Given[Settings], data: Given[Path | None]) -> int:
+def run_list(*, options: Flat[Listing] = EVERY, cardlog: Given[Settings]) -> int:
     """List the keys with their rights, the oldest first. The keys themselves cannot be shown."""
-    with _opened(settings, data) as connection:
+    with _opened(cardlog) as connection:
         found = keys.listed(connection, options.tenant)
     for key in found:
         print(json.dumps(_document(key), ensure_ascii=False) if options.json else _line(key))
@@ -106,31 +104,27 @@ def run_rotate(
         ),
     ] = 24.0,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Make a new key with the same rights and print it. The old key expires after --overlap-hours."""
-    with _opened(settings, data) as connection:
+    with _opened(cardlog) as connection:
         made, text = keys.rotate(connection, key, overlap=_until(timedelta(hours=overlap_hours)))
     _print_made(made, text, as_json=as_json)
     return 0
 
 
 @app.command(name="revoke")
-def run_revoke(
-    key: Id, /, *, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]
-) -> int:
+def run_revoke(key: Id, /, *, as_json: Json = False, cardlog: Given[Settings]) -> int:
     """End a key for good, at once and in every process."""
-    with _opened(settings, data) as connection:
+    with _opened(cardlog) as connection:
         ended = keys.revoke(connection, key)
     print(json.dumps(_document(ended), ensure_ascii=False) if as_json else f"revoked {ended.key_id}")
     return 0
 
 
 @contextmanager
-def _opened(settings: Settings, data: Path | None) -> Iterator[Connection]:
+def _opened(settings: Settings) -> Iterator[Connection]:
     """Yields a connection of the role that may change keys."""
-    settings, _ = find(settings, data)
     with connect_owner(settings, application="keys") as connection:
         migrate(connection)
         yield connection

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
 from deploy.options import Given, Json, between
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant
 from ingest.erasure import retention
@@ -31,10 +29,8 @@ Tenant = Annotated[str, Parameter(help="the tenant (default: default)")]
 
 
 @app.command(name="list", help="list the rules of every tenant")
-def run_list(*, as_json: Json = False, settings: Given[Settings], data: Given[Path | None]) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="retention") as connection:
-        found = retention.rules(connection)
+def run_list(*, as_json: Json = False, connection: Given[Connection]) -> int:
+    found = retention.rules(connection)
     if as_json:
         print(json.dumps([rule.document() for rule in found]))
         return 0
@@ -53,12 +49,9 @@ def run_set(
     *,
     mode: Annotated[str, Parameter(help="the mode (default: * for every mode without a rule)")] = OTHER_MODES,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="retention") as connection:
-        retention.declare(connection, Rule(tenant=checked_tenant(tenant), mode=mode, keep_days=days))
+    retention.declare(connection, Rule(tenant=checked_tenant(tenant), mode=mode, keep_days=days))
     return 0
 
 
@@ -67,12 +60,9 @@ def run_remove(
     *,
     mode: Annotated[str, Parameter(help="the mode (default: *)")] = OTHER_MODES,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
-    settings, _ = find(settings, data)
-    with connect(settings.database_url, application="retention") as connection:
-        removed = retention.remove(connection, checked_tenant(tenant), mode)
+    removed = retention.remove(connection, checked_tenant(tenant), mode)
     if not removed:
         print(f"cardlog retention: tenant {tenant} has no rule for the mode {mode}", file=sys.stderr)
     return 0 if removed else 1
@@ -84,22 +74,20 @@ def run_rules(
     yes: Annotated[bool, Parameter(help="erase; without it the command only counts")] = False,
     tenant: Annotated[str | None, Parameter(help="only the rules of this tenant")] = None,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
+    connection: Given[Connection],
 ) -> int:
     """Erase what the rules no longer keep, now.
 
     Without --yes it only counts what would go.
     """
-    settings, _ = find(settings, data)
     only = None if tenant is None else checked_tenant(tenant)
-    with connect(settings.database_url, application="retention") as connection:
-        eraser = Eraser(settings, derived(settings))
-        try:
-            done = retention.run(eraser, connection, tenant=only, dry_run=not yes, by="cardlog retention")
-        except ErasureRefusedError as error:
-            print(f"cardlog retention: {error}", file=sys.stderr)
-            return 1
+    eraser = Eraser(cardlog, derived(cardlog))
+    try:
+        done = retention.run(eraser, connection, tenant=only, dry_run=not yes, by="cardlog retention")
+    except ErasureRefusedError as error:
+        print(f"cardlog retention: {error}", file=sys.stderr)
+        return 1
     if as_json:
         found = [rule.document() | outcome.document() | {"dry_run": not yes} for rule, outcome in done]
         print(json.dumps(found))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import Given
 from deploy.progress import Progress
 from deploy.security.sealed_copy import seal_log
@@ -24,8 +22,7 @@ def run_seal(
         str, Parameter(name="--to", metavar="URL", help="an empty PostgreSQL database for the sealed copy")
     ],
     *,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    cardlog: Given[Settings],
 ) -> int:
     """Copy the log into an empty database with every payload sealed, and verify the copy.
 
@@ -33,7 +30,6 @@ def run_seal(
     CARDLOG_DATABASE_URL to the copy, create a log key for it with `cardlog log key new FILE`, start again, and destroy
     the unsealed database and its backups.
     """
-    settings, _ = find(settings, data)
     sealer = sealing.in_use()
     if sealer is None:
         raise SettingsError(
@@ -41,7 +37,7 @@ def run_seal(
             "CARDLOG_KEK_FILE"
         )
     with (
-        connect(settings.database_url, application="log seal") as source,
+        connect(cardlog.database_url, application="log seal") as source,
         connect(to, application="log seal") as target,
     ):
         migrate(target)

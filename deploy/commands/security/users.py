@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.instance import find
 from deploy.options import Count, File, Given, Json
-from deploy.security.private_files import written_privately
+from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
-from events.platform.database import connect
-from events.platform.settings import Settings
+from events.platform.database import Connection
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user
@@ -35,25 +32,22 @@ def run_list(
     after: Annotated[str, Parameter(help="only users after this one")] = "",
     limit: Annotated[Count, Parameter(help="the most users to print")] = None,
     as_json: Json = False,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
-    settings, _ = find(settings, data)
     left = limit
-    with connect(settings.database_url, application="users") as connection:
-        while left is None or left > 0:
-            asked = _PAGE if left is None else min(left, _PAGE)
-            page = users(connection, checked_tenant(tenant), after=after, limit=asked)
-            for one in page:
-                erased = None if one.erased_at is None else one.erased_at.isoformat()
-                if as_json:
-                    print(json.dumps({"user_id": one.user_id, "erased_at": erased}, ensure_ascii=False))
-                else:
-                    print(one.user_id + ("" if erased is None else f"  (erased {erased})"))
-            if len(page) < asked:
-                break
-            after = page[-1].user_id
-            left = None if left is None else left - len(page)
+    while left is None or left > 0:
+        asked = _PAGE if left is None else min(left, _PAGE)
+        page = users(connection, checked_tenant(tenant), after=after, limit=asked)
+        for one in page:
+            erased = None if one.erased_at is None else one.erased_at.isoformat()
+            if as_json:
+                print(json.dumps({"user_id": one.user_id, "erased_at": erased}, ensure_ascii=False))
+            else:
+                print(one.user_id + ("" if erased is None else f"  (erased {erased})"))
+        if len(page) < asked:
+            break
+        after = page[-1].user_id
+        left = None if left is None else left - len(page)
     return 0
 
 
@@ -64,23 +58,15 @@ def run_export(
     /,
     *,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
     """Write everything that is known of a user.
 
     The file holds JSON lines: every turn, event and card with its sources. Its last line counts them.
     """
-    settings, _ = find(settings, data)
     owner = storage_id(checked_tenant(tenant), user)
-    with connect(settings.database_url, application="users export") as connection:
-        if file == "-":
-            for line in export(connection, owner):
-                sys.stdout.buffer.write(line)
-            return 0
-        with written_privately(Path(file)) as out:
-            for line in export(connection, owner):
-                out.write(line)
+    with writing(file) as out:
+        out.writelines(export(connection, owner))
     return 0
 
 
@@ -91,20 +77,14 @@ def run_import(
     /,
     *,
     tenant: Tenant = DEFAULT_TENANT,
-    settings: Given[Settings],
-    data: Given[Path | None],
+    connection: Given[Connection],
 ) -> int:
     """Append the turns and events of an exported user.
 
     The same cards follow from them. All events are appended, or none.
     """
-    settings, _ = find(settings, data)
     owner = storage_id(checked_tenant(tenant), user)
-    try:
-        source = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise RuntimeError(f"{file} cannot be read: {error.strerror}") from None
-    with source, connect(settings.database_url, application="users import") as connection:
+    with reading(file) as source:
         try:
             done = import_user(connection, source, owner)
         except ImportRefusedError as error:

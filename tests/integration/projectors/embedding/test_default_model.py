@@ -147,7 +147,7 @@ class TestVectors:
         assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: run `cardlog reembed`" in said
         assert "warn  embedding models" not in said
 
-        assert reembed(settings=settings, data=None) == 0
+        assert reembed(cardlog=settings) == 0
         assert embedder_of(connection).startswith(MULTILINGUAL_MODEL)
         assert "CARDLOG_EMBED_MODEL" not in said_by(settings, capsys)
 

@@ -61,18 +61,18 @@ def test_the_old_vectors_answer_until_the_new_ones_are_swapped_in(
     say(connection, after, "The harbour opened again")
     both = ["The harbour opened again", "The harbour was closed"]
     assert (held(connection), by_meaning(after)) == ((2, 0), both)
-    assert reembed(dry_run=True, as_json=True, settings=after, data=None) == 0
+    assert reembed(dry_run=True, as_json=True, cardlog=after) == 0
     plan = json.loads(capsys.readouterr().out)
     assert plan["slots"] == {"general": {"now": "hash", "then": "hash-768"}}
     assert (plan["cards"], plan["other"], plan["model_calls"]) == (2, 2, 0)
     assert plan["texts_per_s"] > 0
     assert held(connection) == (2, 0)
-    assert reembed(settings=after, data=None) == 0
+    assert reembed(cardlog=after) == 0
     assert (held(connection), by_meaning(after)) == ((0, 2), both)
     say(connection, after, "The harbour has a crane")
     assert held(connection) == (0, 3)
     capsys.readouterr()
-    assert reembed(settings=after, data=None) == 0
+    assert reembed(cardlog=after) == 0
     assert "nothing to do" in capsys.readouterr().err
 
 
@@ -81,7 +81,7 @@ def test_only_the_named_mode_gets_its_new_embedder(database: str, connection: Co
     say(connection, before, "The harbour was closed")
     say(connection, before, "The harbour class", mode="code")
     after = replace(settings_of(database, "hash-1024"), modes="code=hash-384")
-    assert reembed(mode="code", settings=after, data=None) == 0
+    assert reembed(mode="code", cardlog=after) == 0
     assert held(connection) == (2, 0)
     spaces = connection.execute("SELECT slot, fingerprint FROM vectors.spaces ORDER BY slot").fetchall()
     assert spaces == [("", "hash"), ("code", "hash")]
