@@ -1,10 +1,10 @@
 """Passages: the words that a card is found by. Its own words count in full, and the turns before it count in part.
 
-A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough.
-On five long English conversations (tests/bench/retrieval/locomo_offline.py) the two turns before raise evidence
-recall@10 from .64 to .77 with terms alone, and from .47 to .56 with vectors alone. A third turn before, or the turn
-after, adds nothing. The turns before help only a turn that continues them. In notes, in meetings told line by line and
-in chats with an assistant, they lift the wrong turns (docs/benchmarks.md).
+A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough. On
+five long English conversations the two turns before raise evidence recall@10 from .64 to .77 with terms alone, and
+from .47 to .56 with vectors alone. A third turn before, or the turn after, adds nothing. The turns before help only a
+turn that continues them. In notes, in meetings told line by line and in chats with an assistant, they lift the wrong
+turns (docs/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from events.language.continuation import continued
 from events.language.terms import analyse
-from events.types.cards import Utterance
-from projectors.embedding.passages import BM25_B, BM25_K1, CONTEXT_WEIGHTS, Passage
+from projectors.embedding.passages import BM25_B, BM25_K1
 
 Scores = NDArray[np.float64]
 
@@ -73,38 +71,6 @@ def reciprocal(channels: Sequence[tuple[Channel, float]]) -> Channel:
     return fused
 
 
-def by_score(channels: Sequence[tuple[Channel, float, bool]]) -> Channel:
-    """Each channel's votes by how good the hit is: score by best score, or, where every text scores
-    something (the flag), by how far it is above the last candidate."""
-
-    def fused(question: str) -> Scores:
-        total: Scores = np.zeros(1)
-        for channel, weight, everything_scores in channels:
-            scores = channel(question)
-            best = float(scores.max())
-            floor = (
-                float(np.sort(scores)[-_CANDIDATES])
-                if everything_scores and len(scores) > _CANDIDATES
-                else 0.0
-            )
-            if best > floor:
-                total = total + weight * np.clip((scores - floor) / (best - floor), 0.0, None)
-        return total
-
-    return fused
-
-
-def passage_terms(passage: Passage) -> dict[str, float]:
-    """Returns each term with its weighted count. The speaker's name counts once more; earlier turns count in part."""
-    found: dict[str, float] = {}
-    said = passage.said
-    for term in analyse(said.text) + (analyse(said.speaker) if said.speaker else []):
-        found[term] = found.get(term, 0.0) + 1.0
-    for utterance, weight in zip(continued(said, passage.before), CONTEXT_WEIGHTS, strict=False):
-        for term in analyse(utterance.text):
-            found[term] = found.get(term, 0.0) + weight
-    return found
-
-
 def counts(text: str) -> dict[str, float]:
-    return passage_terms(Passage(Utterance(text)))
+    """Returns how often each term occurs."""
+    return {term: float(number) for term, number in Counter(analyse(text)).items()}
