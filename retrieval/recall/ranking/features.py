@@ -23,11 +23,11 @@ _HALF_DAYS = 30.0
 
 
 def features_of(
-    card: Card, told: Evidence, asked: Asked, newer: Newer, *, recent: float, beside_empty: float
+    card: Card, told: Evidence, asked: Asked, newer: Newer, *, latest: float, beside_empty: float
 ) -> dict[str, float]:
     """Returns the features of a card that are not 0. Every number lies between -2 and 2.
 
-    ``recent`` is its place in time among the best candidates, from 0 for the oldest to 1 for the newest.
+    ``latest`` is its place in time among the cards on the topic, 1 for the latest and 0 for a card off the topic.
     ``beside_empty`` tells how empty the hit is beside which it was said.
     """
     question = asked.question
@@ -41,6 +41,7 @@ def features_of(
         "related": told.related,
         "said beside": told.beside,
         "beside an empty one": told.beside * beside_empty,
+        "last": latest,
     }
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
@@ -49,7 +50,10 @@ def features_of(
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
     if card.episode:
-        values["asks"] = asks(card.content)
+        # A question is no member of a list.
+        values["asks"] = asks(card.content) * (
+            2 if question.several and question.intent in ("present", "list") else 1
+        )
     if asked.pasted(card):
         values["pasted"] = 1.0
     if _outside(card, question):
@@ -57,8 +61,6 @@ def features_of(
     if asked.about_now:
         values["revised"] = newer.revised.get(card.card_id, 0.0)
         values["revises"] = newer.revises.get(card.card_id, 0.0)
-    if question.last:
-        values["last"] = recent
     if question.message and not _names_the_past(question):
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)

@@ -16,10 +16,10 @@ from uuid import UUID
 
 from events.language.changes import READ, differ, mends, tells_of_a_change, values
 from events.language.concepts import concept, concepts_asked, concepts_changed
-from events.language.terms import analyse, term_keys
+from events.language.terms import term_keys
 from projectors.cards.card import Card
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.asked import Asked, asks
+from retrieval.recall.ranking.asked import Asked, asks, words_of
 
 COMPARED = 30
 """The best candidates, whose topics are compared."""
@@ -117,7 +117,7 @@ def _ended(
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
-    value = _value_keys(card, asked.user_id)
+    value = asked.value(card)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
     topic = older.terms & asked.keys or older.terms
     of_all = _Topic(older.terms, weights)
@@ -198,27 +198,15 @@ def _told_by_user(card: Card) -> bool:
     return card.provenance != "assistant_stated" and card.kind in ("state", "event")
 
 
-def _value_keys(card: Card, user_id: str) -> frozenset[int] | None:
-    """Returns the keys of the words of a state's value, or None for another card."""
-    if card.kind != "state" or card.value is None:
-        return None
-    return frozenset(term_keys(user_id, _words(card.value)))
-
-
 def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
     """Returns the keys of the words that name a fact with one value, if the registry does not know it."""
     key = card.concept_key
     if key is None or card.kind != "state" or card.cardinality != "single_value" or concept(key) is not None:
         return frozenset()
-    return frozenset(term_keys(user_id, _words(key.replace("_", " "))))
+    return frozenset(term_keys(user_id, words_of(key.replace("_", " "))))
 
 
 # Most recalls of a user see the same cards as the recall before.
-@lru_cache(maxsize=4096)
-def _words(value: str) -> tuple[str, ...]:
-    return tuple(analyse(value[:READ]))
-
-
 @lru_cache(maxsize=4096)
 def _changes(text: str) -> bool:
     return tells_of_a_change(text)
