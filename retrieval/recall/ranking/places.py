@@ -91,7 +91,8 @@ def _latest(found: Sequence[Card], told: Mapping[UUID, Evidence], asked: Asked) 
         for card in found
         if told[card.card_id].words + told[card.card_id].meaning >= _ON_THE_TOPIC
         and card.provenance != "assistant_stated"
-        and card.event_status not in ("planned", "cancelled")
+        and card.event_status != "cancelled"
+        and not (card.event_status == "planned" and not card.time_resolved)
         and not (card.episode and asks(card.content) >= 1)
     ]
     named = {
