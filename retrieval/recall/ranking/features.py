@@ -64,14 +64,15 @@ def features_of(
     if question.message and not _names_the_past(question):
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
-    if not _holds(card, question) and asked.about_now:
+    if not holds(card, question) and asked.about_now:
         values["superseded"] = 1.0
     mode = asked.modes.mode(card.project_id, card.mode) if asked.modes else None
     values["decayed"] = 1 - decay(
         card.cardinality, card.last_verified, question.now, None if mode is None else mode.default_decay
     )
     if question.outcome is not None and "attempt" in card.tags:
-        values["outcome asked for"] = _outcome(card, question.outcome)
+        worked = ("worked" in card.tags) - ("failed" in card.tags)
+        values["outcome asked for"] = float(worked if question.outcome == "worked" else -worked)
     if asked.context_layer is not None and card.context_layer == asked.context_layer:
         values["layer"] = 1.0
     if (
@@ -89,8 +90,11 @@ def is_asked_for(card: Card, question: Question) -> bool:
         card.kind == "state"
         and question.intent == "present"
         and card.concept_key in question.concepts
-        and _about_the_one_asked_for(card, question)
-        and _holds(card, question)
+        # Entities are stored in simplified script.
+        and (
+            card.entity in (None, OWNER) or card.entity.casefold() in to_simplified(question.text.casefold())
+        )
+        and holds(card, question)
     )
 
 
@@ -105,22 +109,9 @@ def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str 
     return exp(-rate * PACES[pace or "medium"] * max(0.0, (now - verified).total_seconds() / 86400))
 
 
-def _holds(card: Card, question: Question) -> bool:
+def holds(card: Card, question: Question) -> bool:
     """True unless the card is a state or an event whose place another one took."""
     return not card.ended and (card.superseded_at is None or card.superseded_at > question.now)
-
-
-def _about_the_one_asked_for(card: Card, question: Question) -> bool:
-    """True when a card is about the user, or about an entity that the question names."""
-    if card.kind != "state" or card.entity is None or card.entity == OWNER:
-        return True
-    # Entities are stored in simplified script.
-    return card.entity.casefold() in to_simplified(question.text.casefold())
-
-
-def _outcome(card: Card, asked: str) -> float:
-    other = "failed" if asked == "worked" else "worked"
-    return 1.0 if asked in card.tags else -1.0 if other in card.tags else 0.0
 
 
 def _outside(card: Card, question: Question) -> bool:

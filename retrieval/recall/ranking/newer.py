@@ -119,25 +119,23 @@ def _ended(
     card = older.card
     value = asked.value(card)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
-    topic = older.terms & asked.keys or older.terms
-    of_all = _Topic(older.terms, weights)
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
-    of_topic, of_value = (_Topic(each, dict.fromkeys(each, 1.0)) for each in (topic, value or topic))
+    topic = older.terms & asked.keys or older.terms
     message = asked.question.message
     # A value that the question names tells which thing is meant.
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
-    of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
+    of_slot = _slot_keys(card, asked.user_id)
     for newer in later:
         changes = _changes(newer.card.content)
         if value is not None:
-            share = of_value.share(newer.terms)
+            share = _share(value or topic, newer.terms)
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near.get(newer.card.card_id, 0.0) >= 0 and slot in _news(newer.card.content)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(newer.card.content) else share
-            named = max(share, of_slot.share(newer.terms))
+            named = max(share, _share(of_slot, newer.terms, weights))
             if changes and named >= _SAME_TOPIC:
                 found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
@@ -145,7 +143,9 @@ def _ended(
         own = _values(newer.card.content) if others else others
         if not meant <= own:
             continue
-        share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
+        share = _share(topic, newer.terms)
+        if share and _share(older.terms, newer.terms, weights) < _ALIKE:
+            share = 0.0
         another = differ(own, others)
         replaced = changes and another and not message
         if replaced:
@@ -182,16 +182,12 @@ def _share_among_turns(own: Sequence[_Said], found: Newer) -> None:
                 found.ends(said.card.card_id, found.by[ended[turn]], 1.0, surely=True)
 
 
-class _Topic:
-    """The words of a topic, of which another text may have a share of the weight."""
-
-    def __init__(self, terms: frozenset[int], weights: Mapping[int, float]) -> None:
-        self._weights = {term: weights.get(term, 0.0) for term in terms}
-        self._whole = sum(self._weights.values())
-
-    def share(self, said: frozenset[int]) -> float:
-        shared = self._weights.keys() & said
-        return sum(self._weights[term] for term in shared) / self._whole if shared and self._whole else 0.0
+def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:
+    """Returns how much of the words of a topic a text has, by number or by weight."""
+    shared = topic & said
+    if not shared or weights is None:
+        return len(shared) / len(topic) if shared else 0.0
+    return sum(weights[term] for term in shared) / sum(weights.get(term, 0.0) for term in topic)
 
 
 def _told_by_user(card: Card) -> bool:
