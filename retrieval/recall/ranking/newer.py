@@ -141,17 +141,17 @@ def _ended(
             elif share >= 1:
                 found.holds_again(card.card_id)
         own = _values(newer.card.content) if others else others
-        if not meant <= own:
+        another = differ(own, others)
+        if not meant <= own or not (changes or another):
             continue
         share = _share(topic, newer.terms)
         if share and _share(older.terms, newer.terms, weights) < _ALIKE:
             share = 0.0
-        another = differ(own, others)
         replaced = changes and another and not message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
-        if share and (changes or another):
+        if share:
             found.ends(card.card_id, newer.card.card_id, share, surely=replaced)
 
 

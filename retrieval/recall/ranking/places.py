@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -158,10 +159,15 @@ def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list
         if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
             same[placed.card_id] = other
             continue
-        formula = (card.kind, card.episode, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
+        formula = (card.kind, card.episode, card.speaker, _formula(card.content))
         kept.append(placed.plus("words that differ in numbers", -_FORMULA) if formula in formulas else placed)
         formulas.add(formula)
     return sorted(kept, key=Placed.order), same
+
+
+@lru_cache(maxsize=8192)
+def _formula(text: str) -> str:
+    return _NUMBERED.sub("#", text[:_READ].casefold())
 
 
 def by_turn(
@@ -220,9 +226,11 @@ def below_the_newer(
     ordered = list(places)
     for place in places:
         ender = newer.get(place.card_id)
-        ender = leads.get(ender, ender) if ender is not None else None
+        if ender is None:
+            continue
+        ender = leads.get(ender, ender)
         at = {each.card_id: number for number, each in enumerate(ordered)}
-        if ender is None or ender not in at or at[ender] < at[place.card_id]:
+        if ender not in at or at[ender] < at[place.card_id]:
             continue
         above = ordered[at[ender]]
         moved = place.plus(YIELDED, above.score - place.score)

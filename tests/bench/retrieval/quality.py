@@ -155,7 +155,7 @@ async def ours(recall: Recall, asked: EvalSet) -> list[Answer]:
 
 async def prompts(recall: Recall, asked: EvalSet) -> list[dict[str, float]]:
     """What a prompt shows of replaced values, for each question about one. The prompt is that of ``/v1/context``."""
-    found = []
+    found: list[dict[str, float]] = []
     for question in asked.questions:
         if not question.unwanted:
             found.append({})
