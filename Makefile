@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -135,6 +135,9 @@ check: setup ## check format, lint, types, import directions, lock files, packag
 	@if grep -n '://' requirements*.lock; then \
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
 	@$(MAKE) supply-chain
+
+guards: setup ## remove the guards of the code one by one, and check that a test notices each (about half an hour)
+	@$(PY) -m tests.mutation $(ONLY)
 
 supply-chain: setup ## write the bill of materials, check licences and known vulnerabilities of the locked packages
 	@$(PY) -m scripts.supply_chain

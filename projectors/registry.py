@@ -16,11 +16,7 @@ from projectors.vectors.projector import VectorsProjector
 
 def projectors(settings: Settings) -> list[Projector]:
     """Returns all projectors, configured by ``settings``. Raises SettingsError for modes that cannot be read."""
-    thresholds = Thresholds(
-        changes=settings.arbitration_changes,
-        days=settings.arbitration_days,
-        stale_days=settings.arbitration_stale_days,
-    )
+    thresholds = Thresholds.of(settings)
     return [
         CardsProjector(supersede=settings.supersede_fork, thresholds=thresholds),
         VectorsProjector(embedders_of(settings)),

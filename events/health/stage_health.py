@@ -9,9 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from events.resources.status import (
-        HealthStatus,
-    )  # the report of a Cardlog that does not run needs no pydantic
+    # The report of a Cardlog that does not run needs no pydantic.
+    from events.resources.status import HealthStatus
 
 _WELL = frozenset(("running", "waiting", "building"))
 

@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
 from events.http.instants import Instant
+from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
 from events.types.migrated import APPLY_FROM
@@ -37,6 +38,7 @@ from ingest.migration.turns import Migration, Terms, migration_of
 from ingest.migration.user_name import told_name
 
 MAX_TEXT_BYTES = 128 * 1024
+_T = TypeVar("_T")
 _LOOK_EVERY_S = 0.1
 
 
@@ -102,8 +104,12 @@ def migration_router(
     documents: Callable[[], Documents],
     publisher: TurnPublisher,
     extractor: Callable[[], Extractor],
+    places: Places,
 ) -> APIRouter:
-    """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs."""
+    """Returns the route. It answers 503 while Postgres or Redis is away. ``extractor`` serves dry runs.
+
+    A request holds one of ``places`` while it works, and none while it waits for the extraction.
+    """
     router = routes_of("memory")
 
     @router.post(
@@ -111,7 +117,11 @@ def migration_router(
         summary="Migrate the memory of another system",
         operation_id="migrate_memory",
     )
-    async def migrate(user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
+    async def migrate(request: Request, user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
+        async def work(step: Callable[[], _T]) -> _T:
+            async with places.held(request):
+                return await asyncio.to_thread(step)
+
         owner = document_owner(sender, user_id)
         now = datetime.now(UTC)
         form, messages, remarks = _messages(body)
@@ -125,22 +135,25 @@ def migration_router(
             notes=body.messages is None,
             user_name=body.user_name if body.messages is not None else body.user_name or told_name(messages),
         )
-        key = await asyncio.to_thread(queue_key)
+        key = await work(queue_key)
         migration = migration_of(messages, terms, key)
-        await asyncio.to_thread(check, migration, now)
+        await work(lambda: check(migration, now))
         follower = Follower(owner, migration)
-        known = await asyncio.to_thread(transactions.run, owner, follower.known)
+        known = await work(lambda: transactions.run(owner, follower.known))
         if body.dry_run:
-            report = await asyncio.to_thread(rehearsed, migration, now)
+            report = await work(lambda: rehearsed(migration, now))
         else:
             command = replace(sender.command(f"user/{user_id}"), at=now)
-            await asyncio.to_thread(transactions.run, owner, lambda c: begin(c, migration, command))
+            await work(lambda: transactions.run(owner, lambda c: begin(c, migration, command)))
             await push(
                 migration.part(each for each in migration.turns if each not in known),
                 sender.caller.tenant,
                 key,
             )
-            report = await followed(follower, body.wait_s)
+            until = time.monotonic() + body.wait_s
+            while await work(lambda: transactions.run(owner, follower.pending)) and time.monotonic() < until:
+                await asyncio.sleep(_LOOK_EVERY_S)
+            report = await work(lambda: transactions.run(owner, lambda c: follower.report(c, documents())))
         # The token waits for the last sentence that is not extracted yet.
         awaited: Awaited = report.pending[-1] if report.pending and not body.dry_run else report.position
         return MemoryMigration.made_from(
@@ -166,13 +179,6 @@ def migration_router(
                 "Redis cannot take turns now, or did not confirm them; send the same request again: a sentence "
                 "counts once",
             ) from error
-
-    async def followed(follower: Follower, wait_s: float) -> Report:
-        until = time.monotonic() + wait_s
-        run, owner = transactions.run, follower.owner
-        while await asyncio.to_thread(run, owner, follower.pending) and time.monotonic() < until:
-            await asyncio.sleep(_LOOK_EVERY_S)
-        return await asyncio.to_thread(run, owner, lambda c: follower.report(c, documents()))
 
     def rehearsed(migration: Migration, now: datetime) -> Report:
         if len(migration.turns) > rehearsal.MOST:

@@ -25,6 +25,7 @@ from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
+from events.http.places import Places
 from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
@@ -42,7 +43,6 @@ from events.types.turn_contract import (
     turn_key,
 )
 from ingest.api import chores
-from ingest.api.command_places import CommandPlaces
 from ingest.api.command_routes import command_router
 from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.declaration_routes import declaration_router
@@ -179,8 +179,8 @@ def create_app(
         authentication=authentication_of(settings, "write"),
     )
     app.include_router(status_router(overviews))
-    app.include_router(erasure_router(seeing_all, eraser))
-    place = Depends(CommandPlaces(settings.pool_size))
+    erasures, commands = Places(settings.pool_size, "erasures"), Places(settings.pool_size, "commands")
+    app.include_router(erasure_router(seeing_all, eraser), dependencies=[Depends(erasures)])
     transactions = Transactions(appenders, keyring)
     writer = DocumentWriter(transactions, cached_documents)
     for router in (
@@ -193,9 +193,9 @@ def create_app(
         memory_router(writer),
         schema_router(writer),
     ):
-        app.include_router(router, dependencies=[place])
+        app.include_router(router, dependencies=[Depends(commands)])
     extractor = cache(lambda: create_extractor(settings))
-    app.include_router(migration_router(transactions, cached_documents, publisher, extractor))
+    app.include_router(migration_router(transactions, cached_documents, publisher, extractor, commands))
 
     @app.post(
         "/v1/turns",

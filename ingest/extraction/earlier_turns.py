@@ -36,7 +36,7 @@ _PRONOUN = re.compile(
     r"(?!\s+(?:week|weekend|month|year|morning|afternoon|evening|summer|winter|spring|autumn|fall|time|\w+day)\b)",
     re.IGNORECASE,
 )
-# A word for somebody or something that stands before a pronoun in the same sentence.
+# A word for somebody or something, before a pronoun in the same sentence.
 _ANTECEDENT = re.compile(
     r"\b(?:my|our|the|a|an|your|some|two|three)\s+\w+|(?<=\s)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|and|said)\b)"
 )

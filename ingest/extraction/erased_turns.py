@@ -52,7 +52,7 @@ def _check(connection: Connection, events: Sequence[NewEvent], extracted: dict[s
     )
     for tombstone in map(event_if_readable, rows):
         payload, positions = tombstone.payload, extracted[tombstone.user_id]
-        # A tombstone that nobody can read any more stands before a later erasure of the whole user.
+        # A tombstone becomes unreadable when a later erasure removes the whole user.
         whole = not isinstance(payload, SubjectErased) or payload.positions is None
         if whole and min(positions) < tombstone.position:
             raise TurnsErasedError(_ERASED)

@@ -114,7 +114,7 @@ def target_of(
 def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
     """Returns ``events`` with the earlier event in ``replaces_event``, for each event that replaces one.
 
-    The earlier event is one of ``known``, or stands before it in ``events``. Plans come first for a plan that is
+    The earlier event is one of ``known``, or precedes it in ``events``. Plans come first for a plan that is
     cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
     """
     found: list[NewEvent] = []

@@ -10,7 +10,7 @@ from datetime import datetime
 import orjson
 
 from events.store.bounds import fault_of
-from events.store.log import Unreadable
+from events.store.log import Unreadable, reason_of
 from events.types.cards import EventNoted, KnowledgeLearned, Utterance
 from events.types.codec import encode
 from events.types.envelope import Event, NewEvent, uuid7
@@ -24,8 +24,10 @@ from ingest.extraction.extractor_port import (
     CardLink,
     Extraction,
     Extractor,
+    ExtractorUnavailableError,
     ProblemTold,
     SessionBatch,
+    TurnsUnreadableError,
 )
 from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.turn_modes import ModeContext, modes_of_turns
@@ -43,14 +45,14 @@ _LONGEST_BEFORE = 300  # Characters of each earlier turn that an episode keeps.
 
 def stream_of(turn: TurnRecorded) -> str:
     """Returns the stream of the extraction events of a turn's session."""
-    return beside(session_of(turn))
+    return extraction_stream(session_of(turn))
 
 
 UNREADABLE = "extraction"
 """The stream of failures of turns whose session is unknown."""
 
 
-def beside(session: str) -> str:
+def extraction_stream(session: str) -> str:
     """Returns the stream of the extraction events for the turns in the stream ``session``."""
     return "extraction/" + session.removeprefix("session/")
 
@@ -75,11 +77,32 @@ def unreadable_turn(event: Event, payload: Unreadable, extractor: Extractor) -> 
         event.user_id,
         event.position,
         turn_id,
-        beside(event.stream),
+        extraction_stream(event.stream),
         event.occurred_at,
         payload.reason,
         extractor,
     )
+
+
+def given_up(
+    event: Event, error: Exception, extractor: Extractor, *, attempts: int = 1, usage: Usage | None = None
+) -> tuple[NewEvent, str]:
+    """Returns the ``ExtractionFailed`` event of a turn that ``extractor`` cannot extract, and a remark. Logs it."""
+    turn: TurnRecorded = event.payload
+    expected = isinstance(error, TurnsUnreadableError | ExtractorUnavailableError)
+    reason = str(error) if expected else reason_of(error)
+    logger.warning(
+        "turn %s (%d/%d) cannot be extracted: %s", turn.turn_id, event.partition, event.position, reason,
+        exc_info=None if expected else error,
+        extra={
+            "stage": STAGE, "turn_id": turn.turn_id, "partition": event.partition, "position": event.position,
+        },
+    )  # fmt: skip
+    failure = failure_of(
+        event.user_id, event.position, turn.turn_id, extraction_stream(event.stream), event.occurred_at, reason,
+        extractor, attempts=attempts, usage=usage,
+    )  # fmt: skip
+    return failure, f"turn {turn.turn_id} cannot be extracted: {reason}"
 
 
 def failure_of(
@@ -151,7 +174,7 @@ def events_of(
 ) -> list[NewEvent]:
     """Returns the events of one session batch: ``TurnsExtracted``, then one event for each card, caused by it.
 
-    The relations to known cards follow. An event that replaces an earlier one names it, when the earlier one stands in
+    The relations to known cards follow. An event that replaces an earlier one names it, when the earlier one is in
     the batch or in ``batch.known`` (:func:`ingest.extraction.event_linking.linked`). Without ``link``, the caller finds
     the earlier events later.
 

@@ -41,16 +41,17 @@ class SessionBatch:
     modes: ModeContext = NO_MODES
 
 
+Relation = Literal["same_as", "expands"]
+"""``"same_as"``: two cards say one thing. ``"expands"``: the new card says more about the known one."""
+
+
 @dataclass(frozen=True, slots=True)
 class CardLink:
-    """A relation from the card at index ``card`` of an extraction to the known card ``to_card``.
-
-    ``"same_as"``: both say one thing. ``"expands"``: the new card says more about the known one.
-    """
+    """A relation from the card at index ``card`` of an extraction to the known card ``to_card``."""
 
     card: int
     to_card: UUID
-    predicate: Literal["same_as", "expands"]
+    predicate: Relation
     confidence: float = 1.0
 
 

@@ -5,7 +5,7 @@ The functions are pure. The same statements, project and instant give the same r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -102,24 +102,13 @@ class KnownCards:
     plans: tuple[KnownEvent, ...] = ()
     events: tuple[KnownEvent, ...] = ()
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The distinct concept keys of the facts, sorted."""
-        return tuple(sorted({fact.concept_key for fact in self.facts}))
-
     def with_events(self, events: Iterable[NewEvent], at: datetime) -> KnownCards:
         """Returns these cards with the events of a person among ``events``, which are not in the log yet."""
         fresh = [card for each in events if isinstance(card := known_card(each), KnownEvent)]
         if not fresh:
             return self
         gone = {card.replaces_event for card in fresh}
-        told = _of_plans((*self.events, *self.plans, *fresh))
-        standing = [one for one in told if one.event_id not in gone]
-        return replace(
-            self,
-            plans=tuple([one for one in standing if one.is_open(at)][-_MOST_PLANS:]),
-            events=tuple([one for one in standing if not one.is_open(at)][-_MOST_EVENTS:]),
-        )
+        return KnownCards(self.facts, *_standing((*self.events, *self.plans, *fresh), gone, at))
 
 
 NOTHING = KnownCards()
@@ -186,10 +175,16 @@ def fold_known(cards: Iterable[KnownFact | KnownEvent], project_id: str, at: dat
             events.append(card)
             if card.replaces_event is not None:
                 replaced.add(card.replaces_event)
-    standing = [event for event in _of_plans(events) if event.event_id not in replaced]
     latest = sorted(facts.values(), key=lambda fact: fact.said_at)
-    return KnownCards(
-        tuple(latest[-_MOST_FACTS:]),
+    return KnownCards(tuple(latest[-_MOST_FACTS:]), *_standing(events, replaced, at))
+
+
+def _standing(
+    events: Iterable[KnownEvent], gone: Collection[UUID | None], at: datetime
+) -> tuple[tuple[KnownEvent, ...], tuple[KnownEvent, ...]]:
+    """Returns the latest open plans and the latest other events, without those that are ``gone``."""
+    standing = [event for event in _of_plans(events) if event.event_id not in gone]
+    return (
         tuple([event for event in standing if event.is_open(at)][-_MOST_PLANS:]),
         tuple([event for event in standing if not event.is_open(at)][-_MOST_EVENTS:]),
     )

@@ -1,4 +1,4 @@
-"""Grounding: removes memory blocks from a turn, so that no card rests on an older card."""
+"""Finds and removes the memory blocks that a turn quotes from a prompt."""
 
 from __future__ import annotations
 

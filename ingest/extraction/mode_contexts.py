@@ -14,7 +14,7 @@ from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import TurnsExtracted
 from events.types.turns import TurnRecorded
-from ingest.extraction.extraction_events import beside
+from ingest.extraction.extraction_events import extraction_stream
 from ingest.extraction.turn_modes import NO_MODES, RECENT, ModeContext, mode_context
 
 
@@ -47,7 +47,7 @@ def _recent(connection: Connection, first: Event) -> list[str]:
         {
             "partition": partition_of(first.user_id),
             "user_id": first.user_id,
-            "stream": beside(first.stream),
+            "stream": extraction_stream(first.stream),
             "limit": RECENT,
         },
     )

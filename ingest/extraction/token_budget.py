@@ -35,11 +35,11 @@ class TokenBudget:
         self._day: date | None = None
         self._spent: dict[str, int] = {}
 
-    def exhausted(self, connection: Connection, user_id: str, now: datetime | None = None) -> bool:
+    def exhausted(self, connection: Connection, user_id: str) -> bool:
         """Returns True when the user has no tokens left for today."""
         if not self._tokens:
             return False
-        today = (now or datetime.now(UTC)).astimezone(UTC).date()
+        today = datetime.now(UTC).date()
         if today != self._day:
             self._day, self._spent = today, {}
         if user_id not in self._spent:

@@ -16,9 +16,8 @@ from events.sealing.entries import opened_entry, sealed_entry
 from events.types.queue_entry import PROOF, TENANT, QueueKey
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date, parse_turn, pushed_at, text_of
-from ingest.recording.turn_queue import DEAD_FIELD, kept_fields, lua_script
+from ingest.recording.turn_queue import DEAD_FIELD, kept_fields, lua_script, pages_of
 
-_PAGE = 500
 _DROPPED_KEPT = 10_000
 _ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
 
@@ -123,11 +122,9 @@ class DeadLetters:
         )
 
     def _of(self, mark: str, keys: StreamKeys) -> Iterator[DeadLetter]:
-        after = "-"
-        while page := cast("list[Any]", self._redis.xrange(keys.dead, min=after, count=_PAGE)):
-            for entry_id, fields in page:
-                yield _letter(entry_id, fields, mark)
-            after = "(" + _text(page[-1][0])
+        for page in pages_of(self._redis, keys.dead):
+            for entry in page:
+                yield _letter(entry.id, entry.fields, mark)
 
     def find(self, letter_id: str) -> DeadLetter | None:
         """Returns the dead letter with this id, or None. ``letter_id`` is its own id or the id of the pushed turn."""

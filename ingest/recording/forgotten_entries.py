@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
 
 import redis
 
@@ -14,9 +13,7 @@ from events.platform.settings import Settings
 from events.platform.streams import existing, keys_of, mark_of, streams_named
 from events.sealing.entries import opened_entry
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date
-from ingest.recording.turn_queue import DEAD_FIELD, TurnQueue, lua_script
-
-_PAGE = 500
+from ingest.recording.turn_queue import DEAD_FIELD, TurnQueue, lua_script, pages_of
 
 Fields = Mapping[str, str]
 """The fields of an entry as text. Bytes that are no UTF-8 are replaced."""
@@ -74,18 +71,15 @@ def _pages(
     until: datetime | None,
 ) -> Iterator[tuple[list[str], list[tuple[str, Fields]]]]:
     """Yields (ids, (user, fields) of each) of the chosen entries of ``stream``, page by page."""
-    after = "-"
-    while page := cast("list[Any]", client.xrange(stream, min=after, count=_PAGE)):
-        after = "(" + _text(page[-1][0])
+    for page in pages_of(client, stream):
         ids: list[str] = []
         found: list[tuple[str, Fields]] = []
-        for raw_id, raw in page:
-            entry_id = _text(raw_id)
-            if until is not None and is_date(entry_id, datetime.now(UTC)) and entry_time(entry_id) > until:
+        for entry in page:
+            if until is not None and is_date(entry.id, datetime.now(UTC)) and entry_time(entry.id) > until:
                 continue
-            fields = _opened(raw, prefix)
+            fields = _opened(entry.fields, prefix)
             if (user := chooses(fields)) is not None:
-                ids.append(entry_id)
+                ids.append(entry.id)
                 found.append((user, fields))
         if ids:
             yield ids, found

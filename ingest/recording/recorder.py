@@ -38,7 +38,7 @@ from events.types.turn_contract import (
 from events.types.turns import TurnRecorded
 from ingest.recording.intake import Intake, open_intake
 from ingest.recording.log_appender import LogAppender, Refused
-from ingest.recording.turn_queue import Entry, TurnQueue
+from ingest.recording.turn_queue import LARGEST_ENTRY, Entry, TurnQueue
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +62,11 @@ def event_of(entry: Entry, now: datetime, key: QueueKey | None = None) -> NewEve
     ``now`` is the time on the clock of the entry's Redis server. ``key`` checks the tenant of an entry that names one.
     Raises :class:`TurnInvalidError` when the entry breaks the turn contract, and for a tenant without its proof.
     """
+    if entry.size > LARGEST_ENTRY:
+        raise TurnInvalidError(
+            WHOLE_TURN,
+            f"is {entry.size} bytes long; at most {LARGEST_ENTRY} are read, and its first bytes are kept",
+        )
     fields: dict[str, str] = {}
     for raw_name, raw_value in opened_entry(entry.fields).items():
         name = text_of("(field name)", raw_name)
@@ -329,14 +334,16 @@ class StreamReader:
                 if not is_the_datas_fault(error):
                     raise
                 dead.append((entry, WHOLE_TURN, f"cannot be read: {log.reason_of(error)}"))
+        self._refuse(queue, dead)
         appended = self._appender.append([event for _, event in good])
         if appended is None:
             return  # The recorder stops while Postgres is away. The entries stay pending and are read again.
         recorded: list[Entry] = []
+        refused: list[tuple[Entry, str, str]] = []
         duplicates: set[str] = set()
         for (entry, event), result in zip(good, appended, strict=True):
             if isinstance(result, Refused):
-                dead.append((entry, WHOLE_TURN, f"the log cannot store the turn: {result.reason}"))
+                refused.append((entry, WHOLE_TURN, f"the log cannot store the turn: {result.reason}"))
                 continue
             recorded.append(entry)
             if result.duplicate:
@@ -350,14 +357,19 @@ class StreamReader:
                         "turn_id": turn.turn_id, "partition": result.partition, "position": result.position,
                     },
                 )  # fmt: skip
+        queue.settle(recorded, [], duplicates)
+        self._refuse(queue, refused)
+        self._appender.heartbeat.passed(len(entries))
+
+    def _refuse(self, queue: TurnQueue, dead: Sequence[tuple[Entry, str, str]]) -> None:
+        """Makes entries dead letters. This needs no Postgres, so a refused entry does not wait for it."""
         for entry, field, _reason in dead:
             # The reason quotes the value, and a confused app may give a user's words anywhere, also as a field's name.
             named = field if field in KNOWN else "(unknown field)"
             fault = f"turn {entry.name} is invalid: {named}; `cardlog dead list` gives the reason"
             logger.warning("%s", fault, extra={"entry_id": entry.name, "field": named})
             self._appender.heartbeat.failed(fault)
-        queue.settle(recorded, dead, duplicates)
-        self._appender.heartbeat.passed(len(entries))
+        queue.settle([], dead, frozenset())
 
     def _named(self, queue: TurnQueue, entries: Sequence[Entry], now: datetime) -> Sequence[Entry]:
         """Returns the entries with unique names. An id that is no date can return after the stream rolled over."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from typing import Any, cast
 
 import redis
 
 from events.platform.streams import keys_of, mark_of
+from events.sealing.entries import VISIBLE
 from events.types.turn_contract import MAX_AHEAD, is_date
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,10 @@ MOST_FIELDS = 1000
 MOST_BYTES = 1023 * 1024
 """Bytes of all fields together that a dead letter keeps. A turn has at most 70 KiB. The embedded Redis takes no value
 above 1 MiB."""
+LARGEST_ENTRY = 2 * 1024 * 1024
+"""Bytes of the largest entry that is read whole. A sealed turn has at most 0.6 MiB, and a dead letter 1 MiB."""
+_PAGE = 500
+_PAGE_BYTES = 16 * 1024 * 1024
 _TAKEN_BYTES = 4 * 1024 * 1024  # Bytes of pushed turns that one Lua script moves.
 _LARGEST = 2**64 - 1  # The largest value of each of the two numbers of an id.
 
@@ -35,12 +39,14 @@ _LARGEST = 2**64 - 1  # The largest value of each of the two numbers of an id.
 class Entry:
     """A stream entry as Redis stores it: raw bytes, not decoded.
 
-    ``mark`` distinguishes the entry from an entry of another stream with the same id.
+    ``mark`` distinguishes the entry from an entry of another stream with the same id. ``size`` is the number of bytes
+    of all names and values. ``fields`` may hold less of an entry above :data:`LARGEST_ENTRY`.
     """
 
     id: str
     fields: dict[bytes, bytes]
     mark: str = ""
+    size: int = 0
 
     @property
     def name(self) -> str:
@@ -85,18 +91,21 @@ class TurnQueue:
 
     def read_own(self, consumer: str, count: int) -> list[Entry]:
         """Returns up to ``count`` entries that ``consumer`` received before a crash and never settled."""
-        return self._read(consumer, "0", count, None)
+        return self._received(consumer, "0", count)
 
     def read(self, consumer: str, count: int, block_ms: int) -> list[Entry]:
-        """Returns up to ``count`` new entries. Waits at most ``block_ms`` for the first."""
-        return self._read(consumer, ">", count, block_ms)
+        """Returns up to ``count`` new entries, and at most some 16 MiB. Waits at most ``block_ms`` for the first."""
+        first = self._read_one(consumer, block_ms)
+        if not first or count == 1:
+            return first
+        return first + self._received(consumer, ">", count - 1)
 
     def reclaim(self, consumer: str, idle_ms: int, count: int) -> list[Entry]:
         """Takes over up to ``count`` entries that another consumer has held for ``idle_ms`` without settling them."""
-        reply: Any = self._redis.xautoclaim(
-            self.stream, self._group, consumer, min_idle_time=idle_ms, count=count
+        taken = self._redis.xautoclaim(
+            self.stream, self._group, consumer, min_idle_time=idle_ms, count=count, justid=True
         )
-        return self._entries(reply[1])
+        return self.read_own(consumer, count) if taken else []
 
     def delete_idle_consumers(self, idle_ms: int) -> int:
         """Deletes consumers without pending entries that were idle for ``idle_ms``. Returns the number deleted.
@@ -232,13 +241,7 @@ class TurnQueue:
 
     def _delivered(self, last: str | None) -> int:
         """Returns the number of delivered entries that the stream still holds."""
-        if last is None:
-            return 0
-        count, after = 0, "-"
-        while page := cast("list[Any]", self._redis.xrange(self.stream, min=after, max=last, count=1_000)):
-            count += len(page)
-            after = f"({_text(page[-1][0])}"
-        return count
+        return 0 if last is None else sum(map(len, pages_of(self._redis, self.stream, last)))
 
     def now(self) -> datetime:
         """Returns the time on the clock that makes entry ids. In a cluster this is the clock of the stream's node."""
@@ -285,27 +288,45 @@ class TurnQueue:
         last = _text(info["last-generated-id"])
         return None if last == "0-0" else last
 
-    def _read(self, consumer: str, start: str, count: int, block_ms: int | None) -> list[Entry]:
+    def _received(self, consumer: str, start: str, count: int) -> list[Entry]:
+        return page_of(self._redis, self.stream, count, start, "+", self._group, consumer)
+
+    def _read_one(self, consumer: str, block_ms: int) -> list[Entry]:
+        """Waits for a new entry. Only this way of reading can wait, so it takes the entry whole, whatever its size."""
         reply = cast(
             "list[Any] | dict[Any, Any] | None",
-            self._redis.xreadgroup(self._group, consumer, {self.stream: start}, count=count, block=block_ms),
+            self._redis.xreadgroup(self._group, consumer, {self.stream: ">"}, count=1, block=block_ms),
         )
         if not reply:
             return []
-        pairs = list(reply.items()) if isinstance(reply, dict) else reply
-        page = pairs[0][1]
+        [(_, page)] = list(reply.items()) if isinstance(reply, dict) else reply
         # RESP3 nests the page once more.
-        if page and isinstance(page[0], list) and page[0] and isinstance(page[0][0], tuple | list):
-            page = page[0]
-        return self._entries(page)
+        [(entry_id, fields)] = (
+            page[0] if isinstance(page[0], list) and isinstance(page[0][0], tuple | list) else page
+        )
+        size = sum(len(name) + len(value) for name, value in fields.items())
+        return [Entry(_text(entry_id), dict(fields), self._mark, size)]
 
-    def _entries(self, page: Sequence[Any]) -> list[Entry]:
-        # A pending entry that was deleted from the stream by hand arrives without fields.
-        return [
-            Entry(_text(item[0]), dict(item[1] or {}), self._mark)
-            for item in page
-            if item and item[0] is not None
-        ]
+
+def page_of(client: redis.Redis, stream: str, count: int, start: str, end: str, *reader: str) -> list[Entry]:
+    """Returns up to ``count`` entries of ``stream``, and at most some 16 MiB, whatever size entries have.
+
+    ``start`` and ``end`` are those of ``XRANGE``. ``reader`` is a group and a consumer that receives the entries.
+    """
+    script, mark = lua_script("page"), mark_of(stream)
+    reply: Any = client.eval(script, 1, stream, count, _PAGE_BYTES, LARGEST_ENTRY, start, end, *reader)
+    return [
+        Entry(_text(entry_id), dict(zip(words[::2], words[1::2], strict=True)), mark, int(size))
+        for entry_id, words, size in reply
+    ]
+
+
+def pages_of(client: redis.Redis, stream: str, end: str = "+") -> Iterator[list[Entry]]:
+    """Yields the entries of a stream up to ``end`` in pages that fit into memory, the oldest first."""
+    start = "-"
+    while page := page_of(client, stream, _PAGE, start, end):
+        yield page
+        start = f"({page[-1].id}"
 
 
 def incarnation_mark(rolled_over: bytes | str | None) -> str:
@@ -316,14 +337,16 @@ def incarnation_mark(rolled_over: bytes | str | None) -> str:
 def kept_fields(fields: Mapping[bytes, bytes]) -> tuple[list[bytes], str]:
     """Returns (names and values of a dead letter as a flat list, a note about what was cut).
 
-    A Lua script takes a few thousand arguments, and a command has a limit in bytes.
+    The user and the tenant come first, because an erasure looks for them. A Lua script takes a few thousand arguments,
+    and a command has a limit in bytes.
     """
     note = ""
     if len(fields) > MOST_FIELDS:
         note = f" (the first {MOST_FIELDS} of {len(fields)} fields are kept)"
     kept: list[bytes] = []
     room = MOST_BYTES
-    for name, value in islice(fields.items(), MOST_FIELDS):
+    visible_first = sorted(fields.items(), key=lambda field: field[0].decode(errors="replace") not in VISIBLE)
+    for name, value in visible_first[:MOST_FIELDS]:
         if len(name) + len(value) > room:
             note = f"{note} (the first {MOST_BYTES} bytes of its fields are kept)"
             if len(name) < room:

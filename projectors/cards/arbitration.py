@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
+from events.platform.settings import Settings
 from events.types.envelope import Event
 from events.types.verdicts import ConflictRuled
 from projectors.cards.statement import Statement, perhaps_one_value
@@ -31,13 +32,21 @@ class Thresholds:
     days: int = 30
     stale_days: int = 30
 
+    @classmethod
+    def of(cls, settings: Settings) -> Thresholds:
+        return cls(
+            changes=settings.arbitration_changes,
+            days=settings.arbitration_days,
+            stale_days=settings.arbitration_stale_days,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class OrderedStatement:
     """A statement with the time it takes effect and its ``number`` in the order of saying, from 0.
 
-    ``replaces`` is the value it overwrites, among several values. A statement ``beside`` another stands with the value
-    it contradicted: a person ruled so, or the two may be one value in two scripts.
+    ``replaces`` is the value it overwrites, among several values. A statement that ``coexists`` leaves the value
+    that it contradicts in force: a person ruled so, or the two may be one value in two scripts.
     """
 
     statement: Statement
@@ -45,7 +54,7 @@ class OrderedStatement:
     number: int
     announced: bool = False
     replaces: str | None = None
-    beside: bool = False
+    coexists: bool = False
 
 
 @dataclass(slots=True)
@@ -137,7 +146,7 @@ class ConflictResolver:
         ruling = self._rulings.get(statement.event.event_id)
         comparable = [claim for claim in held.values() if not perhaps_one_value(statement, claim)]
         if not (comparable or ordered.announced or ruling):
-            self._accept(replace(ordered, beside=True))
+            self._accept(replace(ordered, coexists=True))
             return
         insort(self._changes, since)
         old = (comparable or list(held.values()))[-1]
@@ -158,8 +167,8 @@ class ConflictResolver:
         contest.status, contest.settled_at = verdict.verdict, ruling.occurred_at
         if verdict.verdict != "keep_old":
             contest.accepted = True
-            beside = verdict.verdict == "coexist"
-            self._accept(replace(ordered, beside=beside))
+            coexists = verdict.verdict == "coexist"
+            self._accept(replace(ordered, coexists=coexists))
 
     def _is_past(self, ordered: OrderedStatement) -> bool:
         """True when another value took effect before this statement was made. History contradicts nothing."""
@@ -228,17 +237,17 @@ class ConflictResolver:
         confirmed = old is None or contested.statement.value_key in held
         reason = None if old is None or confirmed else self._doubt(contested, old, before.since)
         if old is None or reason is None:
-            self._confirm(ordered.statement, beside=old is None and bool(held))
+            self._confirm(ordered.statement, coexists=old is None and bool(held))
         else:
             contest.old, contest.reason = old, reason
 
-    def _confirm(self, by: Statement, *, beside: bool = False) -> None:
+    def _confirm(self, by: Statement, *, coexists: bool = False) -> None:
         assert self._open is not None
         contest, contested = self._open
         self._withdraw(by)
         contest.accepted = True
         for ordered in (contested, *contest.echoes):
-            self._accept(replace(ordered, beside=beside))
+            self._accept(replace(ordered, coexists=coexists))
 
     def _withdraw(self, by: Statement) -> None:
         """Closes the open conflict: ``by`` settles it or replaces it."""
@@ -280,5 +289,5 @@ def _after(before: _ValuesInForce | None, ordered: OrderedStatement) -> _ValuesI
         )
     if value in passing:
         return before  # said within the stretch, and over with it
-    beside = (held, passing) if ordered.beside else ({}, {})
-    return _ValuesInForce({**beside[0], value: statement}, instant, None, beside[1])
+    others, stretches = (held, passing) if ordered.coexists else ({}, {})
+    return _ValuesInForce({**others, value: statement}, instant, None, stretches)

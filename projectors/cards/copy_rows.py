@@ -6,24 +6,25 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from uuid import UUID
 
 from events.language.ngrams import grams
 from events.language.terms import GRAMS, TERMS, USERS
+from events.types.envelope import Event
 from projectors.cards.card import STORED_FIELDS
 from projectors.cards.card_rows import is_word
 from projectors.cards.fold import Changes
 from projectors.cards.related_rows import StoredArbitration, StoredRelation, StoredUpdate
 from projectors.generations.copy_format import as_arrays, line
 
-_Values = Callable[[Any], tuple[Any, ...]]
+_Values = Callable[[object], tuple[object, ...]]
 
 _card_values: _Values = attrgetter(
     *(f"{name}_json" if name in ("source_span", "metadata") else name for name in STORED_FIELDS)
 )
 
 
-def _values_of(row_class: Any) -> _Values:
+def _values_of(row_class: type[StoredArbitration | StoredRelation | StoredUpdate]) -> _Values:
     return attrgetter(*(field.name for field in fields(row_class)))
 
 
@@ -32,35 +33,26 @@ _arbitration_values = _values_of(StoredArbitration)
 _update_values = _values_of(StoredUpdate)
 
 
-def card_lines(changes: Changes) -> Iterator[str]:
-    for card in changes.cards_put.values():
-        yield line(_card_values(card))
-
-
-def statement_lines(changes: Changes) -> Iterator[str]:
-    for statement in changes.statements:
-        event = statement.event
-        yield line((event.user_id, statement.identity, event.event_id, event.partition, event.position))
+def lines_of(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
+    """Returns the lines to copy into each table whose rows are added and deleted, never updated."""
+    return (
+        ("cards", map(line, map(_card_values, changes.cards_put.values()))),
+        ("statements", (_place_line(each.event, each.identity) for each in changes.statements)),
+        ("relations", relation_lines(changes)),
+        ("remarks", (_place_line(event, target) for target, event in changes.remarks)),
+        ("arbitrations", map(line, map(_arbitration_values, changes.arbitrations_put.values()))),
+        ("updates", map(line, map(_update_values, changes.updates_put.values()))),
+    )
 
 
 def relation_lines(changes: Changes) -> Iterator[str]:
-    for relation in changes.relations_put.values():
-        yield line(_relation_values(relation))
+    """Returns the lines of the relations alone."""
+    return map(line, map(_relation_values, changes.relations_put.values()))
 
 
-def arbitration_lines(changes: Changes) -> Iterator[str]:
-    for arbitration in changes.arbitrations_put.values():
-        yield line(_arbitration_values(arbitration))
-
-
-def update_lines(changes: Changes) -> Iterator[str]:
-    for update in changes.updates_put.values():
-        yield line(_update_values(update))
-
-
-def remark_lines(changes: Changes) -> Iterator[str]:
-    for target, event in changes.remarks:
-        yield line((event.user_id, target, event.event_id, event.partition, event.position))
+def _place_line(event: Event, about: str | UUID) -> str:
+    """Returns the line that says where the log has ``event``, which is about an identity or a statement."""
+    return line((event.user_id, about, event.event_id, event.partition, event.position))
 
 
 def words_among(terms: Iterable[str]) -> list[str]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from events.types.cards import EventNoted, EventStatus
 from events.types.envelope import Event
 from projectors.cards.card import StoredCard
-from projectors.cards.related_rows import RelationKey, StoredRelation
+from projectors.cards.related_rows import RelationKey, StoredRelation, implied
 
 EventKey = tuple[str, UUID]  # user, event
 
@@ -65,7 +64,7 @@ def standings_touched(events: Iterable[Event], recalled: Iterable[Event] = ()) -
 
 
 class Replacements:
-    """The replacements among some noted events. An event that replaces no earlier event of its user is no part."""
+    """The replacements among some noted events. An event that replaces no earlier event of its user does not count."""
 
     def __init__(self, noted: Iterable[Event]) -> None:
         self.events: dict[EventKey, Event] = {
@@ -95,23 +94,12 @@ class Replacements:
 
     def relations(self, keys: Iterable[EventKey]) -> dict[RelationKey, StoredRelation]:
         """Returns the relations from the events that replace any of ``keys``."""
-        rows = (self._relation(key, event) for key in keys for event in self._by.get(key, ()))
-        return {row.key: row for row in rows}
-
-    def _relation(self, key: EventKey, newer: Event) -> StoredRelation:
-        return StoredRelation(
-            user_id=newer.user_id,
-            from_card=newer.event_id,
-            to_card=key[1],
-            predicate="update",
-            implied=True,
-            reason=_reason(_noted(newer), _noted(self.events[key])),
-            confidence=1.0,
-            event_id=newer.event_id,
-            created_at=newer.recorded_at,
-            actor=newer.actor,
-            refused=False,
+        rows = (
+            implied(event, event.event_id, key[1], "update", _reason(_noted(event), _noted(self.events[key])))
+            for key in keys
+            for event in self._by.get(key, ())
         )
+        return {row.key: row for row in rows}
 
 
 def changed_standings(
@@ -153,6 +141,6 @@ def _reason(newer: EventNoted, older: EventNoted) -> str:
 
 
 def _noted(event: Event) -> EventNoted:
-    payload: Any = event.payload
+    payload = event.payload
     assert isinstance(payload, EventNoted)
     return payload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from events.store.bounds import as_real
@@ -325,9 +325,7 @@ def _difference(changes: Changes, user_id: str, before: Timeline, after: Timelin
         card = _card(period)
         changes.cards_gone.add((user_id, card.kind, card_id))
         _count(changes, -1, card)
-    _replace(
-        relations(user_id, before), relations(user_id, after), changes.relations_put, changes.relations_gone
-    )
+    _replace(relations(before), relations(after), changes.relations_put, changes.relations_gone)
     _replace(
         arbitrations(user_id, before),
         arbitrations(user_id, after),
@@ -351,7 +349,7 @@ def _card(period: ValidPeriod) -> StoredCard:
     return state_card(period) if period.first.identity.startswith("state") else knowledge_card(period)
 
 
-def _content(period: ValidPeriod) -> tuple[Any, ...]:
+def _content(period: ValidPeriod) -> tuple[object, ...]:
     return (
         period.effective_at, period.superseded_at, period.retracted, period.contested, period.ended,
         period.verified_at, period.mode, period.names,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
@@ -24,19 +23,13 @@ class History:
 
 
 def cards_of(
-    events: Iterable[Event],
-    *,
-    known_at: datetime | None = None,
-    supersede: bool = True,
-    thresholds: Thresholds | None = None,
+    events: Iterable[Event], *, supersede: bool = True, thresholds: Thresholds | None = None
 ) -> History:
-    """Returns the rows that ``events`` make when the log ends at ``known_at``. A pure function.
+    """Returns the rows that ``events`` make. A pure function.
 
-    ``events`` are all statements of some identities and the remarks on them, in any order. Events recorded after
-    ``known_at`` are ignored.
+    ``events`` are all statements of some identities and the remarks on them up to some instant, in any order.
     """
-    known = [event for event in events if known_at is None or event.recorded_at <= known_at]
-    known.sort(key=lambda event: (event.partition, event.position))
+    known = sorted(events, key=lambda event: (event.partition, event.position))
     changes = fold(known, {}, supersede=supersede, thresholds=thresholds)
     return History(
         list(changes.cards_put.values()),

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from typing import Any
+from typing import ClassVar
 from uuid import UUID
 
-from psycopg.rows import dict_row
-from psycopg.sql import SQL
-
-from events.platform.sql import statement
 from events.store.log import Connection, event_of, events_of
 from events.types.cards import EventNoted
 from events.types.envelope import Event, partition_of
@@ -19,17 +15,7 @@ from events.types.references import REFERENCE_TYPES, reference_id
 from events.types.relations import CardsConnected
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.copy_rows import (
-    arbitration_lines,
-    card_lines,
-    relation_lines,
-    remark_lines,
-    statement_lines,
-    update_lines,
-    word_keys,
-    word_lines,
-    words_among,
-)
+from projectors.cards.copy_rows import lines_of, relation_lines, word_keys, word_lines, words_among
 from projectors.cards.event_standing import replaced_by, standings_touched
 from projectors.cards.fold import (
     Changes,
@@ -42,22 +28,8 @@ from projectors.cards.fold import (
 )
 from projectors.cards.statement import Key, Statement, statements_of
 from projectors.generations.copy_format import CopyBuffer, as_array, line
-from projectors.generations.generations import StepKind
+from projectors.generations.table_projector import AT_ONCE, Rows, TableProjector, columns
 
-_STEPS: dict[StepKind, tuple[str, ...]] = {
-    "tables": ("tables", "views"),
-    "indexes": (
-        "index_card_terms",
-        "index_words",
-        "index_card_pairs",
-        "index_event_cards",
-        "index_state_cards",
-        "index_relations",
-        "index_statements",
-        "index_modes",
-    ),
-    "statistics": ("analyze_cards", "analyze_others"),
-}
 _COPIED = {
     "cards": "cards",
     "statements": "statements",
@@ -69,16 +41,27 @@ _COPIED = {
     "counts": "card_counts",
 }
 """The table of each statement ``copy_*``."""
-_AT_ONCE = 500
 
 
-class CardsProjector:
+class CardsProjector(TableProjector):
     """Folds the log into the tables of ``tables.sql``."""
 
     name = "cards"
     package = "projectors.cards"
-    batch_partitions = 64
-    rest_s = 0.0
+    scripts: ClassVar = {
+        "tables": ("tables", "views"),
+        "indexes": (
+            "index_card_terms",
+            "index_words",
+            "index_card_pairs",
+            "index_event_cards",
+            "index_state_cards",
+            "index_relations",
+            "index_statements",
+            "index_modes",
+        ),
+        "statistics": ("analyze_cards", "analyze_others"),
+    }
     types = frozenset(
         (
             "StateAsserted",
@@ -99,9 +82,6 @@ class CardsProjector:
     def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
         self._supersede = supersede
         self._thresholds = thresholds or Thresholds()
-
-    def steps(self, kind: StepKind) -> list[SQL]:
-        return [self._statement(name) for name in _STEPS[kind]]
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         """Folds ``events`` into the tables of the schema on the search path, in the transaction of the caller."""
@@ -150,7 +130,7 @@ class CardsProjector:
                     # An event card is written at once, so it may be in the table when it is taken back.
                     buffers["cards"].flush()
                     self._delete_cards(connection, changes)
-                for table, lines in _lines(changes):
+                for table, lines in lines_of(changes):
                     for text in lines:
                         buffers[table].add(text)
                 spoken |= changes.terms.get(user_id, set())
@@ -162,7 +142,7 @@ class CardsProjector:
             if number:
                 buffers["counts"].add(line((user_id, number, terms)))
             replacing += [event for event in own if event.event_id not in gone]
-            if len(replacing) >= _AT_ONCE:
+            if len(replacing) >= AT_ONCE:
                 self._load_replacements(connection, buffers, replacing)
                 replacing = []
         self._load_replacements(connection, buffers, replacing)
@@ -178,21 +158,12 @@ class CardsProjector:
         event_ids: Sequence[UUID] | None,
         remaining: Iterable[Event],
     ) -> None:
-        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
-        gone = {"user_id": storage_id, "events": list(event_ids or ())}
-        if event_ids is not None and not self._rows(connection, "folded", gone)[0]["folded"]:
-            return
-        connection.execute(self._statement("forget_user"), gone)
+        """Forgets as :class:`TableProjector`, unless the tables hold nothing of the events."""
         if event_ids is not None:
-            self.load(connection, remaining)
-
-    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
-        """Returns 0: every row names its user."""
-        return 0
-
-    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
-        rows = self._rows(connection, "held", {"user_id": storage_id})
-        return {row["table_name"]: row["held"] for row in rows}
+            named = {"user_id": storage_id, "events": list(event_ids)}
+            if not self._rows(connection, "folded", named)[0]["folded"]:
+                return
+        super().forget(connection, storage_id, event_ids, remaining)
 
     def _load_replacements(
         self, connection: Connection, buffers: Mapping[str, CopyBuffer], replacing: Sequence[Event]
@@ -211,7 +182,7 @@ class CardsProjector:
     ) -> Iterator[Changes]:
         """Yields the changes of one user. Adds the events that replace another to ``replacing``."""
         waiting: list[Event] = []
-        while batch := list(islice(history, _AT_ONCE)):
+        while batch := list(islice(history, AT_ONCE)):
             yield noted_cards(batch)
             replacing += [event for event in batch if replaced_by(event) is not None]
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
@@ -226,34 +197,23 @@ class CardsProjector:
     def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
         """The events that ``events`` take back, from the log."""
         places = withdrawn_places(events)
-        if not places:
-            return []
-        named = {"partitions": [part for part, _ in places], "positions": [place for _, place in places]}
-        return events_of(self._rows(connection, "recalled_events", named))
+        return events_of(self._found(connection, "recalled_events", ("partitions", "positions"), places))
 
     def _remarked(self, connection: Connection, events: Sequence[Event]) -> set[Key]:
         """The identities of the statements that ``events`` are remarks on."""
         targets = [(event.user_id, target) for event in events if (target := remarked(event)) is not None]
-        if not targets:
-            return set()
-        named = {"users": [user for user, _ in targets], "targets": [target for _, target in targets]}
-        return {
-            (row["user_id"], row["identity"]) for row in self._rows(connection, "remarked_statements", named)
-        }
+        rows = self._found(connection, "remarked_statements", ("users", "targets"), targets)
+        return {(row["user_id"], row["identity"]) for row in rows}
 
     def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
         """The earlier statements of identities, and of all identities that share an event with them."""
         known: dict[Key, list[Statement]] = {}
         wanted, asked = keys, set[Key]()
         while wanted:
-            ordered = sorted(wanted)
             asked |= wanted
-            named = {
-                "users": [user for user, _ in ordered],
-                "identities": [identity for _, identity in ordered],
-            }
+            rows = self._found(connection, "known_statements", ("users", "identities"), sorted(wanted))
             wanted = set()
-            for row in self._rows(connection, "known_statements", named):
+            for row in rows:
                 identity = row.pop("identity")
                 event = event_of(row)
                 if isinstance(event.payload, Erased):
@@ -268,9 +228,10 @@ class CardsProjector:
 
     def _remarks(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
         """The earlier remarks on statements."""
-        said = [event for event in events if not isinstance(event.payload, EventNoted)]
-        named = {"users": [event.user_id for event in said], "targets": [event.event_id for event in said]}
-        return events_of(self._rows(connection, "known_remarks", named))
+        said = [
+            (event.user_id, event.event_id) for event in events if not isinstance(event.payload, EventNoted)
+        ]
+        return events_of(self._found(connection, "known_remarks", ("users", "targets"), said))
 
     def _connections(self, connection: Connection, events: Sequence[Event]) -> list[Link]:
         """The chains that lead on from the cards that ``events`` connect."""
@@ -281,11 +242,7 @@ class CardsProjector:
         ]
         if not links:
             return []
-        named = {
-            "users": [user for user, _ in links],
-            "cards": [card for _, card in links],
-            "predicates": list(CHAINS),
-        }
+        named = columns(("users", "cards"), links) | {"predicates": list(CHAINS)}
         return connection.execute(self._statement("connections_in_force"), named).fetchall()
 
     def _replaced(
@@ -293,36 +250,27 @@ class CardsProjector:
     ) -> list[Event]:
         """The events whose standing may change, as far as they have a card, and the events that replace them."""
         touched = sorted(standings_touched(events, recalled))
-        if not touched:
-            return []
-        named = {
-            "users": [user for user, _ in touched],
-            "cards": [card for _, card in touched],
-            "partitions": [partition_of(user) for user, _ in touched],
-        }
-        return events_of(self._rows(connection, "replaced_events", named))
+        places = [(user, card, partition_of(user)) for user, card in touched]
+        return events_of(self._found(connection, "replaced_events", ("users", "cards", "partitions"), places))
 
     def _references(self, connection: Connection, events: Sequence[Event]) -> dict[tuple[str, UUID], int]:
         """The cards of references that ``events`` change, each with the number of its terms."""
         cards = {(event.user_id, card) for event in events if (card := reference_id(event)) is not None}
-        if not cards:
-            return {}
-        ordered = sorted(cards)
-        named = {"users": [user for user, _ in ordered], "cards": [card for _, card in ordered]}
-        return {
-            (row["user_id"], row["card_id"]): row["own_terms"]
-            for row in self._rows(connection, "reference_terms", named)
-        }
+        rows = self._found(connection, "reference_terms", ("users", "cards"), sorted(cards))
+        return {(row["user_id"], row["card_id"]): row["own_terms"] for row in rows}
 
-    def _rows(self, connection: Connection, name: str, named: dict[str, Any]) -> list[dict[str, Any]]:
-        with connection.cursor(row_factory=dict_row) as cursor:
-            return cursor.execute(self._statement(name), named).fetchall()
+    def _found(
+        self, connection: Connection, name: str, names: Sequence[str], wanted: Sequence[tuple[object, ...]]
+    ) -> Rows:
+        """Returns the rows of a statement about ``wanted``. About nothing there are none."""
+        return self._rows(connection, name, columns(names, wanted)) if wanted else []
 
     def _write(self, connection: Connection, changes: Changes) -> None:
         if changes.cards_gone:
             self._delete_cards(connection, changes)
         said = [(one.event.user_id, one.identity, one.event.event_id) for one in changes.statements_gone]
-        for name, columns, gone in (
+        # Sorted, so that two concurrent deletions cannot deadlock.
+        for name, names, gone in (
             ("delete_statements", ("users", "identities", "events"), said),
             (
                 "delete_relations",
@@ -332,109 +280,49 @@ class CardsProjector:
             ("delete_arbitrations", ("users", "arbitrations"), changes.arbitrations_gone),
             ("delete_updates", ("users", "cards", "events"), changes.updates_gone),
         ):
-            self._delete(connection, name, columns, gone)
-        for table, lines in _lines(changes):
+            self._execute(connection, name, names, sorted(gone))
+        for table, lines in lines_of(changes):
             buffer = CopyBuffer(connection, _COPIED[table], self._statement(f"copy_{table}"))
             for text in lines:
                 buffer.add(text)
             buffer.flush()
         self._write_standings(connection, changes)
         self._write_aside(connection, changes)
-        words = [(user, word) for user, terms in sorted(changes.terms.items()) for word in words_among(terms)]
-        if words:
-            keys = [word_keys(user, word) for user, word in words]
-            connection.execute(
-                self._statement("add_words"),
-                {
-                    "users": [user for user, _ in words],
-                    "words": [word for _, word in words],
-                    "keys": [term for term, _ in keys],
-                    "grams": [as_array(grams) for _, grams in keys],
-                },
-            )
-        if changes.counts:
-            connection.execute(
-                self._statement("add_counts"),
-                {
-                    "users": list(changes.counts),
-                    "cards": [cards for cards, _ in changes.counts.values()],
-                    "terms": [terms for _, terms in changes.counts.values()],
-                },
-            )
-            lessened = [user for user, (cards, _) in changes.counts.items() if cards < 0]
-            if lessened:
-                connection.execute(self._statement("delete_counts"), {"users": lessened})
+        words = []
+        for user, terms in sorted(changes.terms.items()):
+            for word in words_among(terms):
+                key, grams = word_keys(user, word)
+                words.append((user, word, key, as_array(grams)))
+        self._execute(connection, "add_words", ("users", "words", "keys", "grams"), words)
+        counts = [(user, cards, terms) for user, (cards, terms) in changes.counts.items()]
+        self._execute(connection, "add_counts", ("users", "cards", "terms"), counts)
+        lessened = [(user,) for user, cards, _ in counts if cards < 0]
+        self._execute(connection, "delete_counts", ("users",), lessened)
 
     def _write_standings(self, connection: Connection, changes: Changes) -> None:
         """Writes the standings of event cards that are in the table."""
-        cards = [card for _, card in sorted(changes.standings.items(), key=lambda item: item[0])]
-        if cards:
-            connection.execute(
-                self._statement("set_standings"),
-                {
-                    "users": [card.user_id for card in cards],
-                    "cards": [card.card_id for card in cards],
-                    "statuses": [card.event_status for card in cards],
-                    "instants": [card.superseded_at for card in cards],
-                    "retracted": [card.retracted for card in cards],
-                },
-            )
+        standings = [
+            (user, card_id, card.event_status, card.superseded_at, card.retracted)
+            for (user, _, card_id), card in sorted(changes.standings.items(), key=lambda item: item[0])
+        ]
+        names = ("users", "cards", "statuses", "instants", "retracted")
+        self._execute(connection, "set_standings", names, standings)
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
         """Writes verifications and modes of event cards, and aliases of tags. The fold reads none of them again."""
-        if changes.modes:
-            connection.execute(
-                self._statement("reclassify_events"),
-                {
-                    "users": [user for user, _ in changes.modes],
-                    "cards": [card for _, card in changes.modes],
-                    "modes": list(changes.modes.values()),
-                },
-            )
-        if changes.verified:
-            connection.execute(
-                self._statement("verify_events"),
-                {
-                    "users": [user for user, _ in changes.verified],
-                    "cards": [card for _, card in changes.verified],
-                    "instants": list(changes.verified.values()),
-                },
-            )
-        if changes.aliases:
-            connection.execute(
-                self._statement("alias_tags"),
-                {
-                    "users": [user for user, _ in changes.aliases],
-                    "aliases": [alias for _, alias in changes.aliases],
-                    "tags": [tag for _, _, tag in changes.aliases.values()],
-                    "instants": [instant for instant, _, _ in changes.aliases.values()],
-                    "events": [event_id for _, event_id, _ in changes.aliases.values()],
-                },
-            )
+        modes = [(*card, mode) for card, mode in changes.modes.items()]
+        self._execute(connection, "reclassify_events", ("users", "cards", "modes"), modes)
+        verified = [(*card, instant) for card, instant in changes.verified.items()]
+        self._execute(connection, "verify_events", ("users", "cards", "instants"), verified)
+        aliases = [(*alias, *word) for alias, word in changes.aliases.items()]
+        self._execute(connection, "alias_tags", ("users", "aliases", "instants", "events", "tags"), aliases)
 
     def _delete_cards(self, connection: Connection, changes: Changes) -> None:
-        self._delete(connection, "delete_cards", ("users", "kinds", "cards"), changes.cards_gone)
+        self._execute(connection, "delete_cards", ("users", "kinds", "cards"), sorted(changes.cards_gone))
 
-    def _delete(
-        self, connection: Connection, name: str, columns: Sequence[str], gone: Iterable[tuple[Any, ...]]
+    def _execute(
+        self, connection: Connection, name: str, names: Sequence[str], rows: Sequence[tuple[object, ...]]
     ) -> None:
-        # Sorted, so that two concurrent deletions cannot deadlock.
-        if ordered := sorted(gone):
-            connection.execute(
-                self._statement(name), dict(zip(columns, map(list, zip(*ordered, strict=True)), strict=True))
-            )
-
-    def _statement(self, name: str) -> SQL:
-        return statement(self.package, name)
-
-
-def _lines(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
-    """The lines to copy into each table whose rows are added and deleted, never updated."""
-    return (
-        ("cards", card_lines(changes)),
-        ("statements", statement_lines(changes)),
-        ("relations", relation_lines(changes)),
-        ("remarks", remark_lines(changes)),
-        ("arbitrations", arbitration_lines(changes)),
-        ("updates", update_lines(changes)),
-    )
+        """Runs a statement on ``rows``, unless there are none."""
+        if rows:
+            connection.execute(self._statement(name), columns(names, rows))

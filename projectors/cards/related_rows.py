@@ -1,20 +1,20 @@
-"""Rows beside the cards: relations, conflicts, and what cards held before they were overwritten."""
+"""Relations, conflicts, and the former contents of overwritten cards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
 
 from events.language.concepts import canonical_key, normalise_entity
 from events.types.cards import KnowledgeLearned, StateAsserted
+from events.types.envelope import Event
 from projectors.cards.arbitration import Status
 from projectors.cards.statement import Statement
-from projectors.cards.timeline import Conflict, Timeline, TimelineEdge, ValidPeriod
+from projectors.cards.timeline import Conflict, Timeline, ValidPeriod
 
 RelationKey = tuple[str, UUID, UUID, str, bool]  # user, from, to, predicate, implied by a timeline
 ArbitrationKey = tuple[str, UUID]  # user, arbitration
@@ -88,20 +88,26 @@ class StoredUpdate:
         return self.user_id, self.card_id, self.event_id
 
 
-def relations(user_id: str, timeline: Timeline) -> dict[RelationKey, StoredRelation]:
+def relations(timeline: Timeline) -> dict[RelationKey, StoredRelation]:
     """Returns the relations that a timeline implies between its cards."""
-    return {(row := _relation(user_id, edge)).key: row for edge in timeline.edges}
+    rows = (
+        implied(
+            edge.by.event, edge.newer.event.event_id, edge.older.event.event_id, edge.predicate, edge.reason
+        )
+        for edge in timeline.edges
+    )
+    return {row.key: row for row in rows}
 
 
-def _relation(user_id: str, edge: TimelineEdge) -> StoredRelation:
-    event = edge.by.event
+def implied(event: Event, newer: UUID, older: UUID, predicate: str, reason: str) -> StoredRelation:
+    """Returns the relation between two cards that ``event`` implies."""
     return StoredRelation(
-        user_id=user_id,
-        from_card=edge.newer.event.event_id,
-        to_card=edge.older.event.event_id,
-        predicate=edge.predicate,
+        user_id=event.user_id,
+        from_card=newer,
+        to_card=older,
+        predicate=predicate,
         implied=True,
-        reason=edge.reason,
+        reason=reason,
         confidence=1.0,
         event_id=event.event_id,
         created_at=event.recorded_at,
@@ -137,7 +143,7 @@ def _arbitration(user_id: str, conflict: Conflict) -> StoredArbitration:
     )
 
 
-def _evidence(payload: StateAsserted) -> dict[str, Any]:
+def _evidence(payload: StateAsserted) -> dict[str, object]:
     span = payload.origin.source_span
     return {
         "turn_ids": payload.origin.turn_ids,

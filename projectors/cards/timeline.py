@@ -2,7 +2,7 @@
 
 A timeline is ordered by *effective* time.
 - A statement that agrees with the value in force verifies it.
-- A statement that differs supersedes the value from its own effective time on. Several values stand side by side.
+- A statement that differs supersedes the value from its own effective time on. Several values coexist.
 - A statement that ends a value closes the period of the value. Its own card is true at no instant.
 - A statement with its own end supersedes nothing.
 - A mistake that the same session corrects was never true. Its card is retracted.
@@ -330,7 +330,7 @@ class _Walk:
             period = ValidPeriod(statement, instant)
             self.periods.append(period)
             # A statement with its own end supersedes nothing. The periods around it stay as they are.
-            if statement.single and not ordered.beside and until is None:
+            if statement.single and not ordered.coexists and until is None:
                 superseded = list(self._open.values())
         if until is not None:
             period.superseded_at = max(until, period.effective_at)

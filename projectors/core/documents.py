@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -19,7 +18,8 @@ from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
-from projectors.core.loading import presenting
+from projectors.core.loading import answered, presenting
+from projectors.generations.table_projector import Rows
 
 _PACKAGE = "projectors.core"
 
@@ -37,13 +37,7 @@ class LiveDocuments:
     ) -> Present:
         """Returns the present document of a user; the empty one of a user of whom nothing is known."""
         asking = presenting(storage_id, self._feed, history=history, entries=entries)
-        try:
-            name, values = next(asking)
-            while True:
-                name, values = asking.send(self._rows(connection, name, values))
-        except StopIteration as done:
-            present: Present = done.value
-            return present
+        return answered(asking, lambda name, values: self._rows(connection, name, values))
 
     def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
         """True when the log has an event between two positions that may change the document."""
@@ -72,7 +66,7 @@ class LiveDocuments:
         rows = self._rows(connection, "live_changed_users", {"since": since, "after": after})
         return [row["user_id"] for row in rows]
 
-    def _rows(self, connection: Connection, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> Rows:
         """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
         with connection.cursor(row_factory=dict_row) as cursor:
             if self._folded:
@@ -95,12 +89,7 @@ def others_of(storage_id: str) -> dict[str, str]:
 
 def feed_of(settings: Settings) -> StateFeed:
     """Returns the feed with the settings of the cards."""
-    thresholds = Thresholds(
-        changes=settings.arbitration_changes,
-        days=settings.arbitration_days,
-        stale_days=settings.arbitration_stale_days,
-    )
-    return StateFeed(supersede=settings.supersede_fork, thresholds=thresholds)
+    return StateFeed(supersede=settings.supersede_fork, thresholds=Thresholds.of(settings))
 
 
 def documents_of(settings: Settings) -> LiveDocuments:

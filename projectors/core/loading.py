@@ -5,8 +5,8 @@ The projector runs them on the tables of its generation, and readers on the live
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from events.core.cards import Statements
@@ -23,15 +23,16 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.envelope import Event, partition_of
+from projectors.generations.table_projector import Rows
 
 MOST_UNFOLDED = 20_000
 """The most events of a user above the checkpoint that a reader folds itself."""
 _ATTEMPTS = 20
 _LAST = 2**62
 
-Query = tuple[str, Mapping[str, Any]]
+Query = tuple[str, Mapping[str, object]]
 """The name of a statement and its parameters."""
-Rows = list[dict[str, Any]]
+T = TypeVar("T")
 
 
 class TooFarBehindError(RuntimeError):
@@ -70,6 +71,17 @@ def presenting(
             fold.take(event)
         return Present(user_id, fold, folded_to, max(seen_to, folded_to), fold.history if history else ())
     raise TooFarBehindError("the tables of documents move faster than they can be read")
+
+
+def answered(asking: Generator[Query, Rows, T], rows_of: Callable[[str, Mapping[str, object]], Rows]) -> T:
+    """Returns the result of ``asking``, whose queries ``rows_of`` answers."""
+    try:
+        query = next(asking)
+        while True:
+            query = asking.send(rows_of(*query))
+    except StopIteration as done:
+        result: T = done.value
+        return result
 
 
 def _counted(asking: Generator[Query, Rows, CoreFold]) -> Generator[Query, Rows, tuple[CoreFold, int]]:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import ClassVar
 from uuid import UUID
-
-from psycopg.rows import dict_row
-from psycopg.sql import SQL
 
 from events.core.cards import Statements
 from events.core.fold import CoreFold
@@ -20,42 +17,37 @@ from events.types.core import CORE_TYPES
 from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
-from projectors.core.loading import folding
+from projectors.core.loading import answered, folding
 from projectors.generations.copy_format import CopyBuffer, line
-from projectors.generations.generations import StepKind
+from projectors.generations.table_projector import TableProjector
 
 _PACKAGE = "projectors.core"
-_STEPS: dict[StepKind, tuple[str, ...]] = {
-    "tables": ("tables",),
-    "indexes": (
-        "index_changes_event",
-        "index_changes_at",
-        "index_statements_event",
-        "index_statements_position",
-        "index_queue_open",
-    ),
-    "statistics": ("analyze",),
-}
 _TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "card_remarks")
 
 
-class CoreProjector:
+class CoreProjector(TableProjector):
     """Folds the log into the tables of ``tables.sql``."""
 
     name = "core"
     package = _PACKAGE
-    batch_partitions = 64
+    scripts: ClassVar = {
+        "tables": ("tables",),
+        "indexes": (
+            "index_changes_event",
+            "index_changes_at",
+            "index_statements_event",
+            "index_statements_position",
+            "index_queue_open",
+        ),
+        "statistics": ("analyze",),
+    }
     rest_s = 0.1  # a read folds the end of the log itself, so the tables need not follow each patch
 
     def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
         self.feed = StateFeed(supersede=supersede, thresholds=thresholds)
         self.types = CORE_TYPES | self.feed.types
 
-    def steps(self, kind: StepKind) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
-
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Folds ``events`` in order. Events of other types change nothing."""
         by_user: dict[str, list[Event]] = {}
         for event in events:
             if event.type in self.types:
@@ -96,42 +88,12 @@ class CoreProjector:
                 writer.add(user_id, fold, said)
         writer.flush()
 
-    def forget(
-        self,
-        connection: Connection,
-        storage_id: str,
-        event_ids: Sequence[UUID] | None,
-        remaining: Iterable[Event],
-    ) -> None:
-        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
-        connection.execute(statement(_PACKAGE, "forget_user"), {"user_id": storage_id})
-        if event_ids is not None:
-            self.load(connection, (event for event in remaining if event.type in self.types))
-
-    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
-        """Returns 0: every row names its user."""
-        return 0
-
-    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
-        return dict(connection.execute(statement(_PACKAGE, "held"), {"user_id": storage_id}).fetchall())
-
     def _fold(self, connection: Connection, user_id: str, events: Sequence[Event]) -> CoreFold:
         """Returns the fold of the user up to ``events``."""
         named = {"user_id": user_id, "partition": partition_of(user_id)}
         [row] = self._rows(connection, "document", named)
         asking = folding(user_id, state_of(row, 0), events, self.feed)
-        try:
-            name, values = next(asking)
-            while True:
-                name, values = asking.send(self._rows(connection, name, values))
-        except StopIteration as done:
-            fold: CoreFold = done.value
-            return fold
-
-    def _rows(self, connection: Connection, name: str, values: Any) -> list[dict[str, Any]]:
-        with connection.cursor(row_factory=dict_row) as cursor:
-            cursor.execute(statement(_PACKAGE, name), values)
-            return cursor.fetchall() if cursor.description is not None else []
+        return answered(asking, lambda name, values: self._rows(connection, name, values))
 
 
 class _Said:
@@ -173,7 +135,7 @@ class _Writer:
             buffer.flush()
 
 
-def _rows_of(user_id: str, fold: CoreFold, said: _Said) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows_of(user_id: str, fold: CoreFold, said: _Said) -> Iterator[tuple[str, Sequence[object]]]:
     for change in fold.changes:
         yield "changes", change_values(user_id, change)
     for state in fold.snapshots:

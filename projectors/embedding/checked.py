@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from projectors.embedding.embedder import EmbedderUnavailableError, Vectors
 
 
-def checked(found: Any, count: int, dimension: int, name: str) -> Vectors:
+def checked(found: object, count: int, dimension: int, name: str) -> Vectors:
     """Returns ``found`` as vectors of the shape ``(count, dimension)``, float32.
 
     Raises :class:`EmbedderUnavailableError` for another shape, and for a number that is not finite. The texts are not

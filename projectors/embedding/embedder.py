@@ -64,15 +64,6 @@ class Embedder(Protocol):
     def name(self) -> str: ...
 
     @property
-    def revision(self) -> str: ...
-
-    @property
-    def quantisation(self) -> str: ...
-
-    @property
-    def pooling(self) -> str: ...
-
-    @property
     def fingerprint(self) -> str: ...
 
     @property
@@ -238,7 +229,6 @@ class HashEmbedder:
     on every machine.
     """
 
-    revision, quantisation, pooling = "1", "fp32", "sum"
     _gram_weight = 0.25
 
     def __init__(self, dimension: int = 384) -> None:

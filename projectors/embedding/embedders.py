@@ -80,7 +80,7 @@ class Embedders:
 
     @property
     def modes(self) -> tuple[str | None, ...]:
-        """One mode for each model. None stands for all modes that name no model."""
+        """One mode for each model. None means all modes without a model of their own."""
         first: dict[Open, str | None] = {}
         for mode in (None, *self._by_mode):
             first.setdefault(self._opener(mode), mode)
@@ -167,10 +167,6 @@ class Embedders:
                 ) from error
         self._in_use[slot] = self._of_space[space]
         return self._of_space[space]
-
-    def opened(self, mode: str | None) -> Embedder | None:
-        """Returns the embedder of the mode's vectors, or of the settings, if it is already open, else None."""
-        return self.is_open(self.slot(mode))
 
     def is_open(self, slot: str) -> Embedder | None:
         """Returns the embedder of the slot's vectors, or else of the settings, if it is already open, else None."""

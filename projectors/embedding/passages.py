@@ -1,10 +1,10 @@
 """Passages: the words that a card is found by. Its own words count in full, and the turns before it count in part.
 
-A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough.
-On five long English conversations (tests/bench/retrieval/locomo_offline.py) the two turns before raise evidence
-recall@10 from .64 to .77 with terms alone, and from .47 to .56 with vectors alone. A third turn before, or the turn
-after, adds nothing. The turns before help only a turn that continues them. In notes, in meetings told line by line and
-in chats with an assistant, they lift the wrong turns (docs/benchmarks.md).
+A reply rarely repeats the question ("What did you adopt?" "Two kittens!"), so its own words alone are not enough. On
+five long English conversations the two turns before raise evidence recall@10 from .64 to .77 with terms alone, and
+from .47 to .56 with vectors alone. A third turn before, or the turn after, adds nothing. The turns before help only a
+turn that continues them. In notes, in meetings told line by line and in chats with an assistant, they lift the wrong
+turns (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 
 from events.language.chinese_script import has_cjk
 from events.language.continuation import continued
-from events.language.terms import analyse
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Vectors
 
@@ -46,18 +45,6 @@ class Passage:
 
     said: Utterance
     before: tuple[Utterance, ...] = ()
-
-
-def passage_terms(passage: Passage) -> dict[str, float]:
-    """Returns each term with its weighted count. The speaker's name counts once more; earlier turns count in part."""
-    counts: dict[str, float] = {}
-    said = passage.said
-    for term in analyse(said.text) + (analyse(said.speaker) if said.speaker else []):
-        counts[term] = counts.get(term, 0.0) + 1.0
-    for utterance, weight in zip(continued(said, passage.before), CONTEXT_WEIGHTS, strict=False):
-        for term in analyse(utterance.text):
-            counts[term] = counts.get(term, 0.0) + weight
-    return counts
 
 
 def embed_passages(embed: Callable[[Sequence[str]], Vectors], passages: Sequence[Passage]) -> Vectors:

@@ -9,7 +9,6 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -40,12 +39,9 @@ class RemoteEmbedder:
     A server of `cardlog serve embed` names its fingerprint, so its vectors and those of the same model on this machine
     are of one space. Any other server gets a fingerprint of its host. A call of ``embed`` ends after ``timeout_s``
     seconds for each 64 texts, and a question after two seconds at most.
-    Raises :class:`EmbedderUnavailableError` while the server is away, and for every answer that is no vectors: the
+    Raises :class:`EmbedderUnavailableError` while the server is away, and for every answer without valid vectors: the
     texts then wait. Raises ValueError for a text that the server refuses while it embeds others.
     """
-
-    quantisation = "remote"
-    pooling = "remote"
 
     def __init__(self, url: str, model: str, *, key: str = "", timeout_s: float = 30.0) -> None:
         self.name = model
@@ -68,10 +64,6 @@ class RemoteEmbedder:
     @property
     def fingerprint(self) -> str:
         return self._space()[0]
-
-    @property
-    def revision(self) -> str:
-        return self.fingerprint.partition("@")[2].partition(" ")[0]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -125,7 +117,7 @@ class RemoteEmbedder:
         self, texts: Sequence[str], kind: str, timeout_s: float
     ) -> tuple[list[list[float]], str | None] | None:
         """Returns the vectors in the order of the texts, and the server's fingerprint. None: it refuses the texts."""
-        asked: dict[str, Any] = {"model": self.name, "encoding_format": "float"}
+        asked: dict[str, object] = {"model": self.name, "encoding_format": "float"}
         cut = [encodable(text[:_LONGEST_TEXT]) for text in texts]
         if self._ours or self._known is None:
             asked["input_type"] = kind

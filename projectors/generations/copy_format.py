@@ -18,7 +18,7 @@ _QUOTES = str.maketrans({"\\": "\\\\", '"': '\\"'})
 _CHUNK = 1 << 20
 
 
-def line(values: Iterable[Any]) -> str:
+def line(values: Iterable[object]) -> str:
     """Returns the values as one line of COPY's text format, with its line end.
 
     A value is None, a str, int, float, bool, UUID or aware datetime, or a list of str or of int.

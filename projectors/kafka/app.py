@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Callable
+from collections.abc import AsyncIterable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from events.platform.settings import Settings
 from projectors.kafka.feed import StreamFeed
-from projectors.kafka.security import credentials
+from projectors.kafka.security import addresses, credentials
 
 logger = logging.getLogger(__name__)
 
@@ -92,15 +92,7 @@ async def listen(
     feed.attach(release)
     try:
         await app.start()
-        ping_at = loop.time()
-        while not stopping():
-            if app.crash_reason is not None or app.should_stop:
-                raise StreamLostError(str(app.crash_reason or "Faust stopped"))
-            if loop.time() >= ping_at:
-                accepted = await _accepts_connections(settings.kafka_brokers)
-                feed.set_note(None if accepted else f"kafka at {settings.kafka_brokers} takes no connections")
-                ping_at = loop.time() + _PING_EVERY_S
-            await asyncio.sleep(_LOOK_EVERY_S)
+        await _watch(app, settings, feed, stopping)
     except StreamLostError:
         raise
     except Exception as error:
@@ -113,12 +105,25 @@ async def listen(
             logger.debug("Faust did not stop cleanly: %s", error)
 
 
-async def _accepts_connections(brokers: str) -> bool:
+async def _watch(app: Any, settings: Settings, feed: StreamFeed[Any], stopping: Callable[[], bool]) -> None:
+    """Returns when ``stopping``. Raises :class:`StreamLostError` when Faust stops."""
+    time = asyncio.get_running_loop().time
+    ping_at = time()
+    while not stopping():
+        if app.crash_reason is not None or app.should_stop:
+            raise StreamLostError(str(app.crash_reason or "Faust stopped"))
+        if time() >= ping_at:
+            accepted = await _accepts_connections(addresses(settings))
+            feed.set_note(None if accepted else f"kafka at {settings.kafka_brokers} takes no connections")
+            ping_at = time() + _PING_EVERY_S
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _accepts_connections(brokers: Iterable[tuple[str, int]]) -> bool:
     """True when a broker accepts connections. The client of Faust reconnects silently, so it cannot tell."""
-    for broker in brokers.split(","):
-        host, _, port = broker.strip().rpartition(":")
+    for host, port in brokers:
         try:
-            _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), _PING_EVERY_S)
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _PING_EVERY_S)
         except (OSError, TimeoutError):
             continue
         writer.close()

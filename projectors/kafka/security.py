@@ -17,7 +17,7 @@ def check_security(settings: Settings) -> None:
 
     A broker that is away is not at fault. One broker that speaks TLS with an accepted certificate is enough.
     """
-    brokers = [_address(broker) for broker in settings.kafka_brokers.split(",")]
+    brokers = addresses(settings)
     if settings.require_tls and not _encrypts(settings) and not all(is_local(host) for host, _ in brokers):
         raise SettingsError(
             f"{variable_of('kafka_security')} is {settings.kafka_security}, and {variable_of('require_tls')} is on: "
@@ -40,7 +40,7 @@ def check_security(settings: Settings) -> None:
             ):
                 return
         except (OSError, ssl.SSLError) as error:
-            # A broker without TLS closes the connection, because the greeting of TLS is no request.
+            # A broker without TLS closes the connection, because it cannot read the greeting of TLS as a request.
             if is_tls_failure(error) or isinstance(error, ConnectionResetError):
                 failure = error
     if failure is not None:
@@ -53,9 +53,9 @@ def check_security(settings: Settings) -> None:
         )
 
 
-def client_options(settings: Settings) -> dict[str, Any]:
+def client_options(settings: Settings) -> dict[str, str]:
     """Returns the options of librdkafka's clients: brokers, TLS and login."""
-    options: dict[str, Any] = {
+    options: dict[str, str] = {
         "bootstrap.servers": settings.kafka_brokers,
         "security.protocol": settings.kafka_security,
     }
@@ -104,6 +104,12 @@ def _logs_in(settings: Settings) -> bool:
     return settings.kafka_security in {"sasl_plaintext", "sasl_ssl"}
 
 
-def _address(broker: str) -> tuple[str, int]:
-    host, _, port = broker.strip().rpartition(":")
-    return host.strip("[]"), int(port)
+def addresses(settings: Settings) -> list[tuple[str, int]]:
+    """Returns host and port of each broker of the settings. Raises :class:`SettingsError` for a name without these."""
+    found = []
+    for broker in settings.kafka_brokers.split(","):
+        host, colon, port = broker.strip().rpartition(":")
+        if not (host and colon and port.isdecimal()):
+            raise SettingsError(f"CARDLOG_KAFKA_BROKERS names {broker!r}: use host:port, several with commas")
+        found.append((host.strip("[]"), int(port)))
+    return found

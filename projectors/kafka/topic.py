@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from events.platform.settings import Settings, SettingsError
 from events.types.envelope import PARTITIONS
-from projectors.kafka.security import check_security, client_options
+from projectors.kafka.security import addresses, check_security, client_options
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +29,7 @@ def require_kafka(settings: Settings) -> None:
     the TLS that the settings ask for."""
     if not settings.kafka_brokers:
         raise SettingsError("CARDLOG_KAFKA_BROKERS is not set: name Kafka's brokers, host:port with commas")
-    for broker in settings.kafka_brokers.split(","):
-        host, colon, port = broker.strip().rpartition(":")
-        if not (host and colon and port.isdecimal()):
-            raise SettingsError(f"CARDLOG_KAFKA_BROKERS names {broker!r}: use host:port, several with commas")
+    addresses(settings)
     for module, package in (("confluent_kafka", "confluent-kafka"), ("faust", "faust-streaming")):
         if find_spec(module) is None:
             raise SettingsError(

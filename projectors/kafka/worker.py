@@ -1,4 +1,4 @@
-"""A worker that Kafka feeds. The processor runs in a thread beside the event loop of Faust."""
+"""A worker that Kafka feeds. The processor has a thread of its own, apart from the event loop of Faust."""
 
 from __future__ import annotations
 

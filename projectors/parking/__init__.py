@@ -1,1 +1,1 @@
-"""What a live projection cannot fold: set aside with its user, retried, dropped."""
+"""Events that a live projection cannot fold: parked with their user, retried, dropped."""

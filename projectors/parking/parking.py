@@ -1,7 +1,7 @@
-"""Parking: a live projection goes on past an event it cannot take, and that event's user waits for help.
+"""Parking: a live projection continues after an event that it cannot fold, and the event's user waits for an operator.
 
-A parked event was passed by the checkpoint and is in none of the generation's tables. The user's later
-events are parked behind it without being folded, so nobody's history is ever folded out of order.
+The checkpoint passes a parked event, and no table of the generation holds anything of it. The later events of the user
+are parked behind it without being folded, so every history is folded in order.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _NOT_ITS_FAULT = (CheckpointMovedError, LogHoleError, ProjectorBlockedError)
 
 
 def is_the_events_fault(error: Exception) -> bool:
-    """Whether folding the same events again elsewhere would fail the same way.
+    """True when the same events would fail in the same way anywhere.
 
-    True for data a table or the fold refuses, also for a value that is too large for an index. False for a database
-    that is away, full or broken, for a projector that cannot work at all, and for another runner being quicker:
-    those pass without parking anyone.
+    These are data that a table or the fold refuses, also a value that is too large for an index. False for a database
+    that is away, full or broken, for a projector that is blocked, and when another runner was quicker. No user is
+    parked then.
     """
     return is_the_datas_fault(error) and not isinstance(error, _NOT_ITS_FAULT)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Events of one user that were not folded, in order: the first because of ``reason``, the others behind it."""
+    """Events of one user that were not folded, in order. ``reason`` is about the first; the others wait behind it."""
 
     events: tuple[Event, ...]
     reason: str
@@ -63,12 +63,11 @@ def fold(
     events: Sequence[Event],
     schema: str | None = None,
 ) -> list[Refusal]:
-    """Fold ``events``, and park what cannot be; both in the caller's transaction.
+    """Folds ``events`` and parks those that cannot be folded, in the caller's transaction.
 
-    ``events`` are whole, in order, and right behind the checkpoints of ``generation``, whose schema is first
-    on the search path: ``schema``, by default that of the live generation. Guarantees that each of them is
-    afterwards either folded, parked, or one that was dropped by decision. Raises what is not the fault of an event;
-    then nothing of the batch counts.
+    Afterwards each event is folded, parked, or was dropped by an operator. ``events`` are in order, without a gap, and
+    follow the checkpoints of ``generation``. ``schema`` holds its tables and is first on the search path; None means
+    the schema of the live generation. Raises an error that is not the fault of an event. The batch then has no effect.
     """
     if not events:
         return []
@@ -98,7 +97,7 @@ def fold(
             good.append(event)
     refusals = [_unreadable(rest) for rest in unreadable.values()]
     for refusal in _fold(connection, projector, good):
-        # What could not be read stands behind what could not be folded: one queue a user.
+        # A user has one queue. Unreadable events wait behind an event that could not be folded.
         rest = unreadable.get(refusal.events[0].user_id, [])
         refusals = [r for r in refusals if r.events[0].user_id != refusal.events[0].user_id]
         refusals.append(Refusal((*refusal.events, *rest), refusal.reason))
@@ -113,7 +112,7 @@ def _unreadable(events: Sequence[Event]) -> Refusal:
 
 
 def _fold(connection: Connection, projector: Projector, events: list[Event]) -> list[Refusal]:
-    """Fold together; where that fails, halve the users until the one is found, and then its event."""
+    """Folds all events together. After a failure it halves the users to find the user, and then the event, at fault."""
     histories: dict[str, list[Event]] = {}
     for event in events:
         histories.setdefault(event.user_id, []).append(event)
@@ -130,7 +129,7 @@ def _fold(connection: Connection, projector: Projector, events: list[Event]) -> 
 def _refusal(
     connection: Connection, projector: Projector, events: list[Event], error: Exception
 ) -> Refusal | None:
-    """Fold one user's events one by one up to the first that cannot be; None where each can, alone."""
+    """Folds the events of one user one by one up to the first that fails. Returns None when none fails alone."""
     if len(events) == 1:
         return Refusal(tuple(events), reason_of(error))
     for index, event in enumerate(events):
@@ -144,7 +143,7 @@ def _refusal(
 
 
 def _attempt(connection: Connection, projector: Projector, events: list[Event]) -> None:
-    """Fold inside a savepoint: what raises comes to nothing."""
+    """Folds inside a savepoint, so a failed fold has no effect."""
     try:
         with connection.transaction():
             projector.project(connection, events)
@@ -186,7 +185,7 @@ def _park(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParkedQueue:
-    """One user waiting for one projection: the event in front with its reason, and how many wait ``behind``."""
+    """A user who waits for a projection: the first event with its reason, and the number of events ``behind`` it."""
 
     processor: str
     generation: int
@@ -204,7 +203,7 @@ class ParkedQueue:
 def queues(
     connection: Connection, processor: str | None = None, user_id: str | None = None
 ) -> list[ParkedQueue]:
-    """Who waits for the live generations, and why."""
+    """Returns the users who wait for the live generations, with the reasons."""
     with connection.cursor(row_factory=class_row(ParkedQueue)) as cursor:
         return cursor.execute(
             statement(_PACKAGE, "parked_queues"), {"processor": processor, "user_id": user_id}
@@ -212,7 +211,7 @@ def queues(
 
 
 def waiting(connection: Connection, queue: ParkedQueue) -> Iterator[Event]:
-    """Every event of ``queue`` in order, a page at a time; unreadable ones too."""
+    """Yields every event of ``queue`` in order, also unreadable events. One page is in memory at a time."""
     names = {"processor": queue.processor, "generation": queue.generation, "user_id": queue.user_id}
     after = 0
     while page := _page(connection, names, after):
@@ -222,7 +221,7 @@ def waiting(connection: Connection, queue: ParkedQueue) -> Iterator[Event]:
 
 @dataclass(frozen=True, slots=True)
 class RetryResult:
-    """What became of a queue: events folded and dropped, and the reason the rest still waits, if any does."""
+    """The numbers of folded and dropped events of a queue, and the reason why the rest still waits, or None."""
 
     folded: int
     dropped: int
@@ -230,10 +229,10 @@ class RetryResult:
 
 
 def retry(connection: Connection, projector: Projector, user_id: str) -> RetryResult:
-    """Fold what is parked of ``user_id``, in order, as far as it goes; one transaction.
+    """Folds the parked events of ``user_id`` in order, up to the first that fails, in one transaction.
 
-    Exactly once: what was folded leaves the queue in the same transaction. What fails again stays in
-    front with the new reason and one attempt more. Raises what is not the fault of an event.
+    Exactly once: a folded event leaves the queue in the same transaction. An event that fails again stays first, with
+    the new reason and one attempt more. Raises an error that is not the fault of an event.
     """
     return _go_on(connection, projector, user_id, None, whole=False)
 
@@ -241,9 +240,9 @@ def retry(connection: Connection, projector: Projector, user_id: str) -> RetryRe
 def drop(
     connection: Connection, projector: Projector, user_id: str, because: str, *, whole: bool = False
 ) -> RetryResult:
-    """Go without the event in front (``whole``: without all of them), then fold what is behind it.
+    """Drops the first event of the queue, or with ``whole`` every event, and folds the rest.
 
-    The decision is kept in ``log.dropped`` with its reason and holds for every generation to come.
+    ``log.dropped`` keeps the decision with its reason. It applies to every later generation.
     """
     return _go_on(connection, projector, user_id, because, whole=whole)
 
@@ -261,7 +260,7 @@ def _go_on(
             "partition": partition_of(user_id),
             "user_id": user_id,
         }
-        # The runner claims with SKIP LOCKED: it leaves this partition alone until we are done.
+        # A runner claims with SKIP LOCKED, so it leaves this partition alone until the transaction ends.
         connection.execute(statement(_PACKAGE, "lock_checkpoint"), names)
         dropped = []
         if because is not None:
@@ -298,7 +297,7 @@ def _page(connection: Connection, names: Mapping[str, object], after: int = 0) -
 
 
 def _first_refusal(connection: Connection, projector: Projector, page: list[Event]) -> Refusal | None:
-    """The one queue of one user: fold what can be read, stop where it cannot."""
+    """Folds a page of one user's queue up to the first event that fails or is unreadable. Returns None at its end."""
     readable = next((i for i, event in enumerate(page) if isinstance(event.payload, Unreadable)), len(page))
     for refusal in _fold(connection, projector, page[:readable]):
         return Refusal((*refusal.events, *page[readable:]), refusal.reason)

@@ -1,1 +1,1 @@
-"""Folds a new generation of a projection beside the live one, and swaps it in."""
+"""Folds a new generation of a projection while the live one serves, and swaps it in."""

@@ -101,7 +101,7 @@ class Loader:
 
         Raises :class:`FoldFailedError` for a hole up to ``head``, and for an unknown type or schema version.
         """
-        names: dict[str, Any] = {
+        names: dict[str, object] = {
             "partition": partition,
             "head": head,
             "projection": self._task.generation.projection,

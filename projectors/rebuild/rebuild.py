@@ -1,4 +1,4 @@
-"""Rebuilds a projection from the log beside the live generation, and makes the new generation live."""
+"""Rebuilds a projection from the log while the live generation serves, and makes the new generation live."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Embeds the cards with the embedders of the settings: a rebuild of the vectors beside the live ones, and one swap."""
+"""Embeds the cards with the embedders of the settings: a rebuild of the vectors, and one swap."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,11 +15,11 @@ from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.store.log import Connection
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
-from projectors.embedding.embedders import Embedders, Space, embedders_of, is_of_model
+from projectors.embedding.embedders import Embedders, Space, is_of_model
 from projectors.generations.generations import use_schema
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
 from projectors.vectors import pending
-from projectors.vectors.plan import texts_per_s
+from projectors.vectors.plan import MeasuringPlanner
 from projectors.vectors.projector import VectorsProjector
 from projectors.vectors.spaces import live_spaces
 
@@ -39,7 +38,7 @@ class Wanted:
 
 
 def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Wanted:
-    """Returns what a re-embedding of ``mode`` is about; None stands for all modes.
+    """Returns the embedders, the vectors and the cards of a re-embedding of ``mode``; None means all modes.
 
     ``connection`` sees every tenant. Raises SettingsError for a mode without an embedder of its own, and
     :class:`EmbedderUnavailableError` for an embedder that is not there.
@@ -112,22 +111,17 @@ def run(
     return Rebuild(settings, projector, workers=1, on_progress=on_progress).run()
 
 
-class InstallationPlanner:
-    """Plans re-embeddings of the modes that everybody has. See :class:`events.modes.reembedding.InstallationPlanner`.
-
-    Threads may share it. The speed of an embedder is measured once.
-    """
+class InstallationPlanner(MeasuringPlanner):
+    """Plans re-embeddings of everybody's modes. See :class:`events.modes.reembedding.InstallationPlanner`."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._embedders = embedders_of(settings)
-        self._speeds: dict[str, float] = {}
-        self._measuring = threading.Lock()
+        super().__init__(settings)
+        self._url = settings.database_url
 
     def __call__(self, mode: str, *, measure: bool) -> InstallationPlan:
         with (
-            connect(self._settings.database_url, application="write, reembed") as connection,
-            self._measuring,
+            connect(self._url, application="write, reembed") as connection,
+            self._planning,
         ):
             with connection.transaction():
                 whole = sees_every_tenant(connection)
@@ -140,9 +134,3 @@ class InstallationPlanner:
                 return plan_of(wanted(connection, self._embedders, mode), self._speed if measure else None)
             except (EmbedderUnavailableError, SettingsError) as error:
                 raise ValueError(str(error)) from error
-
-    def _speed(self, embedder: Embedder) -> float:
-        if embedder.fingerprint not in self._speeds:
-            self._speeds[embedder.fingerprint] = texts_per_s(embedder)
-            self._embedders.close()  # the speed is known, so the loaded model is not needed again
-        return self._speeds[embedder.fingerprint]

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import Any
-from uuid import UUID
+from collections.abc import Sequence
+from typing import ClassVar
 
-from psycopg.rows import dict_row
-from psycopg.sql import SQL
-
-from events.platform.sql import statement
 from events.references.reference import TYPES, Reference, folded
 from events.references.rows import json_text, reference_of, row_of
 from events.store.log import Connection
@@ -24,15 +18,8 @@ from events.types.references import (
     TeamMemberRemoved,
 )
 from events.types.tenancy import storage_id, tenant_of
-from projectors.generations.generations import StepKind
+from projectors.generations.table_projector import TableProjector, columns
 
-_PACKAGE = "projectors.references"
-_AT_ONCE = 500
-_STEPS: dict[StepKind, tuple[str, ...]] = {
-    "tables": ("tables",),
-    "indexes": ("index_objects_owner", "index_proposals_waiting", "index_members_member"),
-    "statistics": ("analyze",),
-}
 _OTHERS = (
     ReferenceProposed,
     ReferenceProposalAccepted,
@@ -43,27 +30,20 @@ _OTHERS = (
 )
 
 
-class ReferencesProjector:
+class ReferencesProjector(TableProjector):
     """Folds the log into ``objects``, ``proposals``, ``members`` and ``kinds``."""
 
     name = "references"
-    package = _PACKAGE
+    package = "projectors.references"
     types = TYPES | {cls.__name__ for cls in _OTHERS}
-    batch_partitions = 64
+    scripts: ClassVar = {
+        "tables": ("tables",),
+        "indexes": ("index_objects_owner", "index_proposals_waiting", "index_members_member"),
+        "statistics": ("analyze",),
+    }
     rest_s = 0.1  # a read takes the present value from the log, so the tables need not follow each op
 
-    def steps(self, kind: StepKind) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
-
-    def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        """Folds into empty tables, 500 events a transaction."""
-        events = iter(events)
-        while batch := list(islice(events, _AT_ONCE)):
-            with connection.transaction():
-                self.project(connection, batch)
-
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
-        """Folds ``events`` in order. Events of other types change nothing."""
         ours = [event for event in events if event.type in TYPES]
         objects: dict[tuple[str, str], Reference | None] = {**self._present(connection, ours)}
         for event in ours:
@@ -74,49 +54,26 @@ class ReferencesProjector:
                 changed = dict.fromkeys((event.user_id, event.stream) for event in ours)
                 rows = [row_of(found) for place in changed if (found := objects[place]) is not None]
                 if rows:
-                    cursor.executemany(statement(_PACKAGE, "put_object"), rows)
+                    cursor.executemany(self._statement("put_object"), rows)
             for event in events:
                 if isinstance(event.payload, _OTHERS):
                     name, values = _row(event)
-                    cursor.execute(statement(_PACKAGE, name), values)
-
-    def forget(
-        self,
-        connection: Connection,
-        storage_id: str,
-        event_ids: Sequence[UUID] | None,
-        remaining: Iterable[Event],
-    ) -> None:
-        """Deletes every row of the user and folds the remaining events again. A row may rest on many events."""
-        connection.execute(statement(_PACKAGE, "forget_user"), {"user_id": storage_id})
-        if event_ids is not None:
-            self.load(connection, remaining)
-
-    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
-        """Returns 0: every row names its user."""
-        return 0
-
-    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
-        return dict(connection.execute(statement(_PACKAGE, "held"), {"user_id": storage_id}).fetchall())
+                    cursor.execute(self._statement(name), values)
 
     def _present(self, connection: Connection, events: Sequence[Event]) -> dict[tuple[str, str], Reference]:
         """Returns the references that the events continue, by owner and stream."""
         places = list(dict.fromkeys((event.user_id, event.stream) for event in events))
         if not places:
             return {}
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(
-                statement(_PACKAGE, "present_objects"),
-                {"users": [owner for owner, _ in places], "streams": [stream for _, stream in places]},
-            ).fetchall()
-        found = [reference_of(row) for row in rows]
+        rows = self._rows(connection, "present_objects", columns(("users", "streams"), places))
+        found = map(reference_of, rows)
         return {(each.owner, each.stream): each for each in found}
 
 
-def _row(event: Event) -> tuple[str, dict[str, Any]]:
-    """Returns the statement and the values of an event beside the references themselves."""
+def _row(event: Event) -> tuple[str, dict[str, object]]:
+    """Returns the statement and the values of an event that changes another row than a reference."""
     payload = event.payload
-    base: dict[str, Any] = {"user_id": event.user_id, "at": event.occurred_at}
+    base: dict[str, object] = {"user_id": event.user_id, "at": event.occurred_at}
     match payload:
         case ReferenceProposed():
             return "add_proposal", base | {

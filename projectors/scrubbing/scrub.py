@@ -2,7 +2,7 @@
 
 A DELETE leaves bytes in pages, in indexes, in statistics and in the write-ahead log. A scrub therefore
 
-1. rebuilds every projection beside the live one and swaps it in, so readers wait for nothing, and drops the old tables,
+1. rebuilds every projection while the live one serves, swaps it in, and drops the old tables,
 2. writes the small tables anew (VACUUM FULL), each under a short lock,
 3. moves the write-ahead log on until every segment of before is overwritten or gone,
 4. lets Redis write its append-only file anew.
@@ -57,7 +57,7 @@ class ScrubResult:
     def complete(self) -> bool:
         return not self.left
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         return {
             "scrubbed": self.complete,
             "seconds": {step: round(spent, 3) for step, spent in self.seconds.items()},
@@ -72,7 +72,7 @@ class ScrubResult:
         return [*found, f"scrubbed: {self.erasures} erasures" if self.complete else "not scrubbed yet"]
 
 
-def scrub(settings: Settings, *, workers: int | None = None) -> ScrubResult:
+def scrub(settings: Settings) -> ScrubResult:
     """Removes the bytes of everything that was erased before. Readers and writers go on meanwhile.
 
     Needs the role that owns the database, for CHECKPOINT and VACUUM FULL: ``CARDLOG_ADMIN_DATABASE_URL``. The
@@ -82,7 +82,7 @@ def scrub(settings: Settings, *, workers: int | None = None) -> ScrubResult:
     with connect_owner(settings, application="scrub") as owner:
         [(began,)] = owner.execute(statement(_PACKAGE, "began")).fetchall()
         for projector in projectors(settings):
-            _step(done, f"rebuild {projector.name}", partial(_rebuild, settings, owner, projector, workers))
+            _step(done, f"rebuild {projector.name}", partial(_rebuild, settings, owner, projector))
         _step(done, "write small tables anew", lambda: _write_anew(owner))
         _step(done, "move the write-ahead log on", lambda: _move_log_on(owner))
         _step(done, "write the Redis file anew", lambda: _rewrite(settings))
@@ -109,10 +109,10 @@ def _step(done: ScrubResult, name: str, work: Callable[[], None]) -> None:
     done.seconds[name] = time.perf_counter() - began
 
 
-def _rebuild(settings: Settings, owner: Connection, projector: Projector, workers: int | None) -> None:
+def _rebuild(settings: Settings, owner: Connection, projector: Projector) -> None:
     """Replaces the tables of a projection by fresh ones, and drops every older generation."""
     try:
-        Rebuild(settings, projector, workers=workers).run()
+        Rebuild(settings, projector).run()
     except ProjectorBlockedError as error:
         # Without the embedding model nothing can be embedded, but the tables can be copied under a lock.
         logger.warning("%s cannot be rebuilt, so its tables are locked and copied: %s", projector.name, error)

@@ -16,25 +16,14 @@ from projectors.vectors.tables import complete
 _PACKAGE = "projectors.vectors"
 
 
-def waiting_of(connection: Connection, user_id: str, position: int | None = None) -> int:
-    """Returns the number of this user's cards that wait for their vector, from events up to ``position``.
-
-    ``position`` is a position of the user's partition; None means all events. A card is embedded when the
-    checkpoint of ``vectors`` has passed its event and the card does not wait here. Read both in one transaction,
-    the checkpoint first.
-    """
-    if not _there(connection):
-        return 0
-    row = connection.execute(
-        statement(_PACKAGE, "pending_of_user"), {"user_id": user_id, "position": position}
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
-
-
 def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
-    """Returns the number of cards of the live generation that wait for their vector, from events up to ``heads``."""
-    if not _there(connection):
+    """Returns the number of cards of the live generation that wait for their vector, from events up to ``heads``.
+
+    A card is embedded when the checkpoint of ``vectors`` has passed its event and the card does not wait here. Read
+    both in one transaction, the checkpoint first.
+    """
+    there = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
+    if there is None or not there[0]:
         return 0
     row = connection.execute(
         statement(_PACKAGE, "pending_up_to"),
@@ -133,8 +122,3 @@ def is_there(connection: Connection) -> bool:
     if there and not whole:
         complete(connection, "blocked_table")
     return bool(there)
-
-
-def _there(connection: Connection) -> bool:
-    row = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
-    return row is not None and bool(row[0])

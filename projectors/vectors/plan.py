@@ -32,8 +32,8 @@ def texts_per_s(embedder: Embedder) -> float:
     return len(_SAMPLE) * 8 / max(time.perf_counter() - begun, 1e-6)
 
 
-class ModePlanner:
-    """Plans re-embeddings of users' modes. See :class:`events.modes.reembedding.Planner`. Threads may share it.
+class MeasuringPlanner:
+    """Knows the embedders and their speeds. Threads may share it, which plan one after the other.
 
     The speed of an embedder is measured once, so that many requests cost no more than one.
     """
@@ -41,7 +41,17 @@ class ModePlanner:
     def __init__(self, settings: Settings) -> None:
         self._embedders: Embedders = embedders_of(settings)
         self._speeds: dict[str, float] = {}
-        self._measuring = threading.Lock()
+        self._planning = threading.Lock()
+
+    def _speed(self, embedder: Embedder) -> float:
+        if embedder.fingerprint not in self._speeds:
+            self._speeds[embedder.fingerprint] = texts_per_s(embedder)
+            self._embedders.close()  # the speed is known, so the loaded model is not needed again
+        return self._speeds[embedder.fingerprint]
+
+
+class ModePlanner(MeasuringPlanner):
+    """Plans re-embeddings of users' modes. See :class:`events.modes.reembedding.Planner`."""
 
     def __call__(
         self,
@@ -59,7 +69,7 @@ class ModePlanner:
             # A mode without cards needs no embedder, also none that is there.
             named = slot.partition("=")[2] or self._embedders.wanted().get(slot, "")
             return ReembeddingPlan(embedder=spaces[slot].fingerprint if slot in spaces else named)
-        with self._measuring:
+        with self._planning:
             try:
                 embedder = (
                     self._embedders.of_space(slot, spaces[slot])
@@ -80,12 +90,6 @@ class ModePlanner:
             texts_per_s=None if speed is None else round(speed, 1),
             seconds=None if speed is None else round((other + waiting) / speed, 1),
         )
-
-    def _speed(self, embedder: Embedder) -> float:
-        if embedder.fingerprint not in self._speeds:
-            self._speeds[embedder.fingerprint] = texts_per_s(embedder)
-            self._embedders.close()  # the speed is known, so the loaded model is not needed again
-        return self._speeds[embedder.fingerprint]
 
 
 def _held(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from typing import ClassVar
 from uuid import UUID
-
-from psycopg.sql import SQL
 
 from events.platform.sql import statement
 from events.store.log import Connection, reason_of
@@ -23,7 +22,8 @@ from events.types.references import (
 )
 from projectors.embedding.embedders import Embedders, Space
 from projectors.embedding.passages import line_of
-from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError, StepKind
+from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError
+from projectors.generations.table_projector import TableProjector
 from projectors.parking.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
 from projectors.vectors.blocked import BlockedSlots
@@ -36,16 +36,11 @@ from projectors.vectors.words import Worded, card_of, last_of_each_card, passage
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.vectors"
-_STEPS: dict[StepKind, tuple[str, ...]] = {
-    "tables": TABLES,
-    "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
-    "statistics": ("analyze",),
-}
 _AT_ONCE, _AT_ONCE_TOLD = 256, 64
 _LATER_AT_ONCE = 32
 
 
-class VectorsProjector:
+class VectorsProjector(TableProjector):
     """Folds the log into ``card_vectors_*``, each card with the model that its mode had at its place in the log.
 
     A reclassified card gets a vector of its new mode's model. A generation keeps the embedder of the first vectors of a
@@ -58,6 +53,11 @@ class VectorsProjector:
 
     name = "vectors"
     package = _PACKAGE
+    scripts: ClassVar = {
+        "tables": TABLES,
+        "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
+        "statistics": ("analyze",),
+    }
     types = (
         frozenset(("StateAsserted", "EventNoted", "KnowledgeLearned", "CardsWithdrawn", "CardReclassified"))
         | {"ModeReembedded"}
@@ -87,9 +87,6 @@ class VectorsProjector:
         self._blocked = BlockedSlots()
         self._embedder = SlotEmbedder(embedders, self._blocked)
         self._held_up: dict[UUID, str] = {}
-
-    def steps(self, kind: StepKind) -> list[SQL]:
-        return [statement(_PACKAGE, name) for name in _STEPS[kind]]
 
     def seed(self, connection: Connection) -> None:
         """Writes the embedders that the new generation takes over."""
@@ -157,11 +154,10 @@ class VectorsProjector:
         return connection.execute(statement(_PACKAGE, "forget_cached"), hashes).rowcount
 
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
-        names = {"user_id": storage_id}
-        found = dict(connection.execute(statement(_PACKAGE, "held"), names).fetchall())
+        found = super().held(connection, storage_id)
         if pending.is_there(connection):
-            [row] = connection.execute(statement(_PACKAGE, "held_pending"), names).fetchall()
-            found["pending_vectors"] = row[0]
+            rows = connection.execute(statement(_PACKAGE, "held_pending"), {"user_id": storage_id})
+            found["pending_vectors"] = rows.fetchall()[0][0]
         return found
 
     @property

@@ -53,10 +53,6 @@ SELECT count(*) FROM pending_vectors WHERE user_id = %(user_id)s;
 SELECT count(*), extract(epoch FROM clock_timestamp() - min(recorded_at))::float8
 FROM pending_vectors WHERE failure IS NULL;
 
--- name: pending_of_user
-SELECT count(*) FROM vectors.pending_vectors
-WHERE user_id = %(user_id)s AND failure IS NULL AND position <= coalesce(%(position)s::bigint, position);
-
 -- name: pending_there
 -- Whether the table of waiting cards exists, and whether that of the failing embedders does. A generation of an older
 -- build may have neither, or only the first.

@@ -1,4 +1,4 @@
-"""Re-embeddings of one user's mode: new vectors are computed beside the old ones, and one transaction swaps them.
+"""Re-embeddings of one user's mode: new vectors are computed while the old ones serve, and one transaction swaps them.
 
 The event ``ModeReembedded`` asks for it. The cache keeps what is computed, so a killed worker loses one page of cards.
 """
@@ -30,7 +30,7 @@ _TYPES = ("StateAsserted", "EventNoted", "KnowledgeLearned", "CardReclassified")
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """An open re-embedding. ``project_id`` "" stands for all projects. ``reached`` is a position in the log."""
+    """An open re-embedding. ``project_id`` "" means all projects. ``reached`` is a position in the log."""
 
     user_id: str
     name: str

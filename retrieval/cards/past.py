@@ -31,12 +31,7 @@ class Fold(Protocol):
 
 def fold_of(settings: Settings) -> Fold:
     """Returns the fold of the live tables, with its settings."""
-    thresholds = Thresholds(
-        changes=settings.arbitration_changes,
-        days=settings.arbitration_days,
-        stale_days=settings.arbitration_stale_days,
-    )
-    return partial(cards_of, supersede=settings.supersede_fork, thresholds=thresholds)
+    return partial(cards_of, supersede=settings.supersede_fork, thresholds=Thresholds.of(settings))
 
 
 @dataclass(frozen=True, slots=True)

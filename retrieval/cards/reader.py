@@ -26,7 +26,7 @@ from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool.connections import Pool, listing
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -61,7 +61,7 @@ class CardReader:
         """Returns ``asked`` with its past. Every other method needs the past of a slice with ``known_at``."""
         if asked.known_at is None:
             return asked
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             known = await past(connection, self._fold, user_id=asked.user_id, known_at=asked.known_at)
         return replace(asked, past=known)
 
@@ -70,7 +70,7 @@ class CardReader:
 
         New cards come before the first page, so no page repeats or misses a card.
         """
-        async with connected(self._pool, cards.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, cards.user_id, _PATIENCE_S) as connection:
             found = [
                 await _rows(
                     connection,
@@ -109,7 +109,7 @@ class CardReader:
         )
         values = {**cards.parameters(), "bucket": bucket, "timezone": timezone, "limit": MAX_GROUPS}
         async with (
-            connected(self._pool, cards.user_id, _PATIENCE_S) as connection,
+            listing(self._pool, cards.user_id, _PATIENCE_S) as connection,
             connection.transaction(),
         ):
             await connection.execute(statement(_PACKAGE, "aggregate_settings"))
@@ -126,7 +126,7 @@ class CardReader:
 
     async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, ListedCard]:
         """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             return await self._cards(connection, asked, ids)
 
     async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
@@ -134,7 +134,7 @@ class CardReader:
         found = (await self.cards(asked, [card])).get(card)
         if found is not None:
             return found
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             own = {"user_id": asked.user_id, "card": card}
             events = events_of(await _rows(connection, dict_row, statement(_PACKAGE, "own_statement"), own))
             if not events:
@@ -152,7 +152,7 @@ class CardReader:
         turn. ``gave_rise_to`` are the other cards of the turn of an episode.
         """
         values = {**asked.parameters(), "card": card, "limit": _MAX_LINKS}
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, _filled("links", asked), values)
             known = await self._cards(connection, asked, [row["card_id"] for row in rows])
         found: dict[str, list[CardSummary]] = {"related": [], "episode": [], "gave_rise_to": []}
@@ -162,7 +162,7 @@ class CardReader:
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             edges = await _rows(connection, _EDGE, _filled("same_as", asked), asked.parameters())
         return duplicates(edges)
 
@@ -171,7 +171,7 @@ class CardReader:
 
         Names that became known after ``known_at`` count too.
         """
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             rows = await _rows(
                 connection,
                 dict_row,
@@ -185,7 +185,7 @@ class CardReader:
 
         These are the tag, the tag that it is an alias of, and all aliases of the latter.
         """
-        async with connected(self._pool, user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, user_id, _PATIENCE_S) as connection:
             rows = await _rows(connection, dict_row, statement(_PACKAGE, "tag_aliases"), {"user_id": user_id})
         meant = {row["alias"]: row["tag"] for row in rows}
         names = [(tag.lower(), meant.get(name_key(tag), name_key(tag))) for tag in tags]
@@ -196,7 +196,7 @@ class CardReader:
 
     async def relations(self, asked: Slice, card: UUID) -> list[Relation]:
         """Returns the edges of a card, each with the card at its other end, in order of creation."""
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             values = {**asked.parameters(), "card": card}
             edges = await _rows(connection, _EDGE, _filled("relations", asked), values)
             known = await self._cards(connection, asked, sorted({_other(edge, card) for edge in edges}))
@@ -208,7 +208,7 @@ class CardReader:
 
     async def latest(self, asked: Slice, card: UUID) -> list[ListedCard]:
         """Returns the chain from a card to the card that is true now. The card itself is first."""
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             edges = await self._edges(connection, asked, card, (*SUPERSEDING, "same_as"))
             ids = {end for edge in edges for end in (edge.from_card, edge.to_card)} | {card}
             known = await self._cards(connection, asked, sorted(ids))
@@ -235,7 +235,7 @@ class CardReader:
 
         The cards are in order of time.
         """
-        async with connected(self._pool, asked.user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
             said = await _rows(
                 connection,
                 dict_row,
@@ -281,7 +281,7 @@ class CardReader:
             "reached_projects": reach.parameters()["projects"],
             "reached_modes": reach.parameters()["modes"],
         }
-        async with connected(self._pool, user_id, _PATIENCE_S) as connection:
+        async with listing(self._pool, user_id, _PATIENCE_S) as connection:
             return await _rows(
                 connection, class_row(Arbitration), statement(_PACKAGE, "arbitrations"), values
             )

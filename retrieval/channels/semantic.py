@@ -100,7 +100,7 @@ class SemanticChannel:
     @property
     def ready(self) -> bool:
         """True when at least one model is loaded."""
-        return any(self._embedders.opened(mode) is not None for mode in self._embedders.modes)
+        return any(self._embedders.is_open(slot) is not None for slot in self._embedders.slots)
 
     def silent(self, question: Question) -> bool:
         """False: only a search can tell."""

@@ -17,8 +17,9 @@ from events.platform.sql import statement
 from events.resources.core import QueueStatus
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import Query, Rows, presenting
-from retrieval.pool.connections import Pool, connected
+from projectors.core.loading import Query, presenting
+from projectors.generations.table_projector import Rows
+from retrieval.pool.connections import Pool, listing
 
 _PACKAGE = "projectors.core"
 _PATIENCE_S = 2.0
@@ -117,7 +118,7 @@ class DocumentReader:
         named: Mapping[str, Any] = values
         try:
             async with (
-                connected(self._pool, owner, _PATIENCE_S) as connection,
+                listing(self._pool, owner, _PATIENCE_S) as connection,
                 connection.cursor(row_factory=dict_row) as cursor,
             ):
                 return await (await cursor.execute(statement(_PACKAGE, name), named)).fetchall()

@@ -14,7 +14,7 @@ from events.language.concepts import all_concepts
 from events.language.terms import analyse, term_keys
 from events.platform.sql import statement
 from retrieval.episodes.score import Episode, Scored, best
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool.connections import Pool, listing
 
 _PACKAGE = "retrieval.episodes"
 _PATIENCE_S = 2.0
@@ -64,7 +64,7 @@ class EpisodeReader:
             **{f"reached_{name}": names for name, names in reach.parameters().items()},
         }
         async with (
-            connected(self._pool, owner, _PATIENCE_S) as connection,
+            listing(self._pool, owner, _PATIENCE_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             rows = await (await cursor.execute(statement(_PACKAGE, "candidates"), parameters)).fetchall()

@@ -73,7 +73,7 @@ def audit_router(pool: Pool) -> APIRouter:
 async def _rows(pool: Pool, caller: Principal, query: AuditIn) -> list[dict[str, Any]]:
     user = None if query.user_id is None else caller.storage_id(query.user_id)
     async with (
-        pool.of_tenant(caller.tenant, _WITHIN_S, many=False) as connection,
+        pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,
         connection.cursor(row_factory=dict_row) as cursor,
     ):
         subject, within = None, None

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import psycopg
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
@@ -30,6 +30,7 @@ from events.http.instants import Instant, refuse_future
 from events.http.limits import cost_of
 from events.http.metadata import DESCRIPTION as METADATA
 from events.http.metadata import metadata_wanted
+from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
 from events.platform.database import connect
@@ -362,7 +363,10 @@ def create_app(settings: Settings) -> FastAPI:
         return choice.server.reader
 
     app.include_router(cards_router(fresh_reader))
-    app.include_router(users_router(lambda: connect(settings.database_url, application="read, users")))
+    # Each of these requests has a connection of its own, and an export keeps it while its client reads.
+    exports = Depends(Places(settings.pool_size, "exports"))
+    users = users_router(lambda: connect(settings.database_url, application="read, users"))
+    app.include_router(users, dependencies=[exports])
     app.include_router(audit_router(servers.primary.pool))
     app.include_router(status_router(settings, overviews, recall.channel_health))
     app.include_router(references_router(references, reference_use))

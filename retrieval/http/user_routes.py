@@ -44,12 +44,12 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
         try:
             with connect() as connection:
                 keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
-                found = users(connection, caller.tenant, after=_text("after", after), limit=limit)
+                known = _text("after", after)
+                found = users(connection, caller.tenant, after=known, limit=limit, among=caller.users)
         except psycopg.Error as error:
             raise problem_of(error, "Users unavailable") from error
-        allowed = [one for one in found if caller.users is None or one.user_id in caller.users]
         more = found[-1].user_id if len(found) == limit else None
-        return UsersPage(users=[User.made_from(one) for one in allowed], next=more)
+        return UsersPage(users=[User.made_from(one) for one in found], next=more)
 
     @router.get(
         "/v1/users/{user_id}/export",

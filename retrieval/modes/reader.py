@@ -15,7 +15,7 @@ from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool.connections import Pool, connected, listing
 
 
 class ModeReader:
@@ -74,7 +74,7 @@ class ModeReader:
             "done_at": None, "cards": 0, "share": 0.0,
         }  # fmt: skip
         async with (
-            connected(self._pool, owner, within_s) as connection,
+            listing(self._pool, owner, within_s) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             asked = {"partition": partition_of(owner), "user_id": owner, "stream": STREAM}
@@ -107,7 +107,7 @@ class ModeReader:
 
     async def recent(self, owner: str, session_id: str, within_s: float = 2.0) -> tuple[str, str] | None:
         """Returns (project, mode) of the latest card of a session that has a mode, or None."""
-        async with connected(self._pool, owner, within_s) as connection:
+        async with listing(self._pool, owner, within_s) as connection:
             cursor = await connection.execute(
                 statement("retrieval.modes", "recent_mode"), {"user_id": owner, "session_id": session_id}
             )

@@ -12,14 +12,16 @@ from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Dumper
 from psycopg.pq import PipelineStatus
 from psycopg.types.json import set_json_loads
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.tenancy import tenant_of, vouch
 
 _SEE = statement("retrieval.pool", "see")
+_LIST_WAITS_S = 2.0
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
 
 
@@ -85,6 +87,7 @@ class Pool:
 
     def __init__(self, connections: AsyncConnectionPool[ReadConnection]) -> None:
         self._connections = connections
+        self._lists = ConcurrencyLimiter(connections.max_size, _LIST_WAITS_S, "lists")
 
     async def open(self, *, wait: bool = False, timeout: float = 30.0) -> None:
         await self._connections.open(wait=wait, timeout=timeout)
@@ -109,6 +112,20 @@ class Pool:
                 yield connection
             finally:
                 connection.scope = None
+
+    @asynccontextmanager
+    async def for_list(
+        self, tenant: str, user_id: str, within_s: float
+    ) -> AsyncIterator[AsyncConnection[Any]]:
+        """See :func:`listing`."""
+        try:
+            async with (
+                self._lists.place((tenant, user_id)),
+                self.of_tenant(tenant, within_s, many=True) as connection,
+            ):
+                yield connection
+        except SaturatedError as error:
+            raise PoolTimeout(str(error)) from error
 
 
 def open_pool(settings: Settings, application: str, url: str | None = None) -> Pool:
@@ -139,6 +156,17 @@ async def connected(
     Raises ``psycopg_pool.PoolTimeout`` when no connection is free within ``within_s`` seconds, and psycopg's errors.
     """
     async with pool.of_tenant(tenant_of(user_id), within_s, many=many) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def listing(pool: Pool, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection[Any]]:
+    """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
+
+    One tenant reads at most half of the connections in this way, and one of its users a third, so recalls and other
+    tenants find free ones.
+    """
+    async with pool.for_list(tenant_of(user_id), user_id, within_s) as connection:
         yield connection
 
 

@@ -12,7 +12,7 @@ from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import ENTRIES, PROBLEMS, UNFOLDED, events_in, parameters
 from events.problems.rows import problem_of
 from events.types.envelope import Event
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool.connections import Pool, listing
 
 _PATIENCE_S = 2.0
 
@@ -51,7 +51,7 @@ class ProblemReader:
 
     async def _rows(self, owner: str, query: Any) -> list[dict[str, Any]]:
         async with (
-            connected(self._pool, owner, _PATIENCE_S) as connection,
+            listing(self._pool, owner, _PATIENCE_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             return await (await cursor.execute(query, parameters(owner))).fetchall()

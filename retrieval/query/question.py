@@ -42,10 +42,14 @@ _LIST = re.compile(
     r"\b(list|which (ones|of)|what (are|were) (all|some|the)|name (all|some|the)|how many|everything|anything)\b"
     r"|哪些|列出|列举|有几|多少个|都有|所有"
 )
+# "Last" as an adverb, and as the adjective of a thing that the asker did something with. The group is the word itself.
 _LAST = re.compile(
-    r"\b(?:the )?(?:last|latest|most recent) time\b"
-    r"|\b(?:did|have|has|was|were) (?:i|we|he|she|they|it|my \w+|[a-z]+) last\b"
-    r"|\bmost recently\b|\blast \w+ed\b|上次|上一次|上回|最后一次|最近一次"
+    r"\b((?:last|latest|most recent) time)\b|\b(most recent(?:ly)?|latest)\b"
+    r"|\b(?:did|have|has|had|was|were) (?:my \w+|(?!my\b|the\b|your\b|our\b|his\b|their\b)\w+) (last)\b"
+    r"|\b(last) \w+ed\b|\b(last)(?= *(?:\?|$))"
+    r"|\b(?:my|the) (last) (?:\w+ ){1,3}?(?:i|we|he|she|they|that)\b"
+    r"|((?:最近|最后|上)一?次|上一?回)",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(
     r"\bhow many\b|\bwh(?:at|ich)(?: \w+){0,2} (?:\w+[^s\W]s|people|children|kids|men|women)\b"
@@ -136,7 +140,9 @@ def understand(text: str, now: datetime) -> Question:
     windows = tuple(map(_window, dated))
     # The time channel answers the words of a time. As search terms they mostly find other dates, so they count
     # little. They still find a card with the same words ("the talk next Wednesday").
-    rest = _without(text, [(item.begin, item.stop) for item in found if item.kind != "duration"])
+    latest = _last(text)
+    spans = [(item.begin, item.stop) for item in found if item.kind != "duration"]
+    rest = _without(text, [*spans, *latest])
     named = [item for item in dated if item.grain != "second" and _said(item) not in _LATELY]
     of_times = [term for item in named for term in question_terms(item.text)]
     timed = dict.fromkeys(of_times, _WORD_OF_A_TIME)
@@ -164,7 +170,7 @@ def understand(text: str, now: datetime) -> Question:
         of_before=_BEFORE.search(to_simplified(text.casefold())) is not None,
         message=_sentences_told(points) >= _MESSAGE,
         overview=overview,
-        last=_LAST.search(folded) is not None,
+        last=bool(latest),
         several=_SEVERAL.search(folded) is not None,
         outcome=None if _HELPED.search(folded) is None else "failed" if _NOT.search(folded) else "worked",
     )
@@ -221,6 +227,12 @@ def _window(found: timex.Found) -> TimeWindow:
     return TimeWindow(start, end, _said(found) in _LATELY | _ANY_DAY)
 
 
+def _last(text: str) -> list[tuple[int, int]]:
+    """Returns where the words stand that ask for the latest of several times. They are no words of the topic."""
+    folded = to_simplified(text[:_TIMES_READ].replace("’", "'"))
+    return [match.span(match.lastindex or 0) for match in _LAST.finditer(folded)]
+
+
 def _sentences_told(text: str) -> int:
     pieces = _SENTENCE_END.split(text)
     ends = zip_longest(pieces[::2], pieces[1::2], fillvalue="")
@@ -268,8 +280,10 @@ def _is_name(word: str) -> bool:
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    until = len(text)
     for begin, stop in sorted(spans, reverse=True):
-        text = f"{text[:begin]} {text[stop:]}"
+        if stop <= until:
+            text, until = f"{text[:begin]} {text[stop:]}", begin
     return text
 
 

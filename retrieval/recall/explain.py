@@ -20,6 +20,7 @@ def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelR
         "question": {
             "language": question.language,
             "intent": question.intent,
+            "wants": _wants(question),
             "terms": dict(question.weights),
             "parts": len(question.parts),
             "entities": list(question.entities),
@@ -40,6 +41,20 @@ def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelR
             for name, result in results.items()
         },
     }
+
+
+def _wants(question: Question) -> list[str]:
+    """Returns what the form of the question asks for, beside its intent."""
+    forms = {
+        "all that is known about the asker": question.overview,
+        "the latest of several times": question.last,
+        "a list or a number of things": question.several,
+        "what the assistant said": question.of_assistant,
+        "how it was before": question.of_before and not question.last,
+        "what belongs to a message that tells several things": question.message,
+        f"what {question.outcome}": question.outcome is not None,
+    }
+    return [form for form, asked in forms.items() if asked]
 
 
 def placings(

@@ -296,8 +296,9 @@ class Recall:
     def _ranked(self, found: Found, ask: Ask) -> Ranking:
         if found.question.overview:
             return overview(found.cards, found.question, context_layer=ask.context_layer)
-        features, newer = featured(found.evidence, found.cards, asked_for(found, ask))
-        return ranked(features, newer, found.evidence, found.cards, found.question, self._model)
+        asked = asked_for(found, ask)
+        features, newer = featured(found.evidence, found.cards, asked)
+        return ranked(features, newer, found.evidence, found.cards, asked, self._model)
 
     async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
         """Returns the cards of an overview in their order. The words of the question find none of them."""

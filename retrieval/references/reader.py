@@ -21,7 +21,7 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool.connections import Pool, listing
 
 _PACKAGE = "retrieval.references"
 _PATIENCE_S = 2.0
@@ -142,7 +142,7 @@ class ReferenceReader:
 
     async def _rows(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
         async with (
-            connected(self._pool, owner, _PATIENCE_S) as connection,
+            listing(self._pool, owner, _PATIENCE_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             return await (await cursor.execute(query, parameters)).fetchall()

@@ -42,7 +42,7 @@ PROCESSES = {
     "vectors-2": "vectors",
 }
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1200)
 
 
 def mock() -> Broker:
@@ -73,7 +73,6 @@ def workers(database: str, redis_url: str, redis: Redis, broker: Broker, tmp_pat
         CARDLOG_REDIS_URL=redis_url,
         CARDLOG_KAFKA_BROKERS=broker.address,
         CARDLOG_RECLAIM_AFTER_MS="1500",
-        CARDLOG_LEASE_MS="5000",
     )
     yield workers
     workers.close()
@@ -119,7 +118,10 @@ def test_any_killed_process_loses_and_duplicates_nothing(
             for each in pushers:
                 each.join()
         with Redis.from_url(redis_url, decode_responses=True) as redis:
-            eventually(lambda: _settled(redis, connection), within=180)
+            behind = _behind(redis, connection)
+            while behind:  # however long a busy machine takes, as long as it goes on
+                eventually(partial(_is_not_behind_by, redis, connection, behind), within=60)
+                behind = _behind(redis, connection)
     verdict = judge(ledger, database)
     outcome = Rebuild(Settings(database_url=database), CardsProjector(), workers=2, verify=True).run()
     with capsys.disabled():
@@ -159,14 +161,21 @@ def _alive(connection: psycopg.Connection[tuple[str, ...]]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def _settled(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> bool:
-    """True when every turn is recorded, extracted, folded, embedded and relayed."""
+def _is_not_behind_by(
+    redis: Redis, connection: psycopg.Connection[tuple[int, ...]], behind: tuple[object, ...]
+) -> bool:
+    return _behind(redis, connection) != behind
+
+
+def _behind(redis: Redis, connection: psycopg.Connection[tuple[int, ...]]) -> tuple[object, ...]:
+    """Returns how far the stages are behind; nothing when every turn is recorded, extracted, folded and relayed."""
     [group] = redis.xinfo_groups("turns")
-    if group["pending"] or group["last-delivered-id"] != redis.xinfo_stream("turns")["last-generated-id"]:
-        return False
-    rows = connection.execute(
+    [(events,)] = connection.execute(
         """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)
            LEFT JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
            WHERE c.generation = 0 OR g.status = 'live'"""
     ).fetchall()
-    return rows == [(0,)]
+    delivered = group["last-delivered-id"]
+    if group["pending"] or events or delivered != redis.xinfo_stream("turns")["last-generated-id"]:
+        return group["pending"], delivered, events
+    return ()

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from events.platform.settings import variable_of
 from tests.support.stack import clean_environment
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENT, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 NOBODY = 65534
@@ -111,7 +112,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
         for parent in (place, *place.parents):
             if parent.stat().st_uid == 0 and parent not in (Path("/"), Path("/tmp")):
                 parent.chmod(parent.stat().st_mode | 0o011)
-    environment = clean_environment() | {"HOME": str(home), "npm_config_cache": str(home / "npm")}
+    patience = {variable_of(name): str(value) for name, value in PATIENT.items() if name.endswith("_ms")}
+    environment = clean_environment() | patience | {"HOME": str(home), "npm_config_cache": str(home / "npm")}
     environment.pop("XDG_CACHE_HOME", None)
     someone = Newcomer(folder, prefix, environment)
     output = place / "up.log"

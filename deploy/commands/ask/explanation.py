@@ -10,6 +10,7 @@ from rich.table import Table
 
 _WORDS = 60
 _PLACES = 20
+_INTENTS = {"present": "what holds now", "past": "the past", "history": "the whole history", "why": "reasons"}
 
 
 def tables_of(answer: Any) -> Iterator[Table]:
@@ -26,15 +27,23 @@ def _question(explain: dict[str, Any]) -> Table:
     table = Table("", "", title="The question", title_justify="left", show_header=False)
     question = explain["question"]
     table.add_row("language", question["language"])
-    table.add_row("asks for", question["intent"])
+    table.add_row(
+        "asks for", _listed([_INTENTS.get(question["intent"], question["intent"]), *question["wants"]])
+    )
     table.add_row("terms", _listed(f"{term} {weight:g}" for term, weight in question["terms"].items()))
     for name in ("entities", "concepts"):
         table.add_row(name, _listed(question[name]))
     table.add_row(
         "times", _listed(f"{each['from'] or '…'} to {each['to'] or '…'}" for each in question["times"])
     )
-    scope = {name: value for name, value in explain["scope"].items() if value is not None}
-    table.add_row("scope", _listed(f"{name} {value}" for name, value in scope.items()))
+    scope = {name: value for name, value in explain["scope"].items() if value not in (None, [])}
+    table.add_row(
+        "scope",
+        _listed(
+            f"{name.replace('_', ' ')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in scope.items()
+        ),
+    )
     return table
 
 

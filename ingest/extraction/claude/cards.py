@@ -13,7 +13,6 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
-from ingest.extraction.claude.grounding.known import KnownLabels, NoLabels, Relation, shown_words
 from ingest.extraction.claude.grounding.occurrences import (
     GroundedEvent,
     ground_event,
@@ -24,25 +23,18 @@ from ingest.extraction.claude.grounding.problems import ground_problem
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
+from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
-from ingest.extraction.extractor_port import CardEvent, ProblemTold, SessionBatch
+from ingest.extraction.episodes import judging
+from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
-from ingest.extraction.rules import episodes as judging
 from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
 # Keys of what happens or is going to happen. A model that gives such a state means an event.
 _EVENT_KEYS = {"plan": "planned", "meeting": "planned", "activity": "happened", "travelled_to": "happened"}
 _WISH_KEYS = frozenset(("wish", "goal"))
-
-
-@dataclass(frozen=True, slots=True)
-class GroundedLink:
-    """The card at index ``card`` says the same as the known card ``to_card``, or expands it."""
-
-    card: int
-    to_card: UUID
-    predicate: Relation
+_LINKED = 0.8  # The confidence of a relation that the model says.
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +47,19 @@ class GroundedCards:
 
     cards: tuple[CardEvent, ...]
     refused: int
-    links: tuple[GroundedLink, ...] = ()
+    links: tuple[CardLink, ...] = ()
     problems: tuple[ProblemTold, ...] = ()
 
 
-def ground_cards(answer: Answer, batch: SessionBatch, labels: KnownLabels | None = None) -> GroundedCards:
+def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     """Returns the cards of ``answer`` that the turns of ``batch`` bear out, and an episode of every substantive turn.
 
     A card is refused when nobody said its quote, when it is a state or an event that an assistant said, or when its
     value, names or numbers are not in the words around the quote (:mod:`ingest.extraction.claude.grounding.evidence`).
-    ``labels`` finds the known facts and plans that the prompt showed.
+    A label of the answer is one of :class:`KnownLabels`, as the prompt showed them.
     """
-    shown = labels or NoLabels()
-    known = shown_words(shown)
+    shown = KnownLabels(batch)
+    known = shown.words()
     turns = [TurnWords(recorded.turn) for recorded in (*batch.preceding, *batch.turns)]
     first = len(batch.preceding)
     read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
@@ -128,11 +120,11 @@ def _in_order(
             seen.add(identity)
             cards[number].append((card, relations))
     ordered: list[CardEvent] = []
-    links: list[GroundedLink] = []
+    links: list[CardLink] = []
     for words, here in zip(turns, cards, strict=True):
         ordered += _episode(words, len(here))
         for card, relations in here:
-            links += [GroundedLink(len(ordered), to_card, predicate) for predicate, to_card in relations]
+            links += [CardLink(len(ordered), to_card, predicate, _LINKED) for predicate, to_card in relations]
             ordered.append(card)
     return GroundedCards(tuple(ordered), refused, tuple(links), tuple(told for _, told in problems))
 

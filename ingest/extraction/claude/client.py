@@ -59,7 +59,7 @@ class Reply:
     tool_input: object | None
     tool_use_id: str | None
     prose: str
-    content: list[dict[str, Any]]
+    content: list[dict[str, object]]
     usage: Usage
 
 
@@ -91,7 +91,7 @@ class MessagesClient:
             ),
         )
 
-    def ask(self, messages: list[dict[str, Any]], max_tokens: int, *, with_modes: bool = False) -> Reply:
+    def ask(self, messages: list[dict[str, object]], max_tokens: int, *, with_modes: bool = False) -> Reply:
         """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none.
 
         ``with_modes``: the question names modes, and the answer gives them to turns.
@@ -182,7 +182,7 @@ class MessagesClient:
             cost_usd=cost,
         )
 
-    def _usage(self, counted: Mapping[str, Any], seconds: float) -> Usage:
+    def _usage(self, counted: Mapping[str, object], seconds: float) -> Usage:
         """Returns the usage that the server reports. An impossible number counts as 0, and the cost is then unknown."""
         names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         tokens = {name: _tokens(counted.get(name)) for name in names}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Any
 
 import orjson
 
@@ -14,7 +13,6 @@ from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import GroundedCards, ground_cards, substantive
 from ingest.extraction.claude.client import MessagesClient, Reply
-from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, answer_of
 from ingest.extraction.extractor_port import (
     CardEvent,
@@ -25,11 +23,11 @@ from ingest.extraction.extractor_port import (
     TurnsUnreadableError,
 )
 from ingest.extraction.known_cards import identity_of
+from ingest.extraction.token_budget import about_tokens
 
 logger = logging.getLogger(__name__)
 
 _MOST_REPEATED = 100_000  # Bytes of an answer that may go back to the model.
-_LINKED = 0.8  # The confidence of a relation that the model says.
 _ANSWERED_A_TURN = 80  # Output tokens, measured on conversations with about one card a turn.
 
 
@@ -54,8 +52,7 @@ class ClaudeExtractor:
         if not any(substantive(recorded.turn) for recorded in batch.turns):
             return Extraction()
         answer, usage = self._answer(batch)
-        labels = KnownLabels(batch)
-        found = ground_cards(answer, batch, labels)
+        found = ground_cards(answer, batch)
         return Extraction(
             found.cards,
             usage,
@@ -72,11 +69,11 @@ class ClaudeExtractor:
         for batch in batches:
             if any(substantive(recorded.turn) for recorded in batch.turns):
                 calls += 1
-                fresh += prompt.about_tokens(prompt.question(batch))
+                fresh += about_tokens(prompt.question(batch))
                 answered += _ANSWERED_A_TURN * len(batch.turns)
         if not calls:
             return Usage()
-        stable = prompt.about_tokens(prompt.system()) + prompt.about_tokens(str(prompt.tool()))
+        stable = about_tokens(prompt.system()) + about_tokens(str(prompt.tool()))
         read = stable * (calls - 1)
         return self._client.priced(fresh=fresh, answered=answered, written=stable, read=read, calls=calls)
 
@@ -85,7 +82,7 @@ class ClaudeExtractor:
         self._client.close()
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
-        messages: list[dict[str, Any]] = [{"role": "user", "content": prompt.question(batch)}]
+        messages: list[dict[str, object]] = [{"role": "user", "content": prompt.question(batch)}]
         reply = self._client.ask(messages, self._max_tokens, with_modes=bool(batch.modes))
         answer, fault = _read(reply)
         if fault is None:
@@ -121,9 +118,7 @@ def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:
     """Returns the relations to known facts. The same value of the same fact needs none: the fold makes it one card."""
     identities = {fact.event_id: fact.identity for fact in batch.known.facts}
     return tuple(
-        CardLink(link.card, link.to_card, link.predicate, _LINKED)
-        for link in found.links
-        if _identity(found.cards[link.card]) != identities.get(link.to_card)
+        link for link in found.links if _identity(found.cards[link.card]) != identities.get(link.to_card)
     )
 
 
@@ -164,7 +159,7 @@ def _object_in(prose: str) -> object:
     return found
 
 
-def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
+def _complaint(reply: Reply, fault: str) -> list[dict[str, object]]:
     """Returns the messages that name the fault of an answer to the model.
 
     The list is empty for an answer that was cut off: the same question with a higher token limit follows.
@@ -183,7 +178,7 @@ def _complaint(reply: Reply, fault: str) -> list[dict[str, Any]]:
     return [{"role": "assistant", "content": repeated}, {"role": "user", "content": results or wanted}]
 
 
-def _short_enough(blocks: list[dict[str, Any]]) -> bool:
+def _short_enough(blocks: list[dict[str, object]]) -> bool:
     """Returns True when an answer may go back to the model: it is not huge and not nested too deep to encode."""
     try:
         return len(orjson.dumps(blocks)) <= _MOST_REPEATED
@@ -191,7 +186,7 @@ def _short_enough(blocks: list[dict[str, Any]]) -> bool:
         return False
 
 
-def _may_be_repeated(block: dict[str, Any]) -> bool:
+def _may_be_repeated(block: dict[str, object]) -> bool:
     """Returns True when the server accepts its own block: the text is not empty, the input of a call is an object."""
     if block.get("type") == "tool_use":
         return isinstance(block.get("input"), dict) and isinstance(block.get("id"), str)

@@ -67,9 +67,10 @@ class KnownLabels:
         """Returns the facts that are shown, in the order of their labels."""
         return tuple(self._facts.values())
 
-    def plans(self) -> tuple[KnownEvent, ...]:
-        """Returns the open plans that are shown, in the order of their labels."""
-        return tuple(self._plans.values())
+    def words(self) -> str:
+        """Returns the entities, the values and the contents that are shown, one card a line."""
+        facts = (f"{fact.entity} {fact.value}" for fact in self._facts.values())
+        return "\n".join((*facts, *(plan.content for plan in self._plans.values())))
 
     def facts_text(self) -> str:
         """Returns one line for each fact, escaped: ``F1 Evan.partner = Canadian woman``."""
@@ -111,7 +112,7 @@ class _Turns:
         return len(self._terms.intersection(analyse(words)))
 
     def _named(self, entity: str) -> int:
-        """Returns 1 when the turns name somebody who is no speaker. The facts of the speakers are many."""
+        """Returns 1 when the turns name somebody who does not speak. The facts of the speakers are many."""
         return int(not self._speaks(entity) and not self._terms.isdisjoint(analyse(entity)))
 
     def _speaks(self, entity: str) -> bool:

@@ -33,7 +33,7 @@ _TAKES_BACK = re.compile(
     r"|抱歉)[\s，,、：:。！!]{0,3}(?:应该)?(?:應該)?(?:是)?$",
     re.IGNORECASE,
 )
-_BACK = 120  # Characters before a clock time in which the time that it corrects may stand.
+_BACK = 120  # Characters before a clock time that are searched for the time that it corrects.
 _HOLDING = re.compile(
     r"\b(?:have|has|been|now|already|so far|straight|running)\b|['’](?:ve|s been)\b|[了来來]", re.IGNORECASE
 )

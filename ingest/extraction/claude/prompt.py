@@ -13,7 +13,6 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from events.language.concepts import all_concepts
@@ -25,11 +24,6 @@ from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.earlier_turns import needed_turns
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.memory_blocks import without_memory_blocks
-from ingest.extraction.token_budget import about_tokens
-
-__all__ = [
-    "TOOL", "about_tokens", "clock", "modes_version", "question", "system", "system_with_modes", "tool", "version",
-]  # fmt: skip
 
 TOOL = "record_cards"
 _DESCRIPTION = (
@@ -37,7 +31,7 @@ _DESCRIPTION = (
 )
 _NUMBER = re.compile(r'<extraction_prompt version="(\d+)">')
 _LONGEST_CONTEXT = 240  # Characters of an earlier turn that the model sees.
-# The registry has these keys for the rules and for questions. For the model they are events, and an event has no key.
+# The registry has these keys for the rules and for questions. The model treats them as events, which have no keys.
 _NO_STATES = frozenset(
     ("activity", "decision", "goal", "meeting", "milestone", "plan", "travelled_to", "wish")
 )
@@ -76,7 +70,7 @@ def modes_version() -> str:
     return f"modes-{sha256(f'{section}{json.dumps(schema.WITH_MODES)}'.encode()).hexdigest()[:8]}"
 
 
-def tool(*, with_modes: bool = False) -> dict[str, Any]:
+def tool(*, with_modes: bool = False) -> dict[str, object]:
     """Returns the tool whose input is the answer."""
     shape = schema.WITH_MODES if with_modes else schema.SCHEMA
     return {"name": TOOL, "description": _DESCRIPTION, "input_schema": shape}
@@ -85,7 +79,7 @@ def tool(*, with_modes: bool = False) -> dict[str, Any]:
 def question(batch: SessionBatch) -> str:
     """Returns the changing part, all as data: known facts, open plans, earlier turns, the current time and the turns.
 
-    Earlier turns stand there only when the first turn leans on them.
+    Earlier turns are shown only when the first turn leans on them.
     """
     labels = KnownLabels(batch)
     parts = []
@@ -148,7 +142,7 @@ def _keys(cardinality: Cardinality) -> list[str]:
 
 
 def _clipped(words: str) -> str:
-    """Returns the beginning and the end of a long turn. A question that is answered next often stands at the end."""
+    """Returns the beginning and the end of a long turn. A question that is answered next is often at the end."""
     if len(words) <= _LONGEST_CONTEXT:
         return words
     half = _LONGEST_CONTEXT // 2

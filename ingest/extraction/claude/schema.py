@@ -201,7 +201,7 @@ def answer_of(given: object) -> Answer:
 
 
 def _modes(given: object) -> tuple[tuple[int, str], ...]:
-    """Returns the modes of turns. What has another shape is left out: its turn has no clear mode."""
+    """Returns the modes of turns. An item of another shape is left out: its turn has no clear mode."""
     found = []
     for item in given[:MOST_CARDS] if isinstance(given, list) else ():
         turn, mode = (item.get("turn"), item.get("mode")) if isinstance(item, dict) else (None, None)

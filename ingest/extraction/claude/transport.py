@@ -46,8 +46,7 @@ class BoundedTransport(httpx2.BaseTransport):
     Raises the errors of httpx2 and :class:`AnswerRefusedError`.
     """
 
-    def __init__(self, longest_body: int = LONGEST_BODY) -> None:
-        self._longest_body = longest_body
+    def __init__(self) -> None:
         self._pool = httpcore2.ConnectionPool(
             ssl_context=httpx2.create_ssl_context(), max_connections=None, network_backend=_Backend()
         )
@@ -68,7 +67,7 @@ class BoundedTransport(httpx2.BaseTransport):
             response = httpx2.Response(
                 status_code=answer.status,
                 headers=[pair for pair in answer.headers if pair[0].lower() not in _NOT_KEPT],
-                stream=_Body(answer.stream, self._longest_body),
+                stream=_Body(answer.stream),
                 extensions=answer.extensions,
             )
             self._check_head(response)
@@ -95,19 +94,18 @@ class BoundedTransport(httpx2.BaseTransport):
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of an answer with a bound on its size. Raises :class:`AnswerRefusedError` above the bound."""
+    """The body of an answer. Raises :class:`AnswerRefusedError` above :data:`LONGEST_BODY` bytes."""
 
-    def __init__(self, stream: Iterable[bytes], longest: int) -> None:
+    def __init__(self, stream: Iterable[bytes]) -> None:
         self._stream = stream
-        self._longest = longest
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
         with _library_errors():
             for part in self._stream:
                 size += len(part)
-                if size > self._longest:
-                    raise AnswerRefusedError(f"a body of more than {self._longest} bytes")
+                if size > LONGEST_BODY:
+                    raise AnswerRefusedError(f"a body of more than {LONGEST_BODY} bytes")
                 yield part
 
     def close(self) -> None:

@@ -76,9 +76,9 @@ _WILL = re.compile(
     rf"[a-z]+ing\b|(?:'m|'re|'s| am| are| is) (?:going to|gonna|off to)|(?:'ve| have| has)(?: got)? (?:an?|my|"
     rf"our|the|to)\b|"
     rf" (?:need|plan|plans|leave|leaves|fly|flies|arrive|arrives|start|starts|get|gets|meet|meets|booked|have to)\b)|"
-    rf"^(?:Going|Heading|Flying|Driving|Meeting|Seeing|Visiting)\b|"
-    rf"^(?:[\w'-]+ ){{0,3}}(?i:{either('occasion')}|{either('plan')})s?\b"
+    rf"^(?:Going|Heading|Flying|Driving|Meeting|Seeing|Visiting)\b"
 )
+_OCCASION = re.compile(rf"^(?:[\w'-]+ ){{0,3}}(?i:{either('occasion')}|{either('plan')})s?\b")
 _DAY_ZH = re.compile("了|过|去|来|跟|和|参加|到|在|买|开|带|做|吃|看|见|收|完|陪|聊|完成|进行")
 _WILL_ZH = re.compile(
     f"要|会|打算|准备|计划|预约|预定|预订|订|去|见|有|约|出发|开工|回来|到|参加|跟|{either('约')}"
@@ -150,14 +150,17 @@ def dated(
         return
     ended = moment.end is not None and moment.end <= reference
     did = (_DAY_ZH if sentence.chinese else _DID).search(masked) is not None
+    ahead = moment.start > reference
     will = (_WILL_ZH if sentence.chinese else _WILL).search(masked) is not None
+    # The name of an occasion alone is no plan on a day that has begun: "The concert today was too loud".
+    will = will or (ahead and not sentence.chinese and _OCCASION.search(masked) is not None)
     if moment.start <= reference and did and (sentence.chinese or not will or ended):
         if moment.end is None and not sentence.chinese:
             return  # "since March" is the begin of a state.
         yield EventDraft(
             entity=owner, key="activity", span=(moment.begin, moment.stop), content=sentence.raw, when="past"
         )
-    elif will and (moment.start > reference or not ended):
+    elif will and (ahead or not ended):
         yield EventDraft(
             entity=owner, key="plan", span=(moment.begin, moment.stop), content=sentence.raw, when="future",
             importance=6, status="planned",

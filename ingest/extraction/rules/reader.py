@@ -13,9 +13,9 @@ from events.language.concepts import concept, default_cardinality, normalise_ent
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
+from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import corrections, finder, knowledge, plans, wording
-from ingest.extraction.rules import episodes as judging
 from ingest.extraction.rules.drafts import EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
 from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming

@@ -12,7 +12,6 @@ from events.health.heartbeat import Heartbeat
 from events.platform.isolation import isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.store import log
 from events.store.checkpoints import Connection
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
@@ -20,7 +19,7 @@ from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
 from ingest.extraction.conversation import preceding, recorded
-from ingest.extraction.extraction_events import counted, events_of, failure_of, stream_of, unreadable_turn
+from ingest.extraction.extraction_events import counted, events_of, given_up, unreadable_turn
 from ingest.extraction.extractor_port import (
     Extractor,
     ExtractorUnavailableError,
@@ -342,31 +341,11 @@ class ModelWorker(Handler):
         task.outcome = outcome
 
     def _failure(self, event: Event, task: ExtractionTask, error: Exception) -> NewEvent:
-        turn = event.payload
-        known = isinstance(error, TurnsUnreadableError | ExtractorUnavailableError)
-        reason = str(error) if known else log.reason_of(error)
-        logger.warning(
-            "turn %s (%d/%d) cannot be extracted: %s",
-            turn.turn_id, event.partition, event.position, reason,
-            exc_info=None if known else error,
-            extra={
-                "stage": PROCESSOR.name, "turn_id": turn.turn_id,
-                "partition": event.partition, "position": event.position,
-            },
-        )  # fmt: skip
-        self._heartbeat.failed(f"turn {turn.turn_id} cannot be extracted: {reason}")
         attempts = task.tries + (error.attempts if isinstance(error, TurnsUnreadableError) else 0)
-        return failure_of(
-            event.user_id,
-            event.position,
-            turn.turn_id,
-            stream_of(turn),
-            turn.said_at,
-            reason,
-            self._extractor,
-            attempts=max(1, attempts),
-            usage=task.spent if event is task.turns[0] else Usage(),
-        )
+        usage = task.spent if event is task.turns[0] else Usage()
+        failure, remark = given_up(event, error, self._extractor, attempts=max(1, attempts), usage=usage)
+        self._heartbeat.failed(remark)
+        return failure
 
     def _status(self) -> RoundResult:
         """Returns the remark for the operator: why turns wait, or why the rules read instead of the model."""

@@ -97,10 +97,10 @@ class PartitionAssignment:
                 window = self._windows[claim.partition]
                 most = _user_limit(sum(each.turns for each in self._windows.values()))
                 for event in page:
-                    if isinstance(event.payload, TurnRecorded):
-                        ready += window.see(event, now, most)
-                    elif event.type == TURN and isinstance(event.payload, Unreadable):
-                        ready += window.see_failed(event, self._unreadable(event, event.payload), most)
+                    unreadable = event.type == TURN and isinstance(event.payload, Unreadable)
+                    if unreadable or isinstance(event.payload, TurnRecorded):
+                        outcome = self._unreadable(event, event.payload) if unreadable else None
+                        ready += window.see(event, now, most, outcome)
                 window.seen = page[-1].position
                 more |= window.seen < claim.head
         for window in self._windows.values():

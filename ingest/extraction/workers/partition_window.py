@@ -67,28 +67,22 @@ class PartitionWindow:
     _of_user: Counter[str] = field(default_factory=Counter)
     _aside: dict[str, deque[int]] = field(default_factory=dict)
 
-    def see(self, event: Event, now: float, most: int | None = None) -> list[ExtractionTask]:
+    def see(
+        self, event: Event, now: float, most: int | None = None, outcome: NewEvent | None = None
+    ) -> list[ExtractionTask]:
         """Takes a turn of the partition and returns the tasks that it completes.
 
-        The turn is deferred when its user has ``most`` open turns, or deferred turns already.
+        The turn is deferred when its user has ``most`` open turns, or deferred turns already. ``outcome`` is the
+        failure of an unreadable turn. It is written in the order of the session.
         """
-        return self._taken(event, now) if self._is_new(event, most) else []
-
-    def see_failed(self, event: Event, outcome: NewEvent, most: int | None = None) -> list[ExtractionTask]:
-        """Takes an unreadable turn with its failure. The failure is written in the order of the session."""
-        return self._failed(event, outcome) if self._is_new(event, most) else []
-
-    def _is_new(self, event: Event, most: int | None) -> bool:
-        """Records the turn. Returns True when the turn is opened now, and False when it is done or deferred."""
         if event.position in self.done_before:
-            return False
+            return []
         self._pending[event.position] = None
         user_id = event.user_id
         if user_id in self._aside or (most is not None and self._of_user[user_id] >= most):
             self._aside.setdefault(user_id, deque()).append(event.position)
-            return False
-        self._of_user[user_id] += 1
-        return True
+            return []
+        return self._opened(event, now, outcome)
 
     def resumable(self, most: int) -> list[int]:
         """Returns the positions of deferred turns whose users have room again, several for each user."""
@@ -101,7 +95,7 @@ class PartitionWindow:
     def resume(self, event: Event, now: float, outcome: NewEvent | None = None) -> list[ExtractionTask]:
         """Opens a turn of :meth:`resumable`, in the order of its user, and returns the tasks that it completes.
 
-        ``outcome`` is the failure of an unreadable turn. A turn that was erased meanwhile is done.
+        ``outcome`` as in :meth:`see`. A turn that was erased meanwhile is done.
         """
         positions = self._aside[event.user_id]
         assert positions[0] == event.position
@@ -111,17 +105,15 @@ class PartitionWindow:
         if isinstance(event.payload, Erased):
             del self._pending[event.position]
             return []
-        self._of_user[event.user_id] += 1
-        return self._taken(event, now) if outcome is None else self._failed(event, outcome)
+        return self._opened(event, now, outcome)
 
-    def _taken(self, event: Event, now: float) -> list[ExtractionTask]:
+    def _opened(self, event: Event, now: float, outcome: NewEvent | None) -> list[ExtractionTask]:
+        self._of_user[event.user_id] += 1
         session = (event.user_id, event.stream)
         batcher = self._batchers.setdefault(session, SessionBatcher(self.limits))
-        return [self._queued(turns) for turns in batcher.add(event, now)]
-
-    def _failed(self, event: Event, outcome: NewEvent) -> list[ExtractionTask]:
-        batcher = self._batchers.get((event.user_id, event.stream))
-        before = [self._queued(batcher.close())] if batcher is not None and batcher.turns else []
+        if outcome is None:
+            return [self._queued(turns) for turns in batcher.add(event, now)]
+        before = [self._queued(batcher.close())] if batcher.turns else []
         self._queued((event,)).outcome = [outcome]
         return before
 

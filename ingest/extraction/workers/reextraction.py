@@ -44,19 +44,21 @@ class ReextractionBusyError(RuntimeError):
 class PastExtraction:
     """An event of an extraction or a failed extraction, which is the latest for at least one of its turns."""
 
-    partition: int
-    position: int
-    event_id: UUID
-    user_id: str
-    stream: str
-    recorded_at: datetime
-    extractor: str
-    model: str | None
-    prompt_version: str
-    rules_fallback: bool
-    failed: bool
-    cards: int
-    turns: tuple[int, ...]
+    event: Event
+    made: TurnsExtracted | ExtractionFailed
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.made, ExtractionFailed)
+
+    @property
+    def cards(self) -> int:
+        return 0 if isinstance(self.made, ExtractionFailed) else self.made.cards
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """The positions of the turns."""
+        return self.made.turn_positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +71,16 @@ class ReextractionFilter:
 
     def wants(self, reading: PastExtraction, extractor: Extractor) -> bool:
         """True when ``extractor`` should repeat ``reading``."""
-        if self.since is not None and reading.recorded_at < self.since:
+        if self.since is not None and reading.event.recorded_at < self.since:
             return False
+        made = reading.made
         if self.prompt_version is not None:
-            return reading.prompt_version == self.prompt_version
-        current = (extractor.name, extractor.model, extractor.prompt_version)
+            return made.prompt_version == self.prompt_version
         return (
-            reading.rules_fallback
-            or reading.failed
-            or (reading.extractor, reading.model, reading.prompt_version) != current
+            isinstance(made, ExtractionFailed)
+            or made.rules_fallback
+            or (made.extractor, made.model, made.prompt_version)
+            != (extractor.name, extractor.model, extractor.prompt_version)
         )
 
 
@@ -111,7 +114,7 @@ class _Job:
 
     @property
     def user_id(self) -> str:
-        return self.readings[0].user_id
+        return self.readings[0].event.user_id
 
     @property
     def whole(self) -> bool:
@@ -131,31 +134,12 @@ def past_extractions(
             {"partition": partition, "user_id": choice.user_id},
         )
         last: dict[int, PastExtraction] = {}
-        for reading in map(_reading, log.events_of(rows)):
+        for event in log.events_of(rows):
+            reading = PastExtraction(event, event.payload)
             last.update(dict.fromkeys(reading.turns, reading))
-        for reading in dict.fromkeys(last.values()):
+        for reading in {each.event.position: each for each in last.values()}.values():
             if choice.wants(reading, extractor):
                 yield reading
-
-
-def _reading(event: Event) -> PastExtraction:
-    payload: TurnsExtracted | ExtractionFailed = event.payload
-    made = payload if isinstance(payload, TurnsExtracted) else None
-    return PastExtraction(
-        partition=event.partition,
-        position=event.position,
-        event_id=event.event_id,
-        user_id=event.user_id,
-        stream=event.stream,
-        recorded_at=event.recorded_at,
-        extractor=payload.extractor,
-        model=payload.model,
-        prompt_version=payload.prompt_version,
-        rules_fallback=made is not None and made.rules_fallback,
-        failed=made is None,
-        cards=0 if made is None else made.cards,
-        turns=payload.turn_positions,
-    )
 
 
 class Reextraction:
@@ -238,14 +222,14 @@ class Reextraction:
 
         The current limits of session batches apply. One partition is in memory at a time.
         """
-        for partition, those in groupby(readings, key=lambda reading: reading.partition):
+        for partition, those in groupby(readings, key=lambda reading: reading.event.partition):
             sessions: dict[tuple[str, str], list[PastExtraction]] = {}
             for reading in those:
-                sessions.setdefault((reading.user_id, reading.stream), []).append(reading)
+                sessions.setdefault((reading.event.user_id, reading.event.stream), []).append(reading)
             most = self._settings.session_batch_turns
             jobs = [together for several in sessions.values() for together in _together(several, most)]
             # A later turn may replace an event of an earlier one, so the earlier turn is extracted again before it.
-            for together in sorted(jobs, key=lambda one: (one[0].user_id, _first_turn(one[0]))):
+            for together in sorted(jobs, key=lambda one: (one[0].event.user_id, _first_turn(one[0]))):
                 turns = self._turns(connection, partition, together)
                 if turns:
                     yield _Job(together, self._bursts(connection, turns))
@@ -298,7 +282,7 @@ class Reextraction:
             tally.left += turns
             tally.reasons.append(job.failed)
             return
-        old = tuple(reading.event_id for reading in job.readings)
+        old = tuple(reading.event.event_id for reading in job.readings)
         fresh = [_replacing(event, old) for event in self._linked(connection, job)]
         withdrawal = self._withdrawal(connection, job, fresh[0])
         try:
@@ -327,7 +311,7 @@ class Reextraction:
         Jobs of the same user that are written already count with their new cards.
         """
         turns = tuple(turn for batch in job.batches for turn in batch.turns)
-        now = self._memory.of(connection, job.readings[0].partition, turns, before=True)
+        now = self._memory.of(connection, job.readings[0].event.partition, turns, before=True)
         fresh: list[NewEvent] = []
         for place, batch in enumerate(job.batches):
             known = now.with_events(fresh, batch.turns[-1].turn.said_at)
@@ -339,9 +323,9 @@ class Reextraction:
         rows = connection.execute(
             statement("ingest.extraction.workers", "cards_of_extractions"),
             {
-                "partition": job.readings[0].partition,
-                "positions": [reading.position for reading in job.readings],
-                "events": [reading.event_id for reading in job.readings],
+                "partition": job.readings[0].event.partition,
+                "positions": [reading.event.position for reading in job.readings],
+                "events": [reading.event.event_id for reading in job.readings],
                 # One more event: a reextraction has its withdrawal between itself and its cards.
                 "cards": [reading.cards + 1 for reading in job.readings],
             },

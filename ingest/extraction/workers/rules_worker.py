@@ -33,10 +33,10 @@ from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
 from ingest.extraction.extraction_events import (
     STAGE,
     UNREADABLE,
-    beside,
     counted,
     events_of,
     failure_of,
+    given_up,
     unreadable_turn,
 )
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, RecordedTurn, SessionBatch
@@ -236,26 +236,8 @@ class ExtractorWorker(Handler):
 
     def _given_up(self, turn: Event, error: Exception) -> TurnResult:
         """Returns the failure of one turn, which this extractor can never extract."""
-        assert isinstance(turn.payload, TurnRecorded)
-        turn_id, reason = turn.payload.turn_id, log.reason_of(error)
-        logger.warning(
-            "turn %s (%d/%d) cannot be extracted: %s",
-            turn_id, turn.partition, turn.position, reason,
-            exc_info=error,
-            extra={
-                "stage": STAGE, "turn_id": turn_id, "partition": turn.partition, "position": turn.position,
-            },
-        )  # fmt: skip
-        self._heartbeat.failed(f"turn {turn_id} cannot be extracted: {reason}")
-        failure = failure_of(
-            turn.user_id,
-            turn.position,
-            turn_id,
-            beside(turn.stream),
-            turn.occurred_at,
-            reason,
-            self._extractor,
-        )
+        failure, remark = given_up(turn, error, self._extractor)
+        self._heartbeat.failed(remark)
         return TurnResult((turn,), (failure,), failed=True)
 
     def _appended(self, connection: Connection, results: Sequence[TurnResult]) -> list[NewEvent]:

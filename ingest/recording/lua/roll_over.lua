@@ -4,7 +4,7 @@
 -- roll-overs, because ids that are too far ahead can then occur again.
 -- Returns 1 after a roll-over, 0 when none is necessary, -1 when a group still has to read or to settle entries.
 -- KEYS: stream, counts. ARGV: how far ahead an id may be in milliseconds, the mark that follows an id in a name.
-local MOST_ENTRIES, MOST_WORDS = 500, 4000
+local MOST_ENTRIES, MOST_WORDS, MOST_BYTES = 500, 4000, 16 * 1024 * 1024
 
 -- Returns the value of a name in a flat list of names and values.
 local function value_of(list, name)
@@ -25,6 +25,26 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 if tonumber(string.match(last, '^%d+')) <= now + tonumber(ARGV[1]) then
     return 0
 end
+-- Returns the entries after an id, or nothing where they are too many or too large for one step. No entry follows the last
+-- id, and Redis refuses an XRANGE after the largest possible id.
+local function entries_after(id)
+    local found, bytes = {}, 0
+    while id ~= last do
+        local entry = redis.call('XRANGE', KEYS[1], '(' .. id, '+', 'COUNT', 1)[1]
+        if not entry then
+            break
+        end
+        for _, word in ipairs(entry[2]) do
+            bytes = bytes + #word
+        end
+        found[#found + 1], id = entry, entry[1]
+        if #found > MOST_ENTRIES or #entry[2] > MOST_WORDS or bytes > MOST_BYTES then
+            return nil
+        end
+    end
+    return found
+end
+
 local groups = redis.call('XINFO', 'GROUPS', KEYS[1])
 if #groups == 0 then
     return -1
@@ -34,11 +54,9 @@ for _, group in ipairs(groups) do
     if value_of(group, 'pending') > 0 then
         return -1
     end
-    local delivered = value_of(group, 'last-delivered-id')
-    local rest = {}
-    -- No entry follows the last id. Redis refuses an XRANGE after the largest possible id, so the query is skipped.
-    if delivered ~= last then
-        rest = redis.call('XRANGE', KEYS[1], '(' .. delivered, '+', 'COUNT', MOST_ENTRIES + 1)
+    local rest = entries_after(value_of(group, 'last-delivered-id'))
+    if not rest then
+        return -1
     end
     local first = rest[1] and rest[1][1]
     if waiting and (#rest ~= #waiting or first ~= (waiting[1] and waiting[1][1])) then
@@ -46,16 +64,10 @@ for _, group in ipairs(groups) do
     end
     waiting = rest
 end
-if #waiting > MOST_ENTRIES then
-    return -1
-end
 -- The script checks everything that can fail before the first write, because a Lua script does not roll back.
 local rolled_over = redis.call('HGET', KEYS[2], 'rolled_over')
 for _, entry in ipairs(waiting) do
     local words = entry[2]
-    if #words > MOST_WORDS then
-        return -1
-    end
     local named = false
     for place = 1, #words, 2 do
         if words[place] == 'turn_id' and string.find(words[place + 1], '%S') then

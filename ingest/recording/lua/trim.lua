@@ -4,7 +4,7 @@
 -- The count `_offset` is what the other counts lack: entries from before a roll-over or from before this accounting.
 -- KEYS: stream, counts. ARGV: group, the first id that stays.
 -- Returns the number of deleted entries and of newly lost entries. Redis before 7 does not count what was added.
-local MOST_DELIVERED = 1000
+local MOST_DELIVERED, MOST_BYTES = 1000, 64 * 1024 * 1024
 
 -- Returns the value of a name in a flat list of names and values.
 local function value_of(list, name)
@@ -30,11 +30,21 @@ end
 local waiting, delivered = 0, value_of(group, 'last-delivered-id')
 if delivered ~= value_of(stream, 'last-generated-id') then
     -- Millions of entries may wait, but delivered entries are trimmed soon. So the delivered ones are counted.
-    local rest = redis.call('XRANGE', KEYS[1], '-', delivered, 'COUNT', MOST_DELIVERED + 1)
-    if #rest > MOST_DELIVERED then
-        return {deleted, 0}
+    local count, bytes, start = 0, 0, '-'
+    while true do
+        local entry = redis.call('XRANGE', KEYS[1], start, delivered, 'COUNT', 1)[1]
+        if not entry then
+            break
+        end
+        for _, word in ipairs(entry[2]) do
+            bytes = bytes + #word
+        end
+        count, start = count + 1, '(' .. entry[1]
+        if count > MOST_DELIVERED or bytes > MOST_BYTES then
+            return {deleted, 0}
+        end
     end
-    waiting = value_of(stream, 'length') - #rest
+    waiting = value_of(stream, 'length') - count
 end
 local lost = added - waiting - value_of(group, 'pending')
 for _, name in ipairs({'recorded', 'duplicates', 'dead', 'erased', 'lost'}) do

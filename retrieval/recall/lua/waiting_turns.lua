@@ -1,8 +1,10 @@
 -- Returns the entries of one user from the oldest unacknowledged entry on, the newest first. Earlier entries are in the
--- log. The script looks at a bounded number of entries, so the queue depth of other users costs little. The first value
--- is 1 when the script stopped early, otherwise 0.
+-- log. The script looks at a bounded number of entries and bytes, so the queue of other users costs little. It reads few
+-- entries at a time, because somebody may have pushed entries of many megabytes. The first value is 1 when the script
+-- stopped early, otherwise 0.
 -- KEYS: stream. ARGV: group, user, most entries looked at, most entries returned, most bytes returned, tenant. An entry
 -- that names no tenant is of the tenant "default".
+local PAGE, MOST_BYTES, LARGEST = 4, 16 * 1024 * 1024, 2 * 1024 * 1024
 local depth, most, room = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
 if groups.err then
@@ -21,31 +23,31 @@ for _, group in ipairs(groups) do
         end
     end
 end
-local found, looked, newest = {}, 0, '+'
+local found, looked, bytes, newest = {}, 0, 0, '+'
 while true do
-    local page = redis.call('XREVRANGE', KEYS[1], newest, from, 'COUNT', 100)
+    local page = redis.call('XREVRANGE', KEYS[1], newest, from, 'COUNT', PAGE)
     for _, entry in ipairs(page) do
-        if looked == depth or #found == most or room <= 0 then
+        if looked == depth or #found == most or room <= 0 or bytes > MOST_BYTES then
             return {1, found}
         end
         looked = looked + 1
         local fields = entry[2]
-        local user, tenant = nil, 'default'
+        local user, tenant, size = nil, 'default', 0
         for index = 1, #fields, 2 do
+            size = size + #fields[index] + #fields[index + 1]
             if fields[index] == 'user_id' then
                 user = fields[index + 1]
             elseif fields[index] == 'tenant' then
                 tenant = fields[index + 1]
             end
         end
-        if user == ARGV[2] and tenant == ARGV[6] then
+        bytes = bytes + size
+        if user == ARGV[2] and tenant == ARGV[6] and size <= LARGEST then
             found[#found + 1] = entry
-            for word = 1, #fields do
-                room = room - #fields[word]
-            end
+            room = room - size
         end
     end
-    if #page < 100 then
+    if #page < PAGE then
         return {0, found}
     end
     newest = '(' .. page[#page][1]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from uuid import UUID
 
 from events.language.asking import asking
-from events.language.terms import term_keys
+from events.language.changes import READ
+from events.language.terms import analyse, term_keys
 from events.modes.registry import Modes
 from events.types.cards import PASTED
 from projectors.cards.card import Card
@@ -24,6 +25,12 @@ _NONE: frozenset[int] = frozenset()
 def asks(text: str) -> float:
     """Returns how much of a text asks, from 0 to 1."""
     return asking(text)
+
+
+@lru_cache(maxsize=4096)
+def words_of(value: str) -> tuple[str, ...]:
+    """Returns the terms at the beginning of a value."""
+    return tuple(analyse(value[:READ]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +76,17 @@ class Asked:
     def tells_more(self, card: Card) -> float:
         """Returns how much a card tells beside the words of the question, from 0 to 1."""
         return min(_MORE, len(self.terms.get(card.card_id, _NONE) - self.keys)) / _MORE
+
+    def value(self, card: Card) -> frozenset[int] | None:
+        """Returns the keys of the words of a state's value, or None for another card."""
+        if card.kind != "state" or card.value is None:
+            return None
+        return frozenset(term_keys(self.user_id, words_of(card.value)))
+
+    def members(self, cards: Iterable[Card]) -> set[frozenset[int]]:
+        """Returns what a list can have: the values of the states that the question does not name itself."""
+        values = (self.value(card) for card in cards)
+        return {value for value in values if value is not None and not value <= self.keys}
 
     def empty(self, card: Card) -> float:
         """Returns how little a card tells, from 0 to 1: a question, a label, a greeting. Its answer is beside it."""

@@ -23,11 +23,11 @@ _HALF_DAYS = 30.0
 
 
 def features_of(
-    card: Card, told: Evidence, asked: Asked, newer: Newer, *, recent: float, beside_empty: float
+    card: Card, told: Evidence, asked: Asked, newer: Newer, *, latest: float, beside_empty: float
 ) -> dict[str, float]:
     """Returns the features of a card that are not 0. Every number lies between -2 and 2.
 
-    ``recent`` is its place in time among the best candidates, from 0 for the oldest to 1 for the newest.
+    ``latest`` is its place in time among the cards on the topic, 1 for the latest and 0 for a card off the topic.
     ``beside_empty`` tells how empty the hit is beside which it was said.
     """
     question = asked.question
@@ -41,6 +41,7 @@ def features_of(
         "related": told.related,
         "said beside": told.beside,
         "beside an empty one": told.beside * beside_empty,
+        "last": latest,
     }
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
@@ -49,7 +50,10 @@ def features_of(
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
     if card.episode:
-        values["asks"] = asks(card.content)
+        # A question is no member of a list.
+        values["asks"] = asks(card.content) * (
+            2 if question.several and question.intent in ("present", "list") else 1
+        )
     if asked.pasted(card):
         values["pasted"] = 1.0
     if _outside(card, question):
@@ -57,19 +61,18 @@ def features_of(
     if asked.about_now:
         values["revised"] = newer.revised.get(card.card_id, 0.0)
         values["revises"] = newer.revises.get(card.card_id, 0.0)
-    if question.last:
-        values["last"] = recent
     if question.message and not _names_the_past(question):
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
-    if not _holds(card, question) and asked.about_now:
+    if not holds(card, question) and asked.about_now:
         values["superseded"] = 1.0
     mode = asked.modes.mode(card.project_id, card.mode) if asked.modes else None
     values["decayed"] = 1 - decay(
         card.cardinality, card.last_verified, question.now, None if mode is None else mode.default_decay
     )
     if question.outcome is not None and "attempt" in card.tags:
-        values["outcome asked for"] = _outcome(card, question.outcome)
+        worked = ("worked" in card.tags) - ("failed" in card.tags)
+        values["outcome asked for"] = float(worked if question.outcome == "worked" else -worked)
     if asked.context_layer is not None and card.context_layer == asked.context_layer:
         values["layer"] = 1.0
     if (
@@ -87,8 +90,11 @@ def is_asked_for(card: Card, question: Question) -> bool:
         card.kind == "state"
         and question.intent == "present"
         and card.concept_key in question.concepts
-        and _about_the_one_asked_for(card, question)
-        and _holds(card, question)
+        # Entities are stored in simplified script.
+        and (
+            card.entity in (None, OWNER) or card.entity.casefold() in to_simplified(question.text.casefold())
+        )
+        and holds(card, question)
     )
 
 
@@ -103,22 +109,9 @@ def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str 
     return exp(-rate * PACES[pace or "medium"] * max(0.0, (now - verified).total_seconds() / 86400))
 
 
-def _holds(card: Card, question: Question) -> bool:
+def holds(card: Card, question: Question) -> bool:
     """True unless the card is a state or an event whose place another one took."""
     return not card.ended and (card.superseded_at is None or card.superseded_at > question.now)
-
-
-def _about_the_one_asked_for(card: Card, question: Question) -> bool:
-    """True when a card is about the user, or about an entity that the question names."""
-    if card.kind != "state" or card.entity is None or card.entity == OWNER:
-        return True
-    # Entities are stored in simplified script.
-    return card.entity.casefold() in to_simplified(question.text.casefold())
-
-
-def _outcome(card: Card, asked: str) -> float:
-    other = "failed" if asked == "worked" else "worked"
-    return 1.0 if asked in card.tags else -1.0 if other in card.tags else 0.0
 
 
 def _outside(card: Card, question: Question) -> bool:

@@ -16,10 +16,10 @@ from uuid import UUID
 
 from events.language.changes import READ, differ, mends, tells_of_a_change, values
 from events.language.concepts import concept, concepts_asked, concepts_changed
-from events.language.terms import analyse, term_keys
+from events.language.terms import term_keys
 from projectors.cards.card import Card
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.asked import Asked, asks
+from retrieval.recall.ranking.asked import Asked, asks, words_of
 
 COMPARED = 30
 """The best candidates, whose topics are compared."""
@@ -117,41 +117,41 @@ def _ended(
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
-    value = _value_keys(card, asked.user_id)
+    value = asked.value(card)
     slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
-    topic = older.terms & asked.keys or older.terms
-    of_all = _Topic(older.terms, weights)
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
-    of_topic, of_value = (_Topic(each, dict.fromkeys(each, 1.0)) for each in (topic, value or topic))
+    topic = older.terms & asked.keys or older.terms
     message = asked.question.message
     # A value that the question names tells which thing is meant.
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
-    of_slot = _Topic(_slot_keys(card, asked.user_id), weights)
+    of_slot = _slot_keys(card, asked.user_id)
     for newer in later:
         changes = _changes(newer.card.content)
         if value is not None:
-            share = of_value.share(newer.terms)
+            share = _share(value or topic, newer.terms)
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near.get(newer.card.card_id, 0.0) >= 0 and slot in _news(newer.card.content)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(newer.card.content) else share
-            named = max(share, of_slot.share(newer.terms))
+            named = max(share, _share(of_slot, newer.terms, weights))
             if changes and named >= _SAME_TOPIC:
                 found.ends(card.card_id, newer.card.card_id, named, surely=True)
             elif share >= 1:
                 found.holds_again(card.card_id)
         own = _values(newer.card.content) if others else others
-        if not meant <= own:
-            continue
-        share = of_topic.share(newer.terms) if of_all.share(newer.terms) >= _ALIKE else 0.0
         another = differ(own, others)
+        if not meant <= own or not (changes or another):
+            continue
+        share = _share(topic, newer.terms)
+        if share and _share(older.terms, newer.terms, weights) < _ALIKE:
+            share = 0.0
         replaced = changes and another and not message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
-        if share and (changes or another):
+        if share:
             found.ends(card.card_id, newer.card.card_id, share, surely=replaced)
 
 
@@ -182,27 +182,16 @@ def _share_among_turns(own: Sequence[_Said], found: Newer) -> None:
                 found.ends(said.card.card_id, found.by[ended[turn]], 1.0, surely=True)
 
 
-class _Topic:
-    """The words of a topic, of which another text may have a share of the weight."""
-
-    def __init__(self, terms: frozenset[int], weights: Mapping[int, float]) -> None:
-        self._weights = {term: weights.get(term, 0.0) for term in terms}
-        self._whole = sum(self._weights.values())
-
-    def share(self, said: frozenset[int]) -> float:
-        shared = self._weights.keys() & said
-        return sum(self._weights[term] for term in shared) / self._whole if shared and self._whole else 0.0
+def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:
+    """Returns how much of the words of a topic a text has, by number or by weight."""
+    shared = topic & said
+    if not shared or weights is None:
+        return len(shared) / len(topic) if shared else 0.0
+    return sum(weights[term] for term in shared) / sum(weights.get(term, 0.0) for term in topic)
 
 
 def _told_by_user(card: Card) -> bool:
     return card.provenance != "assistant_stated" and card.kind in ("state", "event")
-
-
-def _value_keys(card: Card, user_id: str) -> frozenset[int] | None:
-    """Returns the keys of the words of a state's value, or None for another card."""
-    if card.kind != "state" or card.value is None:
-        return None
-    return frozenset(term_keys(user_id, _words(card.value)))
 
 
 def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
@@ -210,15 +199,10 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
     key = card.concept_key
     if key is None or card.kind != "state" or card.cardinality != "single_value" or concept(key) is not None:
         return frozenset()
-    return frozenset(term_keys(user_id, _words(key.replace("_", " "))))
+    return frozenset(term_keys(user_id, words_of(key.replace("_", " "))))
 
 
 # Most recalls of a user see the same cards as the recall before.
-@lru_cache(maxsize=4096)
-def _words(value: str) -> tuple[str, ...]:
-    return tuple(analyse(value[:READ]))
-
-
 @lru_cache(maxsize=4096)
 def _changes(text: str) -> bool:
     return tells_of_a_change(text)

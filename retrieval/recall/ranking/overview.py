@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cache
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.evidence import RRF_K
-from retrieval.recall.ranking.features import COMMON_CONCEPTS
+from retrieval.recall.ranking.features import COMMON_CONCEPTS, holds
 from retrieval.recall.ranking.placed import Placed
 from retrieval.recall.ranking.places import Ranking
 
@@ -23,10 +22,7 @@ _LEAST_OF_A_LAYER = 20
 
 
 def of_each_layer(k: int) -> int:
-    """Returns how many cards of each kind and layer are read for an answer of ``k`` cards.
-
-    Some of the cards that are read do not answer: a chain of changes gives one card, and so do cards that are the same.
-    """
+    """Returns how many cards of each kind and layer are read for ``k`` places. Not all of them get a place."""
     return max(_LEAST_OF_A_LAYER, k + k // 4)
 
 
@@ -43,9 +39,8 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
     Within a layer, the facts about the user come before facts about others, a well-known fact with one value before
     others, and then what was said more often and what was confirmed later. Equal contents have one place.
     """
-    now = question.now
     ordered = sorted(
-        (card for card in cards.values() if _holds(card, now)),
+        (card for card in cards.values() if card.kind != "state" or holds(card, question)),
         key=lambda card: (_KINDS.index(card.kind), *_importance(card), card.card_id),
     )
     told: dict[tuple[str, str], UUID] = {}
@@ -80,10 +75,4 @@ def _importance(card: Card) -> tuple[bool, bool, bool, int, int, float]:
         -(card.importance or 0),
         -card.mentions,
         -card.last_verified.timestamp(),
-    )
-
-
-def _holds(card: Card, now: datetime) -> bool:
-    return card.kind != "state" or (
-        not card.ended and (card.superseded_at is None or card.superseded_at > now)
     )

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from projectors.cards.card import Card
-from retrieval.query.question import Question
-from retrieval.recall.ranking.asked import Asked
+from retrieval.recall.ranking.asked import Asked, asks
 from retrieval.recall.ranking.evidence import Evidence
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
@@ -27,6 +27,7 @@ YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
 _NEAR = 0.5  # of a score unit: a newer card this far below an older one may still have ended it
 _FORMULA = 1.0
+_ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
 _YIELDS = 0.25  # of the votes of an episode: a card with less leaves it the lead
 _READ = 600  # the characters of a card that are compared
 _NUMBERED = re.compile(r"[^\W\d_]*\d+")
@@ -64,8 +65,7 @@ def featured(
     for older, ender in newer.by.items():
         if older in newer.surely and ender in told:
             told[ender] = told[ender].joined(evidence[older])
-    times = sorted({cards[each].said_at for each in found[:COMPARED]})
-    recent = {at: place / max(1, len(times) - 1) for place, at in enumerate(times)}
+    latest = _latest([cards[each] for each in found], told, asked) if asked.question.last else {}
     seeds = {told[each].seed for each in found} & cards.keys()
     empty: dict[UUID | None, float] = {each: asked.empty(cards[each]) for each in seeds if each is not None}
     return {
@@ -74,11 +74,41 @@ def featured(
             told[each],
             asked,
             newer,
-            recent=recent.get(cards[each].said_at, 0.0),
+            latest=latest.get(each, 0.0),
             beside_empty=empty.get(told[each].seed, 0.0),
         )
         for each in found
     }, newer
+
+
+def _latest(found: Sequence[Card], told: Mapping[UUID, Evidence], asked: Asked) -> dict[UUID, float]:
+    """Returns how late each card on the topic happened: 1 for the latest, a half for the one before, and so on.
+
+    On the topic are the user's own words that are near to the question by their words and their meaning together, and
+    that tell of something that has happened. What a turn tells of happened at the time that it names, if it names one.
+    """
+    near = [
+        card
+        for card in found
+        if told[card.card_id].words + told[card.card_id].meaning >= _ON_THE_TOPIC
+        and card.provenance != "assistant_stated"
+        and card.event_status != "cancelled"
+        and not (card.event_status == "planned" and not card.time_resolved)
+        and not (card.episode and asks(card.content) >= 1)
+    ]
+    named = {
+        turn: card.begun
+        for card in near
+        if card.kind == "event" and card.time_resolved
+        for turn in card.turn_ids
+    }
+    when = {
+        card.card_id: next((at for turn in card.turn_ids if (at := named.get(turn))), card.said_at)
+        for card in near
+    }
+    past = sorted({at for at in when.values() if at <= asked.question.now}, reverse=True)
+    places = {at: 1 / place for place, at in enumerate(past, 1)}
+    return {card: places.get(at, 0.0) for card, at in when.items()}
 
 
 def ranked(
@@ -86,7 +116,7 @@ def ranked(
     newer: Newer,
     evidence: Mapping[UUID, Evidence],
     cards: Mapping[UUID, Card],
-    question: Question,
+    asked: Asked,
     model: Linear,
 ) -> Ranking:
     """Returns the places of the cards whose ``features`` are known."""
@@ -102,10 +132,15 @@ def ranked(
     grouped = below_the_newer(
         grouped, beside, {older: by for older, by in ended.items() if older in newer.surely}
     )
-    if question.message:
-        grouped = spread(grouped, lambda each: (cards[each].project_id, cards[each].session_id))
-    elif question.several:
-        grouped = spread(grouped, lambda each: _member(cards[each]))
+    if asked.question.message:
+        grouped = spread(grouped, lambda each: {(cards[each].project_id, cards[each].session_id)})
+    elif asked.question.several:
+        members = asked.members(cards.values())
+        told = {
+            each: (asked.value(cards[each]) or frozenset()) | asked.terms.get(each, frozenset())
+            for each in cards
+        }
+        grouped = spread(grouped, lambda each: [one for one in members if one <= told[each]])
     return Ranking(grouped, beside, same, ended)
 
 
@@ -124,10 +159,15 @@ def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list
         if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
             same[placed.card_id] = other
             continue
-        formula = (card.kind, card.episode, card.speaker, _NUMBERED.sub("#", card.content[:_READ].casefold()))
+        formula = (card.kind, card.episode, card.speaker, _formula(card.content))
         kept.append(placed.plus("words that differ in numbers", -_FORMULA) if formula in formulas else placed)
         formulas.add(formula)
     return sorted(kept, key=Placed.order), same
+
+
+@lru_cache(maxsize=8192)
+def _formula(text: str) -> str:
+    return _NUMBERED.sub("#", text[:_READ].casefold())
 
 
 def by_turn(
@@ -186,9 +226,11 @@ def below_the_newer(
     ordered = list(places)
     for place in places:
         ender = newer.get(place.card_id)
-        ender = leads.get(ender, ender) if ender is not None else None
+        if ender is None:
+            continue
+        ender = leads.get(ender, ender)
         at = {each.card_id: number for number, each in enumerate(ordered)}
-        if ender is None or ender not in at or at[ender] < at[place.card_id]:
+        if ender not in at or at[ender] < at[place.card_id]:
             continue
         above = ordered[at[ender]]
         moved = place.plus(YIELDED, above.score - place.score)
@@ -197,19 +239,13 @@ def below_the_newer(
     return ordered
 
 
-def spread(places: Sequence[Placed], group: Callable[[UUID], Hashable]) -> list[Placed]:
-    """Returns the places greedily: every further place of a group loses a part for each better one."""
+def spread(places: Sequence[Placed], groups: Callable[[UUID], Collection[Hashable]]) -> list[Placed]:
+    """Returns the places greedily: a place whose groups all were seen loses a part for each better place of one."""
     seen: Counter[Hashable] = Counter()
     spread_out = []
     for placed in places:
-        key = group(placed.card_id)
-        spread_out.append(
-            placed.plus("more of the same", -_AGAIN * seen[key]) if key is not None and seen[key] else placed
-        )
-        seen[key] += 1
+        own = groups(placed.card_id)
+        again = min((seen[each] for each in own), default=0)
+        spread_out.append(placed.plus("more of the same", -_AGAIN * again) if again else placed)
+        seen.update(own)
     return sorted(spread_out, key=Placed.order)
-
-
-def _member(card: Card) -> Hashable:
-    """The member of a list that a card tells: the value of a state. Other cards are no members."""
-    return (card.concept_key, (card.value or "").casefold()) if card.kind == "state" else None

@@ -17,11 +17,12 @@ import httpx2
 import pytest
 from rich.cells import cell_len
 
+from projectors.embedding.embedder import DEFAULT_MODEL
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 
 
-def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
+def test_data_is_kept_between_runs_even_after_a_kill_and_without_a_model(tmp_path: Path) -> None:
     first = start(tmp_path / "data with a space")
     first.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
     first.wait()
@@ -30,8 +31,12 @@ def test_data_is_kept_between_runs_even_after_a_kill(tmp_path: Path) -> None:
     first.process.wait(10)
     assert first.process.stdout is not None
     first.process.stdout.close()
-    second = start(tmp_path / "data with a space")
+    screen = tmp_path / "data with a space.log"
+    assert "make model" not in screen.read_text()
+    nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
+    second = start(tmp_path / "data with a space", **nowhere)
     try:
+        assert "questions are answered by words, not by meaning: no embedding model" in screen.read_text()
         assert second.redis_url == first.redis_url, "the port and the password stay"
         assert urlsplit(second.database_url).port == port
         assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"

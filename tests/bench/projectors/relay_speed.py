@@ -121,7 +121,7 @@ def folding(url: str, broker: Broker, folder: Path, workers: int) -> float:
     ):
         for number in range(workers):
             running.start(
-                f"cards-{number}", "projector", CARDLOG_BATCH_EVENTS="64", CARDLOG_KAFKA_LOOK_S="600"
+                f"cards-{number}", "projector", CARDLOG_BATCH_EVENTS="64", CARDLOG_KAFKA_FALLBACK_S="600"
             )
         rate, _ = until_level(connection, "cards")
     return rate
@@ -137,7 +137,7 @@ def latency(url: str, broker: Broker | None, folder: Path, *, count: int = 60) -
     ):
         if broker is not None:
             running.start("relay", "relay")
-        running.start("cards", "projector", CARDLOG_KAFKA_LOOK_S="600")
+        running.start("cards", "projector", CARDLOG_KAFKA_FALLBACK_S="600")
         for number in range(count + 10):
             began = time.perf_counter()
             log.append(connection, [noted(f"note {number}", f"user {number % 50}")])

@@ -202,9 +202,7 @@ def fit(choices: Choices, without: int | None = None) -> NDArray[np.float64]:
 
 
 def measured(sample: Sample, model: Linear) -> dict[str, float]:
-    ranking = ranked(
-        sample.features, sample.newer, sample.evidence, sample.cards, sample.asked.question, model
-    )
+    ranking = ranked(sample.features, sample.newer, sample.evidence, sample.cards, sample.asked, model)
     turns = {card_id: list(sample.cards[card_id].turn_ids) for card_id in sample.cards}
     for left_out, kept in ranking.same.items():
         turns[kept] = [*turns[kept], *turns[left_out]]

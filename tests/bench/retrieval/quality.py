@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ from pgvector.psycopg import register_vector
 from events.platform.settings import Settings, variable_of
 from events.platform.sql import statement
 from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
+from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.recall import Ask, Recall
@@ -57,6 +60,7 @@ SETS: dict[str, tuple[Callable[[Path], EvalSet], tuple[str, ...]]] = {
     "everyday": (everyday, ("everyday", "set.json")),
     "statebench": (statebench, ("statebench",)),
 }
+_ELEMENT = re.compile(r'<(state|event|knowledge|reference) n="\d+"([^>]*)>(.*?)</\1>', re.DOTALL)
 # The answer of a set whose later turns are stored too is searched deeper, and the later turns are then left out.
 _DEEPER = 3
 
@@ -97,14 +101,19 @@ def scores(question: Asked, answer: Answer) -> dict[str, float]:
             (n for n, place in enumerate(answer) if _holds(place.text, question.unwanted)), len(answer)
         )
         found["value above the older one"] = float(gold is not None and gold <= old)
-        found["older value unmarked in the first 5"] = float(
-            any(
-                not place.marked and _holds(place.text, question.unwanted)
-                for place in answer[:5]
-                if not _holds(place.text, question.wanted)
-            )
-        )
+        found["older value unmarked in the first 5"] = _unmarked(question, answer[:5])
     return found
+
+
+def _unmarked(question: Asked, places: Sequence[Place]) -> float:
+    """1 if a place shows the replaced value, and neither the new one nor the mark of a card that yields."""
+    return float(
+        any(
+            not place.marked and _holds(place.text, question.unwanted)
+            for place in places
+            if not _holds(place.text, question.wanted)
+        )
+    )
 
 
 def _first(records: Sequence[set[str]], wanted: frozenset[str]) -> int:
@@ -142,6 +151,25 @@ async def ours(recall: Recall, asked: EvalSet) -> list[Answer]:
         ]
         answers.append(places[:most])
     return answers
+
+
+async def prompts(recall: Recall, asked: EvalSet) -> list[dict[str, float]]:
+    """What a prompt shows of replaced values, for each question about one. The prompt is that of ``/v1/context``."""
+    found: list[dict[str, float]] = []
+    for question in asked.questions:
+        if not question.unwanted:
+            found.append({})
+            continue
+        ask = Ask(user_id=question.user_id, query=question.text, now=question.at, as_of=question.at, k=5)
+        text = context_of(await recall.answer(ask), None).text
+        places = [Place((), unescape(each[3]), "newer=" in each[2]) for each in _ELEMENT.finditer(text)]
+        found.append(
+            {
+                "older value unmarked in the prompt": _unmarked(question, places),
+                "value in the prompt": float(any(_holds(place.text, question.wanted) for place in places)),
+            }
+        )
+    return found
 
 
 def floors(asked: EvalSet, vectors: Callable[[Sequence[str]], Vectors]) -> list[dict[str, Answer]]:
@@ -247,13 +275,24 @@ def folder_of(given: Path | None) -> Iterator[Path]:
         yield Path(made)
 
 
-async def answers_of(settings: Settings, chosen: Sequence[EvalSet]) -> list[list[Answer]]:
+def _of_users(asked: EvalSet, most: int | None) -> EvalSet:
+    users = set(list(dict.fromkeys(turn["user_id"] for turn in asked.turns))[:most])
+    return replace(
+        asked,
+        turns=[turn for turn in asked.turns if turn["user_id"] in users],
+        questions=[each for each in asked.questions if each.user_id in users],
+    )
+
+
+async def answers_of(
+    settings: Settings, chosen: Sequence[EvalSet]
+) -> list[tuple[list[Answer], list[dict[str, float]]]]:
     pool = open_pool(settings, "bench")
     await pool.open(wait=True)
     recall = open_recall(settings, pool)
     recall.warm()
     try:
-        return [await ours(recall, asked) for asked in chosen]
+        return [(await ours(recall, asked), await prompts(recall, asked)) for asked in chosen]
     finally:
         await recall.close()
         await pool.close()
@@ -265,6 +304,7 @@ def main() -> int:
     )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps cards and floors for the next run")
+    parser.add_argument("--users", type=int, help="only so many users of each set, in a folder of their own")
     parser.add_argument(
         "--model", default=DEFAULT_MODEL, help="the embedding model; a folder is for one model"
     )
@@ -274,7 +314,7 @@ def main() -> int:
     for name in options.sets:
         load, parts = SETS[name]
         if path := eval_data(*parts):
-            chosen.append(load(path))
+            chosen.append(_of_users(load(path), options.users))
     if not chosen:
         return 0
     patient: dict[str, Any] = {
@@ -299,10 +339,10 @@ def main() -> int:
             beside = [kept.floors(asked, vectors) for asked in chosen]
         finally:
             stop(running)
-    for asked, answers, others in zip(chosen, found, beside, strict=True):
+    for asked, (answers, shown), others in zip(chosen, found, beside, strict=True):
         rows = [
-            {"ours": scores(question, answer), **floor}
-            for question, answer, floor in zip(asked.questions, answers, others, strict=True)
+            {"ours": scores(question, answer) | prompt, **floor}
+            for question, answer, prompt, floor in zip(asked.questions, answers, shown, others, strict=True)
         ]
         show(asked, rows, categories=options.categories)
     return 0

@@ -82,7 +82,11 @@ class Wire:
 
 async def ask(wire: Wire, user: str, text: str, tally: Tally) -> None:
     began = time.perf_counter()
-    status, answer = await wire.post("/v1/recall", orjson.dumps({"user_id": user, "query": text}))
+    try:
+        status, answer = await wire.post("/v1/recall", orjson.dumps({"user_id": user, "query": text}))
+    except (OSError, asyncio.IncompleteReadError):
+        tally.errors["connection ended"] += 1
+        return
     if status != 200:
         tally.errors[str(status)] += 1
         return

@@ -67,7 +67,7 @@ class Remembered:
     """An embedder that holds the vectors of the questions in advance."""
 
     name = fingerprint = HASH_MODEL
-    revision, quantisation, pooling = "1", "fp32", "sum"
+
     dimension = 384
 
     def __init__(self, questions: list[str]) -> None:

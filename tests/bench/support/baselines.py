@@ -8,15 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from events.language.chinese_script import has_cjk
+from events.language.terms import question_terms
 from events.types.cards import Utterance
 from projectors.embedding.embedder import Vectors
 from projectors.embedding.passages import line_of
-from tests.bench.retrieval.locomo_offline import by_terms, plain_weights
 from tests.bench.support.recall_data import Asked
-from tests.bench.support.scoring import Scores, counts, reciprocal
+from tests.bench.support.scoring import Bm25, Channel, Scores, counts, reciprocal
 
 Ranking = list[int]
 """The places of turns in the list of their user, the best first."""
+
+
+def by_terms(documents: Sequence[dict[str, float]], weights: Callable[[str], dict[str, float]]) -> Channel:
+    index = Bm25(documents)
+    return lambda question: index.score(weights(question))
+
+
+def plain_weights(question: str) -> dict[str, float]:
+    return dict.fromkeys(question_terms(question), 1.0)
 
 
 class Baselines:

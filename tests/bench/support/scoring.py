@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from events.types.cards import Utterance
-from projectors.embedding.passages import (
-    BM25_B,
-    BM25_K1,
-    Passage,
-    passage_terms,
-)
+from events.language.terms import analyse
+from projectors.embedding.passages import BM25_B, BM25_K1
 
 Scores = NDArray[np.float64]
 
@@ -76,26 +71,6 @@ def reciprocal(channels: Sequence[tuple[Channel, float]]) -> Channel:
     return fused
 
 
-def by_score(channels: Sequence[tuple[Channel, float, bool]]) -> Channel:
-    """Each channel's votes by how good the hit is: score by best score, or, where every text scores
-    something (the flag), by how far it is above the last candidate."""
-
-    def fused(question: str) -> Scores:
-        total: Scores = np.zeros(1)
-        for channel, weight, everything_scores in channels:
-            scores = channel(question)
-            best = float(scores.max())
-            floor = (
-                float(np.sort(scores)[-_CANDIDATES])
-                if everything_scores and len(scores) > _CANDIDATES
-                else 0.0
-            )
-            if best > floor:
-                total = total + weight * np.clip((scores - floor) / (best - floor), 0.0, None)
-        return total
-
-    return fused
-
-
 def counts(text: str) -> dict[str, float]:
-    return passage_terms(Passage(Utterance(text)))
+    """Returns how often each term occurs."""
+    return {term: float(number) for term, number in Counter(analyse(text)).items()}

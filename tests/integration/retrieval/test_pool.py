@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 
 import psycopg
@@ -12,7 +13,9 @@ from psycopg import sql
 from psycopg_pool import PoolTimeout
 
 from events.platform.settings import Settings
-from retrieval.pool.connections import Pool, connected, open_pool
+from events.types.tenancy import storage_id
+from retrieval.pool import connections
+from retrieval.pool.connections import Pool, connected, listing, open_pool
 
 _ATTEMPTS = 4
 
@@ -59,3 +62,27 @@ def test_after_a_long_outage_the_first_request_is_answered(
             await pool.close()
 
     assert asyncio.run(outage()) == (1,)
+
+
+def test_lists_of_one_tenant_leave_connections_to_recalls_and_to_others(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "_LIST_WAITS_S", 0.0)
+
+    async def held() -> int:
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=8), "test")
+        await pool.open(wait=True)
+        try:
+            async with AsyncExitStack() as taken:
+                got = 0
+                with suppress(PoolTimeout):
+                    while got < 8:
+                        await taken.enter_async_context(listing(pool, storage_id("loud", f"{got}"), 5.0))
+                        got += 1
+                await taken.enter_async_context(listing(pool, storage_id("quiet", "ada"), 5.0))
+                await taken.enter_async_context(connected(pool, storage_id("loud", "ada"), 5.0))
+                return got
+        finally:
+            await pool.close()
+
+    assert asyncio.run(held()) == 4

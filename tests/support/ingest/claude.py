@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import Role, TurnRecorded
 from ingest.extraction.extractor_port import Extraction, RecordedTurn
 from tests.support.ingest.messages_api import MessagesApi, calls
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A known fact, as a prompt shows it."""
-
-    event_id: UUID
-    entity: str
-    concept_key: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Plan:
-    """An open plan, as a prompt shows it."""
-
-    event_id: UUID
-    content: str
 
 
 def said(

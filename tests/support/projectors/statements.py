@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -19,6 +20,11 @@ DAY0 = datetime(2026, 1, 1, tzinfo=UTC)
 
 def day(number: float) -> datetime:
     return DAY0 + timedelta(days=number)
+
+
+def until(number: float, events: Iterable[Event]) -> list[Event]:
+    """Returns the events that were recorded by then."""
+    return [each for each in events if each.recorded_at <= day(number)]
 
 
 def origin(on: float, session: str = "s", turn: str | None = None, place: int | None = None) -> CardOrigin:

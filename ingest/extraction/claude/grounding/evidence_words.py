@@ -207,4 +207,4 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ("left handed left-handed lefty 左撇子", r"\bleft hand\b|\blefty\b|左手(?:写|吃|拿)"),
     )
 )
-"""Values and the words that mean them. A value counts only when no word beside those in its set is in it."""
+"""Values and the words that mean them. A value counts only when its set holds all its words."""

@@ -11,7 +11,6 @@ from events.language.concepts import normalise_entity
 from events.language.terms import analyse
 from events.types.cards import EventNoted, EventStatus, StateAsserted
 from ingest.extraction.claude.grounding.evidence import Evidence
-from ingest.extraction.claude.grounding.known import KnownLabels
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
     LESS_SURE,
@@ -20,8 +19,9 @@ from ingest.extraction.claude.grounding.spoken import (
     entity_of,
     origin_of,
 )
+from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
-from ingest.extraction.rules import episodes as judging
+from ingest.extraction.episodes import judging
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
@@ -50,7 +50,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     """
     turn = quote.turn
     entity = entity_of(found.entity, turn)
-    target = labels.plan(found.replaces) if found.replaces is not None else None
+    target = labels.plan(found.replaces)
     evidence = quote.evidence(
         back=found.replaces is not None, known=target.content if target is not None else ""
     )

@@ -23,7 +23,6 @@ from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.keys import key_of
-from ingest.extraction.claude.grounding.known import KnownFact, KnownLabels, Relation
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
     LESS_SURE,
@@ -33,15 +32,18 @@ from ingest.extraction.claude.grounding.spoken import (
     entity_of,
     origin_of,
 )
+from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.moments import deadline
 from ingest.extraction.claude.schema import StateFound
+from ingest.extraction.extractor_port import Relation
+from ingest.extraction.known_cards import KnownFact
 from ingest.extraction.rules.moments import Moment
 
 _YES_OR_NO = frozenset(("yes", "no"))
 # Facts whose value is a time.
 _TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
 _DATE_KEY = ("_date", "_day", "_time", "_deadline", "_anniversary")
-# A birthday in this form recurs every year. It is no instant of this year.
+# A birthday in this form recurs every year, so it is not one instant.
 _CALENDAR_DAY = re.compile(r"(?:\d{4}-)?\d\d(?:-\d\d)?")
 _OWNERS = re.compile(r"^(?:user's|user’s|用户的|使用者的)\s*")
 _EMPTY = word_set(
@@ -138,7 +140,7 @@ def _relations(
     same: KnownFact | None = None
     given: tuple[tuple[Relation, str | None], ...] = (("same_as", found.same_as), ("expands", found.expands))
     for relation, label in given:
-        fact = labels.fact(label) if label is not None else None
+        fact = labels.fact(label)
         if fact is not None and _one_entity(fact.entity, entity, turn):
             relations.append((relation, fact.event_id))
             same = fact if relation == "same_as" else same

@@ -353,6 +353,12 @@ def test_an_administrator_of_some_users_sees_their_erasures_and_entries_only(ser
     assert all(each["subjects"] for each in entries(["ada"]))
     assert ada not in str(entries(["carl"]))
 
+    def first_user(*users: str) -> Any:
+        return services.read.get("/v1/users", params={"limit": 1}, headers=admin(list(users))).json()
+
+    assert first_user("carl") == {"users": [], "next": None}, "the next page begins after nobody else"
+    assert first_user("carl", "ada") == {"users": [{"user_id": "ada", "erased_at": None}], "next": "ada"}
+
 
 def test_two_tenants_have_a_user_of_one_name(services: Services) -> None:
     question = {"user_id": "bea", "query": "where do I live?"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
@@ -19,8 +20,16 @@ from events.http.errors import ProblemError
 from events.http.guard import JSON
 from events.http.limits import RequestLimits, limits_of
 from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import PARTITIONS, partition_of
+from events.types.tenancy import storage_id
+from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app
+from ingest.recording.recorder import recorded_event
 from tests.integration.events.http.conftest import Services
+from tests.support.conversing import day
+from tests.support.projectors.folding import count
+from tests.support.waiting import eventually
 
 NOWHERE = "redis://127.0.0.1:1/0"
 
@@ -119,6 +128,61 @@ def test_a_page_is_limited() -> None:
     asyncio.run(ask(20))
     with pytest.raises(ProblemError, match="k: is 21; this service gives at most 20"):
         asyncio.run(ask(21))
+
+
+@pytest.mark.parametrize("command", ["patches", "migrations", "erasures"])
+def test_commands_of_a_tenant_with_many_memories_leave_connections_to_others(
+    services: Services, command: str
+) -> None:
+    loud, quiet = services.key(tenant="loud"), services.key(tenant="quiet")
+    partition = (partition_of(storage_id("quiet", "ada")) + 1) % PARTITIONS
+    users = [
+        user
+        for user in (f"{command} {number}" for number in range(6_000))
+        if partition_of(storage_id("loud", user)) == partition
+    ][:45]
+    turn = TurnRecorded(
+        turn_id="t", text="x", role="user", said_at=day(0), timezone="UTC", session_id="s", project_id="p"
+    )
+    log.append(services.connection, [recorded_event(storage_id("loud", user), turn) for user in users])
+
+    def patch(user: str, key: dict[str, str]) -> int:
+        change = [{"op": "add", "path": "/profile/other/x", "value": f"{uuid4()}"}]
+        body = {"patch": change, "actor": "user"}
+        return services.write.post(f"/v1/memory/{user}/events", json=body, headers=key).status_code
+
+    def send(user: str) -> int:
+        if command == "erasures":
+            return services.write.delete(f"/v1/users/{user}", headers=loud).status_code
+        if command == "migrations":
+            body = {"text": "User likes tea.", "wait_s": 0}
+            return services.write.post(f"/v1/memory/{user}/migrate", json=body, headers=loud).status_code
+        return patch(user, loud)
+
+    with ThreadPoolExecutor(len(users)) as many:
+        with services.connection.transaction():
+            services.connection.execute("SELECT FROM log.heads WHERE partition = %s FOR UPDATE", (partition,))
+            sent = [many.submit(send, user) for user in users]
+            eventually(lambda: count(services.connection, "pg_locks WHERE NOT granted") >= 3)
+            assert [patch("ada", quiet) for _ in range(5)] == [200] * 5
+        assert {each.result() for each in sent} <= {200, 503}
+
+
+def test_exports_of_one_tenant_do_not_open_any_number_of_connections(services: Services) -> None:
+    loud = services.key(tenant="loud")
+
+    def export(number: int) -> int:
+        return services.read.get(f"/v1/users/{number}/export", headers=loud).status_code
+
+    with ThreadPoolExecutor(20) as many:
+        with services.connection.transaction():
+            services.connection.execute("LOCK TABLE log.events IN ACCESS EXCLUSIVE MODE")
+            sent = [many.submit(export, number) for number in range(20)]
+            done, _ = wait(sent, timeout=60, return_when=FIRST_COMPLETED)
+            assert {each.result() for each in done} == {503}
+            waiting = "pg_locks WHERE NOT granted AND relation = 'log.events'::regclass"
+            assert 1 <= count(services.connection, waiting) <= services.settings.pool_size // 2
+        assert {each.result() for each in sent} <= {404, 503}
 
 
 def test_no_limit_costs_nothing_by_default() -> None:

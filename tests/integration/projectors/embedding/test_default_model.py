@@ -92,6 +92,7 @@ class TestSubstitute:
         shutil.copy(folder / INT8_GRAPH, folder / "model.onnx")
         # A bare name is the graph with full precision, which earlier versions ran.
         found = embedders_of(settings_at(folder)).of_space("", Space(SMALL_MODEL, SMALL_MODEL))
+        assert isinstance(found, FastEmbedder)
         assert found.revision == FastEmbedder(folder, model=SMALL_MODEL, file="model.onnx").revision
 
     def test_a_server_decides_by_itself(self, tmp_path: Path) -> None:

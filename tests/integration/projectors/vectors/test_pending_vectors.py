@@ -181,12 +181,10 @@ def test_status_and_wait_know_of_cards_that_wait_for_their_vector(
     assert stage.pending_s is not None
     assert stage.seconds == stage.pending_s > 0
     assert f"{waiting} card{'s' * (waiting != 1)} without a vector, the oldest for" in (stage.detail or "")
-    assert sum(pending.waiting_of(connection, f"user {n}") for n in range(7)) == waiting
-    [(user, position)] = connection.execute(
-        "SELECT user_id, position FROM vectors.pending_vectors ORDER BY position DESC LIMIT 1"
+    [(partition, position)] = connection.execute(
+        "SELECT partition, position FROM vectors.pending_vectors ORDER BY position DESC LIMIT 1"
     ).fetchall()
-    assert pending.waiting_of(connection, user, position) > 0
-    assert pending.waiting_of(connection, user, 0) == 0
+    assert 0 < pending.waiting_up_to(connection, {partition: position}) < waiting
     assert pending.waiting_up_to(connection, log.heads(connection)) == waiting
     assert pending.waiting_up_to(connection, dict.fromkeys(range(64), 0)) == 0
     drain(runner, connection)
@@ -201,7 +199,7 @@ def test_tables_of_an_older_build_get_what_they_lack(
     runner = runner_of(database, connection)
     connection.execute("DROP TABLE vectors.pending_vectors")
     assert read_health(connection).reader("vectors").pending == 0
-    assert pending.waiting_of(connection, "alex") == 0
+    assert pending.waiting_up_to(connection, log.heads(connection)) == 0
     log.append(connection, [noted(f"text {n}") for n in range(MANY)])
     drain(runner, connection)
     assert len(heard) == MANY

@@ -48,6 +48,7 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     explain = answer["explain"]
     assert explain["question"]["language"] == "english"
     assert explain["question"]["intent"] == "present"
+    assert explain["question"]["wants"] == []
     assert explain["question"]["concepts"] == ["residence"]
     assert explain["scope"]["projects"] == ["default"]
     assert set(explain["channels"]) == {"semantic", "tags", "fuzzy", "time", "graph"}
@@ -58,6 +59,8 @@ def test_an_explanation_names_the_votes_and_the_fate_of_each_card(
     for card in (first, second):
         assert sum(card["contributions"].values()) == pytest.approx(card["score"], abs=1e-3)
     assert answer["cards"][0]["score"] == pytest.approx(first["score"], abs=1e-3)
+    last = recall(database, "which places did I live in last?", explain=True)["explain"]["question"]
+    assert last["wants"] == ["the latest of several times", "a list or a number of things"]
     [withheld] = explain["withheld"]
     assert withheld["content"] == "I live in Taipei"
     assert withheld["reason"].startswith("it is no longer true since 2026-05-07")

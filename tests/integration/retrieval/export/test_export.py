@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from events.store import log
 from events.store.verification import verify
+from events.types.envelope import partition_of
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from retrieval.export.export import export
@@ -95,6 +96,11 @@ def test_users_are_listed_page_by_page_and_tenants_never_meet(memory: Memory, co
     assert [one.user_id for one in users(connection, "default")] == ["ada", "bea"]
     assert [one.user_id for one in users(connection, "acme")] == ["ada", "zoe"]
     assert [one.user_id for one in users(connection, "acme", after="ada", limit=1)] == ["zoe"]
+    between = (f"b\x1f{number}" for number in range(10_000))
+    same_partition = [one for one in between if partition_of(one) == partition_of("bea")]
+    for one in same_partition[:3]:
+        memory.say(connection, one, "I live in Bergen.")
+    assert [one.user_id for one in users(connection, "default", after="ada", limit=1)] == ["bea"]
 
 
 def test_the_read_service_lists_and_exports(memory: Memory, connection: Connection) -> None:

@@ -134,6 +134,18 @@ def test_at_no_moment_of_its_way_is_a_turn_missing_or_there_twice(memory: Memory
     assert not pending(answers[-1])
 
 
+def test_a_recall_reads_few_megabytes_of_what_others_pushed(memory: Memory, redis: Redis) -> None:
+    memory.push("I live in Taipei.")
+    large = {f"field {number}": "x" * 1_000_000 for number in range(4)}
+    redis.xadd("turns", large | {"user_id": "ann"})  # type: ignore[arg-type]
+    assert memory.values("where do I live?") == [("Taipei", True)], "an entry that is no turn hides none"
+    for _ in range(6):
+        redis.xadd("turns", large | {"user_id": "other"})  # type: ignore[arg-type]
+    answer = memory.ask("where do I live?")
+    assert not pending(answer)
+    assert overlay_warnings(answer)
+
+
 def test_a_contradiction_of_an_old_fact_is_shown_beside_it(memory: Memory) -> None:
     memory.push("I work at Acme.", said_at="2025-01-03T10:00:00Z")
     memory.settle()

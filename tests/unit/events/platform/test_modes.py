@@ -57,13 +57,13 @@ def test_an_embedder_is_opened_on_demand_and_again_after_its_release() -> None:
 
     embedders = Embedders(HashEmbedder, {"code": way, "rust": way})
     embedders.of(None)
-    assert (opened, embedders.opened("code")) == ([], None)
+    assert (opened, embedders.is_open("code")) == ([], None)
     with pytest.raises(EmbedderUnavailableError, match="for the mode code, rust: away"):
         embedders.of("rust")
     first = embedders.of("code")
-    assert embedders.of("rust") is first is embedders.opened("rust")
+    assert embedders.of("rust") is first is embedders.is_open("rust")
     embedders.close()
-    assert embedders.opened("code") is None
+    assert embedders.is_open("code") is None
     assert embedders.of("code") is not first
     assert len(opened) == 3
 

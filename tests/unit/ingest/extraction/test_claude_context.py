@@ -13,33 +13,26 @@ from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import SessionBatch
-from tests.support.ingest.claude import Fact, Plan, event, said, state
+from ingest.extraction.known_cards import NOTHING, KnownCards
+from tests.support.ingest.claude import event, said, state
+from tests.support.ingest.known import known_of, planned, stated
 
 
-class Shown:
-    """The facts and plans of a prompt, labelled in their order."""
-
-    def __init__(self, facts: Sequence[tuple[str, str, str]] = (), plans: Sequence[str] = ()) -> None:
-        self._facts = [Fact(UUID(int=number), *fact) for number, fact in enumerate(facts, 1)]
-        self._plans = [Plan(UUID(int=100 + number), plan) for number, plan in enumerate(plans, 1)]
-
-    def facts(self) -> Sequence[Fact]:
-        return self._facts
-
-    def plans(self) -> Sequence[Plan]:
-        return self._plans
-
-    def fact(self, label: str) -> Fact | None:
-        return {f"F{number}": fact for number, fact in enumerate(self._facts, 1)}.get(label)
-
-    def plan(self, label: str) -> Plan | None:
-        return {f"P{number}": plan for number, plan in enumerate(self._plans, 1)}.get(label)
+def shown(facts: Sequence[tuple[str, str, str]] = (), plans: Sequence[str] = ()) -> KnownCards:
+    """Returns known facts (entity, key, value) and open plans, which the prompt shows."""
+    return known_of(
+        *(
+            stated(key, value, number, entity=entity, cardinality="multi_value")
+            for number, (entity, key, value) in enumerate(facts, 1)
+        ),
+        *(planned(plan, 100 + number) for number, plan in enumerate(plans, 1)),
+    )
 
 
 Spoken = Sequence[tuple[str | None, str]]  # speaker ("bot" is an assistant) and words of each turn
 
 
-def grounded(spoken: Spoken, shown: Shown | None = None, **lists: list[dict[str, Any]]) -> GroundedCards:
+def grounded(spoken: Spoken, known: KnownCards = NOTHING, **lists: list[dict[str, Any]]) -> GroundedCards:
     turns = [
         said(words, number, role="assistant", at="2026-05-08T09:00:00+00:00")
         if speaker == "bot"
@@ -48,7 +41,7 @@ def grounded(spoken: Spoken, shown: Shown | None = None, **lists: list[dict[str,
     ]
     answer = answer_of(lists)
     assert not answer.faults
-    return ground_cards(answer, SessionBatch(tuple(turns)), shown or Shown())
+    return ground_cards(answer, SessionBatch(tuple(turns), known=known))
 
 
 def events(found: GroundedCards) -> list[EventNoted]:
@@ -74,28 +67,28 @@ CHINESE: Spoken = (
 
 
 @pytest.mark.parametrize(
-    ("spoken", "content", "shown"),
+    ("spoken", "content", "known"),
     [
-        (WEDDING, "Tom and Ana's wedding is in October at Ana's parents' place", Shown()),
-        (MARKET, "Ivo runs the noodles stall at the night market since March", Shown()),
-        (CHINESE, "承恩和思齊的婚禮十月在承恩爸媽家辦", Shown()),
+        (WEDDING, "Tom and Ana's wedding is in October at Ana's parents' place", NOTHING),
+        (MARKET, "Ivo runs the noodles stall at the night market since March", NOTHING),
+        (CHINESE, "承恩和思齊的婚禮十月在承恩爸媽家辦", NOTHING),
         (
             (("Ivo", "The grant came through, I start in June."),),
             "Ivo's grant for the Sava survey came through",
-            Shown(facts=[("Ivo", "project", "Sava survey")]),
+            shown(facts=[("Ivo", "project", "Sava survey")]),
         ),
         (
             ((None, "拿到補助了，六月開工。"),),
             "拿到淡水河調查的補助，六月開工",
-            Shown(facts=[("user", "project", "淡水河調查")]),
+            shown(facts=[("user", "project", "淡水河調查")]),
         ),
     ],
 )
 def test_a_content_may_resolve_what_the_words_before_it_and_the_known_cards_say(
-    spoken: Spoken, content: str, shown: Shown
+    spoken: Spoken, content: str, known: KnownCards
 ) -> None:
     quote = spoken[-1][1]
-    [card] = events(grounded(spoken, shown, events=[event(quote, turn=len(spoken), content=content)]))
+    [card] = events(grounded(spoken, known, events=[event(quote, turn=len(spoken), content=content)]))
     assert card.content == content
 
 
@@ -132,11 +125,11 @@ def test_what_an_assistant_claims_bears_out_nothing() -> None:
 def test_a_state_of_something_known_by_another_name_is_kept(
     words: str, value: str, entity: str, key: str
 ) -> None:
-    shown = Shown(
+    known = shown(
         facts=[("Ivo", "business", "pottery shop"), ("Ivo", "business", "陶藝店"), ("Ivo", "pet", "Pixel")]
     )
     found = grounded(
-        [("Ivo", words)], shown, states=[state(words, value, content=words, entity=entity, concept_key=key)]
+        [("Ivo", words)], known, states=[state(words, value, content=words, entity=entity, concept_key=key)]
     )
     [card] = states(found)
     assert (card.value, card.entity, found.refused) == (value, entity, 0)
@@ -168,7 +161,7 @@ def test_an_english_name_for_a_relative_fits_chinese_words(entity: str) -> None:
 def test_what_ends_takes_the_entity_the_key_and_the_value_of_the_known_fact(
     words: str, more: dict[str, Any]
 ) -> None:
-    shown = Shown(facts=[("Ivo", "roommate", "Bea from Split")])
+    known = shown(facts=[("Ivo", "roommate", "Bea from Split")])
     ended = (
         state(
             words,
@@ -179,7 +172,7 @@ def test_what_ends_takes_the_entity_the_key_and_the_value_of_the_known_fact(
         )
         | more
     )
-    [card] = states(grounded([("Ivo", words)], shown, states=[ended]))
+    [card] = states(grounded([("Ivo", words)], known, states=[ended]))
     assert (card.entity, card.concept_key, card.value, card.statement) == (
         "Ivo",
         "roommate",
@@ -190,9 +183,9 @@ def test_what_ends_takes_the_entity_the_key_and_the_value_of_the_known_fact(
 
 @pytest.mark.parametrize("status", ["cancelled", "planned", "happened"])
 def test_a_labelled_plan_is_closed_even_when_the_content_is_in_other_words(status: str) -> None:
-    shown = Shown(plans=["Ivo and Bea row to the lighthouse"])
+    known = shown(plans=["Ivo and Bea row to the lighthouse"])
     words = "Next Friday works, hurray!"
-    found = grounded([("Ivo", words)], shown, events=[
+    found = grounded([("Ivo", words)], known, events=[
         event(words, content="Gets together for fun", status=status, replaces="P1"),
     ])  # fmt: skip
     [card] = events(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,36 +13,26 @@ import pytest
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.cards import GroundedCards, GroundedLink, ground_cards
+from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
-from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from tests.support.ingest.claude import Fact, Plan, event, said, state
+from ingest.extraction.extractor_port import CardLink, RecordedTurn, SessionBatch
+from ingest.extraction.token_budget import about_tokens
+from tests.support.ingest.claude import event, said, state
+from tests.support.ingest.known import known_of, planned, stated
 from tests.support.ingest.messages_api import turns_in
 
-
-class Labels:
-    """Two facts and a plan, as a prompt would show them."""
-
-    def facts(self) -> Sequence[Fact]:
-        return (
-            Fact(UUID(int=1), "user", "hobby", "watercolour painting"),
-            Fact(UUID(int=2), "Vera", "medical_condition", "sprained ankle"),
-        )
-
-    def plans(self) -> Sequence[Plan]:
-        return (Plan(UUID(int=9), "Visits Ghent"),)
-
-    def fact(self, label: str) -> Fact | None:
-        return dict(zip(("F1", "F2"), self.facts(), strict=True)).get(label)
-
-    def plan(self, label: str) -> Plan | None:
-        return self.plans()[0] if label == "P1" else None
+KNOWN = known_of(
+    stated("medical_condition", "sprained ankle", 2, entity="Vera", days=-2),
+    stated("hobby", "watercolour painting", 1),
+    planned("Visits Ghent", 9),
+)
+"""Two facts and a plan. A prompt shows those that the turns are about."""
 
 
 def grounded(turns: list[RecordedTurn], **lists: list[dict[str, Any]]) -> GroundedCards:
     answer = answer_of(lists)
     assert not answer.faults
-    return ground_cards(answer, SessionBatch(tuple(turns)), Labels())
+    return ground_cards(answer, SessionBatch(tuple(turns), known=KNOWN))
 
 
 def states(found: GroundedCards) -> list[StateAsserted]:
@@ -65,7 +54,7 @@ def test_a_state_with_the_label_of_a_known_fact_takes_its_key_and_value_and_is_l
     found = grounded([said("I painted again today.")], states=[hobby(same_as="F1")])
     [card] = states(found)
     assert (card.concept_key, card.value) == ("hobby", "watercolour painting")
-    assert found.links == (GroundedLink(found.cards.index(card), UUID(int=1), "same_as"),)
+    assert found.links == (CardLink(found.cards.index(card), UUID(int=1), "same_as", 0.8),)
     assert found.refused == 0
 
 
@@ -78,7 +67,7 @@ def test_a_detail_keeps_its_own_value_and_is_linked() -> None:
 
 @pytest.mark.parametrize("label", ["F7", "P1", "hobby", "F2"])
 def test_an_unknown_label_or_a_label_of_somebody_else_is_left_out_and_counted(label: str) -> None:
-    found = grounded([said("I painted again today.")], states=[hobby(same_as=label)])
+    found = grounded([said("I painted again today, and Vera watched.")], states=[hobby(same_as=label)])
     [card] = states(found)
     assert (card.value, found.links, found.refused) == ("painting", (), 1)
 
@@ -86,7 +75,7 @@ def test_an_unknown_label_or_a_label_of_somebody_else_is_left_out_and_counted(la
 def test_a_known_illness_ends_by_its_label() -> None:
     ended = state(
         "my ankle is fine again", "ankle", content="Vera's ankle is fine", concept_key="illness",
-        statement="ended", same_as="F2",
+        statement="ended", same_as="F1",
     )  # fmt: skip
     found = grounded([said("Good news, my ankle is fine again!", speaker="Vera")], states=[ended])
     [card] = states(found)
@@ -195,4 +184,4 @@ def test_every_example_of_the_prompt_passes_the_check_that_answers_have_to_pass(
 
 def test_the_stable_text_is_short() -> None:
     text = prompt.system()
-    assert prompt.about_tokens(text[: text.index("<concept_keys>")]) <= 1_900
+    assert about_tokens(text[: text.index("<concept_keys>")]) <= 1_900

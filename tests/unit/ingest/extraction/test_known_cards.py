@@ -28,7 +28,6 @@ def test_a_new_value_replaces_the_old_one_and_the_same_value_keeps_its_card() ->
     assert values(known) == [("residence", "cadiz"), ("pet", "Rex"), ("pet", "Mia")]
     assert known.facts[0].event_id == UUID(int=2)
     assert known.facts[0].since == NOW - timedelta(days=5)
-    assert known.keys == ("pet", "residence")
 
 
 def test_what_ended_was_corrected_or_is_past_is_not_known() -> None:

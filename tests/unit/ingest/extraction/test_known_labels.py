@@ -129,4 +129,4 @@ def test_a_long_plan_does_not_hide_the_shorter_plans_after_it() -> None:
     known = known_of(planned("Buy a boat", 9), *long)
     shown = KnownLabels(SessionBatch((said("I paint"),), known=known))
     assert shown.plans_text().splitlines()[-1].endswith("undated Buy a boat")
-    assert [plan.content for plan in shown.plans()][-1] == "Buy a boat"
+    assert shown.words().splitlines()[-1] == "Buy a boat"

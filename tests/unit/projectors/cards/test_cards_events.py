@@ -16,7 +16,7 @@ from events.types.extraction import CardsWithdrawn
 from projectors.cards.card import StoredCard
 from projectors.cards.history import cards_of
 from tests.support.projectors.histories import cut, history
-from tests.support.projectors.statements import day, event, noted, said
+from tests.support.projectors.statements import day, event, noted, said, until
 from tests.support.projectors.tables import Tables, tables_of
 
 
@@ -170,7 +170,7 @@ def test_a_past_shows_the_standing_of_then() -> None:
     old = trip()
     events = [old, newer(old, "planned", 5, 2), newer(old, "corrected", 9, 3)]
     then = {
-        on: next(card for card in cards_of(events, known_at=day(on)).cards if card.card_id == old.event_id)
+        on: next(card for card in cards_of(until(on, events)).cards if card.card_id == old.event_id)
         for on in (4, 5, 9)
     }
     assert [(card.superseded_at, card.retracted) for card in then.values()] == [

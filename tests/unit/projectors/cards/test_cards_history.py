@@ -7,7 +7,7 @@ from dataclasses import replace
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.history import cards_of
-from tests.support.projectors.statements import day, moved, ruled, said, skill, verified
+from tests.support.projectors.statements import day, moved, ruled, said, skill, until, verified
 from tests.support.projectors.tables import tables_of
 
 
@@ -23,28 +23,28 @@ def test_what_was_not_recorded_yet_was_not_known() -> None:
         recorded(moved("Tainan", 5), 50, 3),
     ]
     spans = {
-        moment: {row.value: row.superseded_at for row in cards_of(events, known_at=day(moment)).cards}
+        moment: {row.value: row.superseded_at for row in cards_of(until(moment, events)).cards}
         for moment in (0, 20, 49, 50)
     }
     assert spans[0] == {"Taipei": None}
     assert spans[20] == spans[49] == {"Taipei": day(20), "Kaohsiung": None}
     assert spans[50] == {"Taipei": day(5), "Tainan": day(20), "Kaohsiung": None}
-    assert cards_of(events, known_at=day(-1)).cards == []
+    assert cards_of(until(-1, events)).cards == []
 
 
 def test_verdicts_confirmations_and_overwritten_values_count_from_when_they_were_recorded() -> None:
     rome, milan = recorded(said("Rome", 0), 0, 1), recorded(said("Milan", 60), 60, 2)
     verdict, confirmation = ruled(milan, "accept_new", 70), verified(milan.event_id, 80)
     events = [rome, milan, recorded(verdict, 70, 3), recorded(confirmation, 80, 4)]
-    assert [row.status for row in cards_of(events, known_at=day(65)).arbitrations] == ["open"]
-    assert [row.status for row in cards_of(events, known_at=day(75)).arbitrations] == ["accept_new"]
+    assert [row.status for row in cards_of(until(65, events)).arbitrations] == ["open"]
+    assert [row.status for row in cards_of(until(75, events)).arbitrations] == ["accept_new"]
     rows = {row.value: row for row in cards_of(events).cards}
     assert (rows["Rome"].superseded_at, rows["Milan"].last_verified) == (day(60), day(80))
     first = recorded(skill("Go 1.25", 0), 0, 1)
     update = recorded(skill("Go 1.26", 9, statement="updated", replaces="Go 1.25", session="later"), 9, 2)
-    assert [row.value for row in cards_of([first, update], known_at=day(8)).cards] == ["Go 1.25"]
-    assert cards_of([first, update], known_at=day(8)).updates == []
-    [row] = cards_of([first, update], known_at=day(9)).updates
+    assert [row.value for row in cards_of(until(8, [first, update])).cards] == ["Go 1.25"]
+    assert cards_of(until(8, [first, update])).updates == []
+    [row] = cards_of(until(9, [first, update])).updates
     assert (row.card_id, row.old_value) == (first.event_id, "Go 1.25")
 
 

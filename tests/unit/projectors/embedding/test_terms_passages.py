@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from events.types.cards import Utterance
 from projectors.embedding.embedder import HashEmbedder, Vectors
-from projectors.embedding.passages import Passage, embed_passages, line_of, passage_terms
+from projectors.embedding.passages import Passage, embed_passages, line_of
 
 ASKS = Utterance("What did you adopt?", "Ann")
 SAYS = Utterance("Two kittens, two!", "Bob")
 NODS = Utterance("Lovely kittens", "Ann")
 
 
-def test_own_words_count_in_full_and_earlier_ones_in_part() -> None:
-    assert passage_terms(Passage(SAYS, (ASKS,))) == {"two": 2, "kitten": 1, "bob": 1, "adopt": 0.5}
-    assert passage_terms(Passage(NODS, (SAYS, ASKS))) == pytest.approx(
-        {"love": 1, "kitten": 1.5, "ann": 1, "two": 1.0, "adopt": 0.3}
-    )
-
-
 def test_only_two_turns_back_count() -> None:
     far = Passage(Utterance("Yes"), (NODS, SAYS, ASKS))
-    assert "adopt" not in passage_terms(far)
     assert np.array_equal(
         embed_passages(HashEmbedder().embed, [far]),
         embed_passages(HashEmbedder().embed, [Passage(Utterance("Yes"), (NODS, SAYS))]),

@@ -161,3 +161,29 @@ def test_a_question_for_advice_on_food_asks_what_somebody_must_not_eat(question:
 
 def test_a_question_about_a_meal_of_the_past_does_not() -> None:
     assert "allergy" not in understand("What did I eat for dinner yesterday?", NOW).concepts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When did I last repot the basil?",
+        "Which basil did I repot last?",
+        "When was the last time I repotted the basil?",
+        "the last basil that I repotted?",
+        "What basil did I repot most recently?",
+        "我上次換羅勒的盆是什麼時候？",
+        "最近一次给罗勒换盆是哪天",
+    ],
+)
+def test_the_words_that_ask_for_the_latest_are_no_words_of_the_topic(text: str) -> None:
+    question = understand(text, NOW)
+    assert question.last
+    assert set(question.terms).isdisjoint({"last", "most", "recent", "上次", "上", "次", "最近"})
+    assert set(question.terms) & {"basil", "罗勒"}
+
+
+@pytest.mark.parametrize(
+    "text", ["What was my last address?", "How long does the basil last for?", "上週的事"]
+)
+def test_other_uses_of_last_do_not_ask_for_the_latest(text: str) -> None:
+    assert not understand(text, NOW).last

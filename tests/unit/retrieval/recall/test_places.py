@@ -42,8 +42,9 @@ def rank(question: str, *cards: StoredCard, shares: tuple[float, ...] = (), **as
     known = {each.card_id: each for each in cards}
     terms = {each.card_id: frozenset(term_keys("ann", analyse(each.content))) for each in cards}
     about = understand(question, asked.pop("now", NOW + timedelta(days=1)))
-    features, newer = featured(evidence, known, Asked(question=about, user_id="ann", terms=terms, **asked))
-    return ranked(features, newer, evidence, known, about, shipped())
+    common = Asked(question=about, user_id="ann", terms=terms, **asked)
+    features, newer = featured(evidence, known, common)
+    return ranked(features, newer, evidence, known, common, shipped())
 
 
 def order(question: str, *cards: StoredCard, shares: tuple[float, ...] = ()) -> list[int]:
@@ -175,6 +176,39 @@ def test_the_last_time_is_the_latest_of_those_told() -> None:
     ]
     for question in ("When did I last go to the dentist?", "我上次看牙醫是什麼時候？ dentist"):
         assert order(question, *told)[0] == 2
+
+
+def test_the_last_time_counts_what_has_happened_and_not_what_is_near_in_time_alone() -> None:
+    told = [
+        episode(1, "Repotted the basil and gave it water", said_at=NOW - timedelta(days=90)),
+        episode(2, "The basil got fresh soil and a drink", said_at=NOW - timedelta(days=30)),
+        episode(3, "Should I repot the basil again?", said_at=NOW - timedelta(days=3)),
+        episode(
+            4, "The basil needs repotting next week", said_at=NOW - timedelta(days=2), event_status="planned"
+        ),
+        episode(5, "This cold lasts and lasts", said_at=NOW - timedelta(days=1)),
+    ]
+    for question in ("When did I last repot the basil?", "Which basil did I repot last?"):
+        assert order(question, *told, shares=(1.0, 0.6, 0.95, 0.9, 0.3))[0] == 2
+    assert order("Did I repot the basil?", *told, shares=(1.0, 0.6, 0.95, 0.9, 0.3))[0] == 1
+
+
+def test_the_last_time_is_told_by_the_time_that_a_turn_names() -> None:
+    june = episode(1, "Sharpened the skates", said_at=NOW - timedelta(days=60))
+    dated = episode(
+        2, "Sharpened the skates last winter", occurred_at=NOW - timedelta(days=200), time_resolved=True
+    )
+    assert order("When did I last sharpen the skates?", dated, june)[0] == 1
+
+
+def test_a_turn_that_repeats_a_member_of_a_list_stands_below_another_turn() -> None:
+    cards = [
+        state(1, "Enjoys rowing", "hobby", value="rowing", cardinality="multi_value"),
+        episode(2, "Rowing is still the hobby of my heart"),
+        episode(3, "The marimba is my new hobby"),
+    ]
+    assert order("What are my hobbies?", *cards, shares=(1.0, 0.95, 0.9)) == [1, 3, 2]
+    assert order("Which hobbies have to do with rowing?", *cards, shares=(1.0, 0.95, 0.9)) == [1, 2, 3]
 
 
 def test_the_contributions_of_a_card_are_its_score() -> None:

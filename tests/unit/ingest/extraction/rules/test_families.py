@@ -143,6 +143,11 @@ def test_a_plan_has_its_day(text: str, status: str, day: str, replaces: str | No
     assert (found.status, str(found.occurred_at.date()), found.replaces) == (status, day, replaces)
 
 
+@pytest.mark.parametrize("text", ["The concert today was far too loud.", "Paid the dentist this morning."])
+def test_the_name_of_an_occasion_on_a_day_that_has_begun_is_no_plan(text: str) -> None:
+    assert all(event.status != "planned" for event in events(text))
+
+
 @pytest.mark.parametrize(
     "text",
     ["Maybe I'll swim tomorrow.", "也許明天去爬山。", "I didn't run yesterday.", "Shall we meet on Friday?"],

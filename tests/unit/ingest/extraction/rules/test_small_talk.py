@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import PASTED
-from ingest.extraction.rules.episodes import read
-from ingest.extraction.rules.small_talk import is_small_talk
+from ingest.extraction.episodes.judging import read
+from ingest.extraction.episodes.small_talk import is_small_talk
 from tests.support.ingest.rules import episodes
 
 SMALL_TALK = [

@@ -13,7 +13,7 @@ from events.types.cards import CardOrigin, KnowledgeLearned, StateAsserted
 from events.types.envelope import Event, uuid7
 from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, turn_key
 from events.types.turns import TurnRecorded
-from ingest.extraction.extraction_events import beside, stream_of
+from ingest.extraction.extraction_events import extraction_stream, stream_of
 from projectors.cards.statement import statements_of
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
@@ -71,7 +71,7 @@ def test_two_sessions_share_a_stream_only_if_project_and_session_are_the_same(
     same = (project, session) == (other_project, other_session)
     assert (session_of(one) == session_of(other)) is same
     assert (stream_of(one) == stream_of(other)) is same
-    assert beside(session_of(one)) == stream_of(one)
+    assert extraction_stream(session_of(one)) == stream_of(one)
 
 
 def test_the_case_that_was_seen() -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from events.language.chinese_script import has_cjk
 from events.language.forget_requests import without_requests
 from events.types.cards import PASTED, Sentiment
+from ingest.extraction.episodes.small_talk import is_small_talk
 from ingest.extraction.rules.sentences import simplified
-from ingest.extraction.rules.small_talk import is_small_talk
 from ingest.extraction.rules.words import SETS
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
