@@ -60,6 +60,7 @@ def main() -> None:
                 "status, nothing runs": ["status", "--data", scratch],
                 "status": ["status", *data],
                 "recall": ["recall", "where do I live?", "--user", "u1", *data],
+                "ref list": ["ref", "list", "--user", "u1", *data],
                 "wait": ["wait", *data],
                 "env": ["env", *data],
                 "doctor": ["doctor", *data],
