@@ -125,7 +125,7 @@ class CardModeIn(BaseModel):
     request_id: Annotated[Name | None, Field(description="idempotency key")] = None
 
 
-def mode_router(
+def mode_router(  # noqa: C901 - its routes count as branches
     transactions: Transactions,
     settings: Settings,
     dimension_of: DimensionOf,

@@ -77,7 +77,7 @@ def unavailable(*_: object, **__: object) -> NoReturn:
     raise ValueError("this service cannot look at models or vectors; start it with cardlog serve write")
 
 
-def create_app(
+def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     settings: Settings,
     derived: Callable[[], Sequence[Derived]] = tuple,
     dimension_of: DimensionOf = unavailable,

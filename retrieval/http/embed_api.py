@@ -93,7 +93,7 @@ class Models(Resource):
     data: list[Model]
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count as branches
     """Returns the embedding service. It keeps no text, so any number of processes may run."""
     settings = replace(settings, embed_url="")
     embedders = embedders_of(settings)

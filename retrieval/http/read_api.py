@@ -160,7 +160,7 @@ class ContextIn(RecallIn):
     ] = None
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its routes count as branches
     """Returns the read service. It holds no state, so any number of processes may run."""
     limiter = ConcurrencyLimiter(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S)
     keyring = Keyring(settings)

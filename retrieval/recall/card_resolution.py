@@ -224,7 +224,7 @@ def before_folding(scope: Scope) -> Scope:
     )
 
 
-def _judged(
+def _judged(  # noqa: C901 - one branch a reason
     question: Question,
     scope: Scope,
     found: dict[UUID, Card],

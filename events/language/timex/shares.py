@@ -17,7 +17,7 @@ _IN_MONTHS: dict[Grain, tuple[int, int]] = {
 _HALVES: dict[Grain, int] = {"half_year": 3, "year": 6}
 
 
-def share(span: Span, which: Share) -> Span | None:
+def share(span: Span, which: Share) -> Span | None:  # noqa: C901, PLR0912 - one branch a form of the expression
     """Returns a part of a span; None for an open span or an unsuitable grain.
 
     "beginning", "middle" and "end" also set `edge`, at which a range begins or ends there.

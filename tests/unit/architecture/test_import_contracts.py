@@ -26,6 +26,7 @@ BREAKING = [
     (DOWN, "deploy/progress.py", "import scripts"),
     (DOWN, "deploy/progress.py", "import evaluation"),
     (DOWN, "evaluation/command.py", "import scripts"),
+    ("Only the command knows the client", "retrieval/query/spelling.py", "import cardlog_client"),
     (
         "Time expressions and numbers stand alone",
         "events/language/timex/lunar.py",

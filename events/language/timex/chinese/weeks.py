@@ -19,7 +19,7 @@ _KINDS = values_of("chinese.kinds")
 
 
 @packrat
-def relative(scan: Scan, i: int) -> Found | None:
+def relative(scan: Scan, i: int) -> Found | None:  # noqa: C901, PLR0912 - one branch a form of the expression
     """Parses a unit relative to the present one: 上周, 下下个月, 这个星期三, 本季度."""
     words, frame = scan.words, scan.frame
     word = words[i]
