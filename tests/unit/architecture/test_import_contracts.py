@@ -29,7 +29,6 @@ BREAKING = [
     (DOWN, "evaluation/command.py", "import scripts"),
     (DOWN, "cardlog_client/errors.py", "import events"),
     ("Only the command knows the client", "retrieval/query/scope.py", "import cardlog_client"),
-    ("Only the command knows the client", "retrieval/query/spelling.py", "import cardlog_client"),
     (
         "Time expressions and numbers stand alone",
         "events/language/timex/lunar.py",
