@@ -69,7 +69,7 @@ def _operation(title: str, operation: Mapping[str, Any], document: Mapping[str, 
 
 
 def _problems(document: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("## Problems", "", "Every error is a [Problem](#problem) document.", "")
+    yield from ("## Problems", "", "Every error is a [ProblemDetails](#problemdetails) document.", "")
     yield from ("| status | title | example of a detail |", "|---|---|---|")
     for response in document["components"]["responses"].values():
         [content] = response["content"].values()

@@ -25,6 +25,7 @@ from tests.integration.ingest.erasure.test_tombstones import eraser_of
 from tests.support.databases import execute, url_of
 from tests.support.events.principals import As
 from tests.support.ingest.memories import Memory, words_in_tables
+from tests.support.waiting import eventually
 
 CANARY = "Zyxwortflosse"
 TEAM = team_owner("default", "kitchen")
@@ -117,10 +118,9 @@ def test_a_restored_backup_of_a_team_is_erased_again(
     kitchen.client.close()
     backup, database = f"backup_{id(memory):x}", connection.info.dbname
     connection.close()
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
     with connect(postgres_url, application="test") as owner:
-        owner.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (database,)
-        )
+        eventually(lambda: not owner.execute(others, (database,)).fetchall())
     execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", backup, database)
     try:
         with connect(memory.settings.database_url, application="test") as again:
