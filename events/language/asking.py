@@ -32,6 +32,11 @@ _CHINESE = re.compile(
 )
 _ASKS = ("?", "？")
 _TELLS_FIRST = re.compile(rf"{_OPENING}(?:i|my|we|our)\b|[^，,]{{0,12}}我[^，,]{{4,}}[，,]", re.IGNORECASE)
+# "What should I pack now that the trip is a week longer?" asks, and gives its reason as a fact.
+_TELLS_WHY = re.compile(
+    r"\b(?:since(?! when\b)|now that|given|considering|because|seeing (?:as|that))(?: \w+\W*){4}"
+    r"|(?:既然|因为|由于|考虑到)[^，,。]{4}"
+)
 
 
 def asking(text: str) -> float:
@@ -43,7 +48,8 @@ def asking(text: str) -> float:
 def _asks(sentence: str) -> bool:
     folded = sentence.casefold().replace("’", "'")
     if sentence.endswith(_ASKS):
-        return _TELLS_FIRST.match(folded) is None  # "I moved to the third floor, is that too high?"
+        # "I moved to the third floor, is that too high?"
+        return _TELLS_FIRST.match(folded) is None and _TELLS_WHY.search(to_simplified(folded)) is None
     if _ENGLISH.match(folded):
-        return True
+        return _TELLS_WHY.search(folded) is None
     return has_cjk(sentence) and _CHINESE.search(to_simplified(sentence)) is not None

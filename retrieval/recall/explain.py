@@ -10,8 +10,8 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
+from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.evidence import Evidence
-from retrieval.recall.ranking.placed import Placed
 
 
 def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelResult]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _wants(question: Question) -> list[str]:
 
 
 def placings(
-    placed: Sequence[Placed],
+    placed: Sequence[Candidate],
     left_out: Mapping[UUID, str],
     cards: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
@@ -70,7 +70,7 @@ def placings(
         {
             "place": place,
             "card_id": each.card_id,
-            "content": cards[each.card_id].content,
+            "content": each.card.content,
             "contributions": {name: round(amount, 4) for name, amount in each.contributions.items()},
             "score": round(each.score, 4),
             "left_out": None if place <= k else f"only the best {k} were asked for",

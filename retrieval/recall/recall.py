@@ -35,10 +35,10 @@ from retrieval.recall.explain import explanation, placings
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.evidence import RRF_K, Evidence, evidence_of, strongest
+from retrieval.recall.ranking.evidence import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.overview import of_each_layer, overview
-from retrieval.recall.ranking.places import Ranking, featured, ranked
+from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
@@ -48,8 +48,8 @@ _BY_RANK = (
     "several modes were searched: every mode has a list of its own, and the lists are joined by rank, because the "
     "similarities of different modes cannot be compared"
 )
-_LOOKED_UP = 100  # the best-found cards that are looked up, or more when more are asked for
-_EACH = 4  # cards that are looked up for each card of the answer
+_LOOKED_UP = 50  # the best-found cards that are looked up, or more when more are asked for
+_EACH = 5  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 
 
@@ -104,6 +104,7 @@ class Found:
     overlaid: OverlayResult
     cards: Mapping[UUID, Card]
     evidence: Mapping[UUID, Evidence]
+    terms: Mapping[UUID, frozenset[int]]
     warnings: tuple[str, ...]
 
 
@@ -112,7 +113,6 @@ def asked_for(found: Found, ask: Ask) -> Asked:
     return Asked(
         question=found.question,
         user_id=ask.user_id,
-        terms={**found.resolution.terms, **found.overlaid.terms},
         over=found.resolution.over,
         disputed=frozenset(
             card
@@ -202,8 +202,7 @@ class Recall:
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
         )
         scope = replace(scope, size=size)
-        results = await self._search(question, before_folding(scope))
-        evidence = evidence_of({name: result.hits for name, result in results.items()})
+        results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
             evidence = await self._most_important(scope, ask.k)
         best = list(strongest(evidence))[
@@ -219,6 +218,7 @@ class Recall:
             overlaid=overlaid,
             cards=_as_named_now(overlaid.merge(resolution.cards, scope), scope),
             evidence=overlaid.evidence(question, resolution.evidence),
+            terms={**resolution.terms, **overlaid.terms},
             warnings=(*unzoned, *moded),
         )
         return found, evidence
@@ -233,13 +233,17 @@ class Recall:
         question, scope, cards, results = found.question, found.scope, found.cards, found.results
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
         ranking = self._ranked(found, ask)
-        places = {
-            name: {hit.card_id: ChannelPlace(rank, hit.score) for rank, hit in enumerate(result.hits, 1)}
+        placed = ranking.placed[: ask.k]
+        chosen = _credited([each.card for each in placed], ranking.same, cards)
+        ids = {card.card_id for card in chosen}
+        places: dict[str, dict[UUID, ChannelPlace]] = {
+            name: {
+                hit.card_id: ChannelPlace(rank, hit.score)
+                for rank, hit in enumerate(result.hits, 1)
+                if hit.card_id in ids
+            }
             for name, result in results.items()
         }
-        placed = ranking.placed[: ask.k]
-        chosen = _credited([cards[each.card_id] for each in placed], ranking.same, cards)
-        ids = {card.card_id for card in chosen}
         wordless = without_words(chosen, ranking.beside, cards)
         episodes = await _with_retry(lambda: self._resolver.episodes(scope, wordless))
         explain = None
@@ -297,8 +301,7 @@ class Recall:
         if found.question.overview:
             return overview(found.cards, found.question, context_layer=ask.context_layer)
         asked = asked_for(found, ask)
-        features, newer = featured(found.evidence, found.cards, asked)
-        return ranked(features, newer, found.evidence, found.cards, asked, self._model)
+        return ranked(candidates_of(found.evidence, found.cards, found.terms, asked), asked, self._model)
 
     async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
         """Returns the cards of an overview in their order. The words of the question find none of them."""
@@ -358,12 +361,20 @@ class Recall:
             warnings += (_BY_RANK,)
         return replace(scope, modes=meant), warnings
 
-    async def _search(self, question: Question, scope: Scope) -> dict[str, ChannelResult]:
+    async def _search(
+        self, question: Question, scope: Scope
+    ) -> tuple[dict[str, ChannelResult], dict[UUID, Evidence]]:
+        """Returns what every channel found, and the evidence of every card."""
+        evidence: dict[UUID, Evidence] = {}
         results = await self._executor.ask(self._channels, question, scope, insist=True)
+        for name, result in results.items():
+            add_hits(evidence, name, result.hits)
         if self._graph is not None:
-            seeds = strongest(evidence_of({name: result.hits for name, result in results.items()}))
-            results |= await self._executor.ask([self._graph.around(seeds)], question, scope)
-        return results
+            around = await self._executor.ask([self._graph.around(strongest(evidence))], question, scope)
+            for name, result in around.items():
+                add_hits(evidence, name, result.hits)
+            results |= around
+        return results, evidence
 
     async def _withheld(
         self, question: Question, scope: Scope, evidence: Mapping[UUID, Evidence]

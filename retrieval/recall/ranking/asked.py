@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -14,10 +15,11 @@ from events.modes.registry import Modes
 from events.types.cards import PASTED
 from projectors.cards.card import Card
 from retrieval.query.pasted import asks_for_pasted
-from retrieval.query.question import Question
+from retrieval.query.question import Question, TimeWindow
+from retrieval.recall.ranking.candidate import Candidate
 
+_NUMBER = re.compile(r"(?<![a-z0-9])[a-z]*\d[a-z0-9]*(?:[.,:/-][a-z0-9]+)*")
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
-_NONE: frozenset[int] = frozenset()
 
 
 # Most recalls of a user see the same cards as the recall before.
@@ -33,9 +35,15 @@ def words_of(value: str) -> tuple[str, ...]:
     return tuple(analyse(value[:READ]))
 
 
+@lru_cache(maxsize=4096)
+def _numbers(text: str) -> frozenset[str]:
+    """Returns the numbers and the codes with a digit in a text, as they are written."""
+    return frozenset(_NUMBER.findall(text[:READ].casefold()))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One question. ``terms`` are the keys of the own terms of the cards.
+    """One question.
 
     ``disputed`` are the cards of conflicts that wait for a verdict. Until then the old value holds. ``over`` names, for
     a turn whose only fact another card superseded, that card.
@@ -43,7 +51,6 @@ class Asked:
 
     question: Question
     user_id: str
-    terms: Mapping[UUID, frozenset[int]] = field(default_factory=dict)
     disputed: frozenset[UUID] = frozenset()
     over: Mapping[UUID, UUID] = field(default_factory=dict)
     context_layer: str | None = None
@@ -51,13 +58,26 @@ class Asked:
     first_mode: str | None = None
 
     @cached_property
+    def stretch(self) -> TimeWindow | None:
+        """The stretch of time that the question names, unless it is vague."""
+        span = self.question.span
+        return None if span is None or span.vague else span
+
+    @cached_property
+    def of_the_past(self) -> bool:
+        """True when the question names a stretch of time that is over."""
+        return (
+            self.stretch is not None
+            and self.stretch.end is not None
+            and self.stretch.end <= self.question.now
+        )
+
+    @cached_property
     def about_now(self) -> bool:
         """True when it asks what holds, in whatever tense: neither in a stretch of time nor how it was before."""
         question = self.question
-        if question.span is not None and not question.span.vague:
-            return False
-        return question.intent in ("present", "list") or (
-            question.intent == "past" and not question.of_before
+        return self.stretch is None and (
+            question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
         )
 
     @cached_property
@@ -73,9 +93,20 @@ class Asked:
         """True for pasted data that nobody asked for."""
         return PASTED in card.tags and not self._pasted
 
-    def tells_more(self, card: Card) -> float:
+    def pace(self, card: Card) -> str | None:
+        """Returns the decay that the card's mode declares, or None."""
+        mode = self.modes.mode(card.project_id, card.mode) if self.modes else None
+        return None if mode is None else mode.default_decay
+
+    def is_of_first_mode(self, card: Card) -> bool:
+        """True for a card of the mode that the session had last."""
+        if self.first_mode is None or not self.modes:
+            return False
+        return self.modes.belonging(card.project_id, card.mode) == self.first_mode
+
+    def tells_more(self, candidate: Candidate) -> float:
         """Returns how much a card tells beside the words of the question, from 0 to 1."""
-        return min(_MORE, len(self.terms.get(card.card_id, _NONE) - self.keys)) / _MORE
+        return min(_MORE, len(candidate.terms - self.keys)) / _MORE
 
     def value(self, card: Card) -> frozenset[int] | None:
         """Returns the keys of the words of a state's value, or None for another card."""
@@ -83,11 +114,21 @@ class Asked:
             return None
         return frozenset(term_keys(self.user_id, words_of(card.value)))
 
-    def members(self, cards: Iterable[Card]) -> set[frozenset[int]]:
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        # A message that tells several things names numbers that its question is not about.
+        return frozenset() if self.question.message else _numbers(self.question.text)
+
+    def names_numbers_of(self, card: Card) -> float:
+        """Returns the part of the numbers and codes of the question that a card has, from 0 to 1."""
+        return len(self._named & _numbers(card.content)) / len(self._named) if self._named else 0.0
+
+    def members(self, found: Iterable[Candidate]) -> set[frozenset[int]]:
         """Returns what a list can have: the values of the states that the question does not name itself."""
-        values = (self.value(card) for card in cards)
+        values = (self.value(each.card) for each in found)
         return {value for value in values if value is not None and not value <= self.keys}
 
-    def empty(self, card: Card) -> float:
+    def empty(self, candidate: Candidate) -> float:
         """Returns how little a card tells, from 0 to 1: a question, a label, a greeting. Its answer is beside it."""
-        return max(asks(card.content) if card.episode else 0.0, 1 - self.tells_more(card))
+        card = candidate.card
+        return max(asks(card.content) if card.episode else 0.0, 1 - self.tells_more(candidate))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from retrieval.channels.channel import Hit
@@ -15,7 +13,7 @@ _NEAREST = 20  # the hits among which nearness is compared
 _PACE = 20  # the rank at which a place has fallen to a half
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """What the channels tell of one card.
 
@@ -39,40 +37,43 @@ class Evidence:
     def joined(self, other: Evidence) -> Evidence:
         """Returns the stronger of each pair of numbers: the evidence of a card that stands for another one, too."""
         near = self if self.beside >= other.beside else other
-        strongest = (max(pair) for pair in zip(_NUMBERS(self), _NUMBERS(other), strict=True))
-        return replace(Evidence(*strongest), beside=near.beside, seed=near.seed)
+        return Evidence(
+            votes=max(self.votes, other.votes),
+            meaning=max(self.meaning, other.meaning),
+            meaning_place=max(self.meaning_place, other.meaning_place),
+            words=max(self.words, other.words),
+            words_place=max(self.words_place, other.words_place),
+            spelling_place=max(self.spelling_place, other.spelling_place),
+            related=max(self.related, other.related),
+            beside=near.beside,
+            seed=near.seed,
+        )
 
 
-_NUMBERS = attrgetter(
-    "votes", "meaning", "meaning_place", "words", "words_place", "spelling_place", "related"
-)
-
-
-def evidence_of(channels: Mapping[str, Sequence[Hit]]) -> dict[UUID, Evidence]:
-    """Returns the evidence of every card that a channel found."""
-    found: dict[UUID, dict[str, Any]] = {}
-    for name, hits in channels.items():
-        best = hits[0].score if hits else 0.0
-        far = hits[min(_NEAREST, len(hits)) - 1].score if hits else 0.0
-        for rank, hit in enumerate(hits):
-            told = found.setdefault(hit.card_id, {"votes": 0.0})
-            place = _PACE / (_PACE + rank)
-            # A card that only the graph found is looked up when its hit is good.
-            told["votes"] += hit.score / 2 / (RRF_K + 1) if name == "graph" else 1 / (RRF_K + 1 + rank)
-            if name == "semantic":
-                told["meaning"] = (hit.score - far) / (best - far) if best > far else 1.0
-                told["meaning_place"] = place
-            elif name == "tags":
-                told["words"] = hit.score / best if best > 0 else 0.0
-                told["words_place"] = place
-            elif name == "fuzzy":
-                told["spelling_place"] = place
-            elif name == "graph":
-                if hit.beside is None:
-                    told["related"] = hit.score
-                else:
-                    told |= {"beside": hit.score, "seed": hit.beside}
-    return {card_id: Evidence(**told) for card_id, told in found.items()}
+def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> None:
+    """Adds what the channel ``name`` found to the evidence of each card."""
+    best = hits[0].score if hits else 0.0
+    far = hits[min(_NEAREST, len(hits)) - 1].score if hits else 0.0
+    for rank, hit in enumerate(hits):
+        told = evidence.get(hit.card_id)
+        if told is None:
+            told = evidence[hit.card_id] = Evidence()
+        # A card that only the graph found is looked up when its hit is good.
+        told.votes += hit.score / 2 / (RRF_K + 1) if name == "graph" else 1 / (RRF_K + 1 + rank)
+        place = _PACE / (_PACE + rank)
+        if name == "semantic":
+            told.meaning = (hit.score - far) / (best - far) if best > far else 1.0
+            told.meaning_place = place
+        elif name == "tags":
+            told.words = hit.score / best if best > 0 else 0.0
+            told.words_place = place
+        elif name == "fuzzy":
+            told.spelling_place = place
+        elif name == "graph":
+            if hit.beside is None:
+                told.related = hit.score
+            else:
+                told.beside, told.seed = hit.score, hit.beside
 
 
 def of_share(share: float, *, inside: bool) -> Evidence:
@@ -94,6 +95,8 @@ def of_share(share: float, *, inside: bool) -> Evidence:
 
 def strongest(evidence: Mapping[UUID, Evidence]) -> dict[UUID, float]:
     """Returns the votes of each card, best first, as parts of the best one's. Ties are ordered by id."""
-    ordered = sorted(evidence, key=lambda card_id: (-evidence[card_id].votes, card_id))
-    best = evidence[ordered[0]].votes if ordered else 0.0
-    return {card_id: evidence[card_id].votes / best for card_id in ordered if evidence[card_id].votes > 0}
+    ordered = sorted(
+        (-told.votes, card_id.int, card_id) for card_id, told in evidence.items() if told.votes > 0
+    )
+    best = -ordered[0][0] if ordered else 0.0
+    return {card_id: -votes / best for votes, _, card_id in ordered}

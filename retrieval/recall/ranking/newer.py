@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from math import log
-from uuid import UUID
 
 from events.language.changes import READ, differ, mends, tells_of_a_change, values
 from events.language.concepts import concept, concepts_asked, concepts_changed
@@ -20,45 +18,16 @@ from events.language.terms import term_keys
 from projectors.cards.card import Card
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.asked import Asked, asks, words_of
+from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 
 COMPARED = 30
 """The best candidates, whose topics are compared."""
-_SAME_TOPIC = 0.5  # of the weight of an older card's topic: a newer card with so much is about the same
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
 _SOON = timedelta(minutes=30)
 
 
-@dataclass(frozen=True, slots=True)
-class Newer:
-    """What newer cards say about the older ones, by card. Numbers are from 0 to 1.
-
-    ``revised`` tells how much of a card's topic a newer card has that tells of a change or another value, and
-    ``revises`` tells the same of the newer card. ``by`` names, for a card that perhaps no longer holds, the card that
-    may have ended it. Of those in ``surely``, the newer card names the value or the slot of a fact, changes a value to
-    another one of its kind, or mends the very words.
-    """
-
-    revised: dict[UUID, float] = field(default_factory=dict)
-    revises: dict[UUID, float] = field(default_factory=dict)
-    by: dict[UUID, UUID] = field(default_factory=dict)
-    surely: set[UUID] = field(default_factory=set)
-
-    def ends(self, older: UUID, newer: UUID, share: float, *, surely: bool) -> None:
-        self.revised[older] = max(share, self.revised.get(older, 0.0))
-        self.revises[newer] = max(share, self.revises.get(newer, 0.0))
-        if share >= _SAME_TOPIC and (surely or older not in self.surely):
-            self.by[older] = newer
-            if surely:
-                self.surely.add(older)
-
-    def holds_again(self, card: UUID) -> None:
-        self.by.pop(card, None)
-        self.revised.pop(card, None)
-        self.surely.discard(card)
-
-
-def newer_on_the_same(cards: Sequence[Card], asked: Asked, near: Mapping[UUID, float]) -> Newer:
-    """Compares the cards of one recall.
+def compare(found: Sequence[Candidate], asked: Asked) -> None:
+    """Notes in the best candidates what newer ones do to older ones.
 
     The topic of a card are its words that the question has, or all its words when the question has none of them. The
     topic of a state is its value, too, and its slot, when the question asks for it. Only what one speaker said counts,
@@ -66,120 +35,113 @@ def newer_on_the_same(cards: Sequence[Card], asked: Asked, near: Mapping[UUID, f
     A turn that repeats a value without a word of change refreshes it.
     """
     own = sorted(
-        (_Said.of(each, asked.terms.get(each.card_id, frozenset())) for each in cards if _told_by_user(each)),
-        key=lambda said: (said.card.said_at, said.card.card_id),
+        (each for each in found[:COMPARED] if _told_by_user(each.card)),
+        key=lambda each: _when_said(each.card),
     )
-    spread = Counter(term for said in own for term in said.terms)
+    telling = [each for each in own if each.card.episode and asks(each.card.content) < 1]
+    spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
-    found = Newer()
-    for place, older in enumerate(own):
-        later = [newer for newer in own[place + 1 :] if newer.tells and newer.is_later_than(older)]
+    for older in own:
+        later = [newer for newer in telling if _is_later(newer.card, older.card)]
         if later and older.card.card_id not in asked.disputed:
-            _ended(older, later, weights, asked, found, near)
-    for place, newer in enumerate(own):
-        if newer.tells and mends(newer.card.content):
-            _mended(newer, own[:place], found)
-    for ended, by in asked.over.items():
-        found.ends(ended, by, 1.0, surely=True)
-    _share_among_turns(own, found)
-    return found
+            _compare_with(later, older, weights, asked)
+    for newer in telling:
+        if mends(newer.card.content):
+            _mend(newer, own)
+    _follow_the_facts(found, asked)
+    _share_among_turns(own)
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A card of the user's words, as it is compared. ``tells``: it is a turn that tells something."""
-
-    card: Card
-    terms: frozenset[int]
-    tells: bool
-
-    @classmethod
-    def of(cls, card: Card, terms: frozenset[int]) -> _Said:
-        return cls(card, terms, bool(card.episode) and asks(card.content) < 1)
-
-    def is_later_than(self, other: _Said) -> bool:
-        one, two = self.card, other.card
-        return (
-            one.said_at > two.said_at
-            and one.project_id == two.project_id
-            and one.speaker == two.speaker
-            and set(one.turn_ids).isdisjoint(two.turn_ids)
-        )
+def _when_said(card: Card) -> tuple[datetime, int]:
+    """The order in which cards were said. Of one instant, the card that was made later is the later one."""
+    return card.said_at, card.card_id.int
 
 
-def _ended(
-    older: _Said,
-    later: Sequence[_Said],
-    weights: Mapping[int, float],
-    asked: Asked,
-    found: Newer,
-    near: Mapping[UUID, float],
+def _is_later(one: Card, other: Card) -> bool:
+    return (
+        _when_said(one) > _when_said(other)
+        and one.project_id == other.project_id
+        and one.speaker == other.speaker
+        and set(one.turn_ids).isdisjoint(other.turn_ids)
+    )
+
+
+def _compare_with(
+    later: Sequence[Candidate], older: Candidate, weights: Mapping[int, float], asked: Asked
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
     value = asked.value(card)
-    slot = card.concept_key if card.concept_key in asked.question.concepts and card.entity == OWNER else None
+    # A new hobby ends no other hobby.
+    one = card.entity == OWNER and card.cardinality != "multi_value"
+    slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     topic = older.terms & asked.keys or older.terms
-    message = asked.question.message
     # A value that the question names tells which thing is meant.
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
     for newer in later:
-        changes = _changes(newer.card.content)
+        near, text = newer.evidence.meaning, newer.card.content
+        changes = _changes(text)
         if value is not None:
             share = _share(value or topic, newer.terms)
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
-                news = near.get(newer.card.card_id, 0.0) >= 0 and slot in _news(newer.card.content)
+                news = near >= 0 and slot in _news(text)
                 changes = changes or news
-                share = 1.0 if news or slot in _concepts(newer.card.content) else share
+                share = 1.0 if news or slot in _concepts(text) else share
             named = max(share, _share(of_slot, newer.terms, weights))
-            if changes and named >= _SAME_TOPIC:
-                found.ends(card.card_id, newer.card.card_id, named, surely=True)
+            if changes and named >= SAME_TOPIC:
+                older.is_ended(newer, named, surely=True)
             elif share >= 1:
-                found.holds_again(card.card_id)
-        own = _values(newer.card.content) if others else others
+                older.holds_again()
+        own = _values(text) if others else others
         another = differ(own, others)
-        if not meant <= own or not (changes or another):
+        # One more member of a list is no change of the others.
+        if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
         share = _share(topic, newer.terms)
         if share and _share(older.terms, newer.terms, weights) < _ALIKE:
             share = 0.0
-        replaced = changes and another and not message
+        replaced = changes and another and not asked.question.message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
-            share = max(share, min(near.get(card.card_id, 0.0), near.get(newer.card.card_id, 0.0)))
+            share = max(share, min(older.evidence.meaning, near))
         if share:
-            found.ends(card.card_id, newer.card.card_id, share, surely=replaced)
+            older.is_ended(newer, share, surely=replaced)
 
 
-def _mended(correction: _Said, before: Sequence[_Said], found: Newer) -> None:
+def _mend(correction: Candidate, own: Sequence[Candidate]) -> None:
     """Notes the last turn before a brief correction that it can mean. It needs no word of that turn."""
-    for said in reversed(before):
+    for before in reversed(own):
         if (
-            said.card.episode
-            and correction.is_later_than(said)
-            and correction.card.session_id == said.card.session_id
-            and correction.card.said_at - said.card.said_at <= _SOON
+            before.card.episode
+            and _is_later(correction.card, before.card)
+            and correction.card.session_id == before.card.session_id
+            and correction.card.said_at - before.card.said_at <= _SOON
         ):
-            found.ends(said.card.card_id, correction.card.card_id, 1.0, surely=True)
+            before.is_ended(correction, 1.0, surely=True)
             return
 
 
-def _share_among_turns(own: Sequence[_Said], found: Newer) -> None:
+def _follow_the_facts(found: Sequence[Candidate], asked: Asked) -> None:
+    """Notes that a turn is over when another card superseded its only fact."""
+    if not asked.over:
+        return
+    known = {each.card_id: each for each in found}
+    for turn, successor in asked.over.items():
+        if turn in known and successor in known:
+            known[turn].is_ended(known[successor], 1.0, surely=True)
+
+
+def _share_among_turns(own: Sequence[Candidate]) -> None:
     """Gives the cards of a turn what surely ends one of them."""
-    ended = {
-        turn: said.card.card_id
-        for said in own
-        if said.card.card_id in found.surely
-        for turn in said.card.turn_ids
-    }
-    for said in own:
-        for turn in said.card.turn_ids:
-            if turn in ended and said.card.card_id not in found.surely:
-                found.ends(said.card.card_id, found.by[ended[turn]], 1.0, surely=True)
+    ended = {turn: each for each in own if each.surely for turn in each.card.turn_ids}
+    for each in own:
+        for turn in each.card.turn_ids:
+            if not each.surely and turn in ended and (by := ended[turn].ended_by) is not None:
+                each.is_ended(by, 1.0, surely=True)
 
 
 def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:

@@ -11,9 +11,9 @@ from events.language.concepts import all_concepts
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.evidence import RRF_K
+from retrieval.recall.ranking.candidate import Candidate
+from retrieval.recall.ranking.evidence import RRF_K, Evidence
 from retrieval.recall.ranking.features import COMMON_CONCEPTS, holds
-from retrieval.recall.ranking.placed import Placed
 from retrieval.recall.ranking.places import Ranking
 
 _KINDS = ("state", "reference", "knowledge", "event")
@@ -46,7 +46,8 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
     told: dict[tuple[str, str], UUID] = {}
     same: dict[UUID, UUID] = {}
     turns: Counter[tuple[str, str | None]] = Counter()
-    placed: list[tuple[int, int, bool, int, UUID]] = []
+    placed: list[tuple[int, int, bool, int]] = []
+    kept: list[Card] = []
     for card in ordered:
         first = told.setdefault((card.kind, card.content), card.card_id)
         if first != card.card_id:
@@ -55,11 +56,12 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
         layer = (card.kind, card.context_layer)
         turns[layer] += 1
         other = card.context_layer != context_layer
-        placed.append((_KINDS.index(card.kind), turns[layer], other, len(placed), card.card_id))
+        placed.append((_KINDS.index(card.kind), turns[layer], other, len(kept)))
+        kept.append(card)
     return Ranking(
         [
-            Placed.of(card_id, {"overview": 1 / (RRF_K + place)})
-            for place, (*_, card_id) in enumerate(sorted(placed), 1)
+            Candidate(card=kept[number], evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
+            for place, (*_, number) in enumerate(sorted(placed), 1)
         ],
         {},
         same,

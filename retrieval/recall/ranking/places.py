@@ -17,11 +17,11 @@ from uuid import UUID
 
 from projectors.cards.card import Card
 from retrieval.recall.ranking.asked import Asked, asks
+from retrieval.recall.ranking.candidate import Candidate, by_score, by_votes
 from retrieval.recall.ranking.evidence import Evidence
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
-from retrieval.recall.ranking.newer import COMPARED, Newer, newer_on_the_same
-from retrieval.recall.ranking.placed import Placed
+from retrieval.recall.ranking.newer import compare
 
 YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
@@ -41,110 +41,103 @@ class Ranking:
     perhaps no longer holds, the card that may have ended it.
     """
 
-    placed: list[Placed]
+    placed: list[Candidate]
     beside: dict[UUID, list[UUID]]
     same: dict[UUID, UUID]
     newer: Mapping[UUID, UUID] = field(default_factory=dict)
 
 
-def featured(
-    evidence: Mapping[UUID, Evidence], cards: Mapping[UUID, Card], asked: Asked
-) -> tuple[dict[UUID, dict[str, float]], Newer]:
-    """Returns the features of each card with evidence, the best-found cards first, and what newer cards say."""
-    found = sorted(
-        (each for each in cards if each in evidence), key=lambda each: (-evidence[each].votes, each)
-    )
-    newer = Newer()
+def candidates_of(
+    evidence: Mapping[UUID, Evidence],
+    cards: Mapping[UUID, Card],
+    terms: Mapping[UUID, frozenset[int]],
+    asked: Asked,
+) -> list[Candidate]:
+    """Returns the cards with evidence, the best-found first, with their features and what newer cards say of each."""
+    found = [
+        Candidate(card=card, evidence=told, terms=terms.get(card_id, frozenset()))
+        for card_id, card in cards.items()
+        if (told := evidence.get(card_id)) is not None
+    ]
+    found.sort(key=by_votes)
     if asked.about_now:
-        newer = newer_on_the_same(
-            [cards[each] for each in found[:COMPARED]],
+        compare(found, asked)
+    # What ends a card answers in its place, so it is as near to the question.
+    own = {each: each.evidence for each in found if each.surely}
+    for older, told in own.items():
+        if older.ended_by is not None:
+            older.ended_by.evidence = older.ended_by.evidence.joined(told)
+    latest = _latest(found, asked) if asked.question.last else {}
+    seeds = {each.evidence.seed for each in found}
+    empty = {each.card_id: asked.empty(each) for each in found if each.card_id in seeds} if seeds else {}
+    for each in found:
+        seed = each.evidence.seed
+        each.features = features_of(
+            each,
             asked,
-            {each: evidence[each].meaning for each in found[:COMPARED]},
-        )
-    told = dict(evidence)
-    for older, ender in newer.by.items():
-        if older in newer.surely and ender in told:
-            told[ender] = told[ender].joined(evidence[older])
-    latest = _latest([cards[each] for each in found], told, asked) if asked.question.last else {}
-    seeds = {told[each].seed for each in found} & cards.keys()
-    empty: dict[UUID | None, float] = {each: asked.empty(cards[each]) for each in seeds if each is not None}
-    return {
-        each: features_of(
-            cards[each],
-            told[each],
-            asked,
-            newer,
             latest=latest.get(each, 0.0),
-            beside_empty=empty.get(told[each].seed, 0.0),
+            beside_empty=0.0 if seed is None else empty.get(seed, 0.0),
         )
-        for each in found
-    }, newer
+    return found
 
 
-def _latest(found: Sequence[Card], told: Mapping[UUID, Evidence], asked: Asked) -> dict[UUID, float]:
+def _latest(found: Sequence[Candidate], asked: Asked) -> dict[Candidate, float]:
     """Returns how late each card on the topic happened: 1 for the latest, a half for the one before, and so on.
 
     On the topic are the user's own words that are near to the question by their words and their meaning together, and
     that tell of something that has happened. What a turn tells of happened at the time that it names, if it names one.
     """
     near = [
-        card
-        for card in found
-        if told[card.card_id].words + told[card.card_id].meaning >= _ON_THE_TOPIC
-        and card.provenance != "assistant_stated"
-        and card.event_status != "cancelled"
-        and not (card.event_status == "planned" and not card.time_resolved)
-        and not (card.episode and asks(card.content) >= 1)
+        each
+        for each in found
+        if each.evidence.words + each.evidence.meaning >= _ON_THE_TOPIC
+        and each.card.provenance != "assistant_stated"
+        and each.card.event_status != "cancelled"
+        and not (each.card.event_status == "planned" and not each.card.time_resolved)
+        and not (each.card.episode and asks(each.card.content) >= 1)
     ]
     named = {
-        turn: card.begun
-        for card in near
-        if card.kind == "event" and card.time_resolved
-        for turn in card.turn_ids
+        turn: each.card.begun
+        for each in near
+        if each.card.kind == "event" and each.card.time_resolved
+        for turn in each.card.turn_ids
     }
     when = {
-        card.card_id: next((at for turn in card.turn_ids if (at := named.get(turn))), card.said_at)
-        for card in near
+        each: next((at for turn in each.card.turn_ids if (at := named.get(turn))), each.card.said_at)
+        for each in near
     }
     past = sorted({at for at in when.values() if at <= asked.question.now}, reverse=True)
     places = {at: 1 / place for place, at in enumerate(past, 1)}
-    return {card: places.get(at, 0.0) for card, at in when.items()}
+    return {each: places.get(at, 0.0) for each, at in when.items()}
 
 
-def ranked(
-    features: Mapping[UUID, Mapping[str, float]],
-    newer: Newer,
-    evidence: Mapping[UUID, Evidence],
-    cards: Mapping[UUID, Card],
-    asked: Asked,
-    model: Linear,
-) -> Ranking:
-    """Returns the places of the cards whose ``features`` are known."""
-    placed = [Placed.of(card_id, model.contributions(of_card)) for card_id, of_card in features.items()]
-    kept, same = distinct(sorted(placed, key=Placed.order), cards)
-    scores = {each.card_id: each.score for each in placed}
+def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
+    """Returns the places of the candidates, whose features are known."""
+    for each in found:
+        each.scored(model.contributions(each.features))
     ended = {
-        older: by
-        for older, by in newer.by.items()
-        if older in newer.surely or scores[by] >= scores[older] - _NEAR
+        each: each.ended_by
+        for each in found
+        if each.ended_by is not None and (each.surely or each.ended_by.score >= each.score - _NEAR)
     }
-    grouped, beside = by_turn(kept, cards, evidence)
-    grouped = below_the_newer(
-        grouped, beside, {older: by for older, by in ended.items() if older in newer.surely}
-    )
+    kept, same = distinct(sorted(found, key=by_score))
+    places, beside = by_turn(kept)
+    places = below_the_newer(places, beside)
     if asked.question.message:
-        grouped = spread(grouped, lambda each: {(cards[each].project_id, cards[each].session_id)})
+        places = spread(places, lambda each: {(each.card.project_id, each.card.session_id)})
     elif asked.question.several:
-        members = asked.members(cards.values())
-        told = {
-            each: (asked.value(cards[each]) or frozenset()) | asked.terms.get(each, frozenset())
-            for each in cards
-        }
-        grouped = spread(grouped, lambda each: [one for one in members if one <= told[each]])
-    return Ranking(grouped, beside, same, ended)
+        members = asked.members(found)
+        told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
+        places = spread(places, lambda each: [member for member in members if member <= told[each]])
+    return Ranking(
+        places,
+        {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()},
+        same,
+        {each.card_id: by.card_id for each, by in ended.items()},
+    )
 
 
-def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list[Placed], dict[UUID, UUID]]:
+def distinct(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[UUID, UUID]]:
     """Returns the ranking without repeated words, and for each card left out the card that stays.
 
     Of cards that differ only in their numbers, the best one keeps its score and the others lose a part: reminders and
@@ -153,16 +146,18 @@ def distinct(ranked: Sequence[Placed], cards: Mapping[UUID, Card]) -> tuple[list
     first: dict[tuple[Any, ...], UUID] = {}
     formulas: set[tuple[Any, ...]] = set()
     kept, same = [], {}
-    for placed in ranked:
-        card = cards[placed.card_id]
+    for each in ordered:
+        card = each.card
         words = (card.kind, card.episode, card.speaker, card.content, card.effective_at)
-        if (other := first.setdefault(words, placed.card_id)) != placed.card_id:
-            same[placed.card_id] = other
+        if (other := first.setdefault(words, card.card_id)) is not card.card_id:
+            same[card.card_id] = other
             continue
         formula = (card.kind, card.episode, card.speaker, _formula(card.content))
-        kept.append(placed.plus("words that differ in numbers", -_FORMULA) if formula in formulas else placed)
+        if formula in formulas:
+            each.add("words that differ in numbers", -_FORMULA)
         formulas.add(formula)
-    return sorted(kept, key=Placed.order), same
+        kept.append(each)
+    return sorted(kept, key=by_score), same
 
 
 @lru_cache(maxsize=8192)
@@ -170,9 +165,7 @@ def _formula(text: str) -> str:
     return _NUMBERED.sub("#", text[:_READ].casefold())
 
 
-def by_turn(
-    ranked: Sequence[Placed], cards: Mapping[UUID, Card], evidence: Mapping[UUID, Evidence]
-) -> tuple[list[Placed], dict[UUID, list[UUID]]]:
+def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
     The best-placed card leads. An episode gives the lead to another card of its turn that says more: a fact, a
@@ -180,72 +173,67 @@ def by_turn(
     score of the episode, and the words of the turn stand beside it. A card joins another when that one shows all turns
     of the card.
     """
-    leader_of: dict[str, UUID] = {}
-    groups: dict[UUID, list[Placed]] = {}
-    for placed in ranked:
+    leader_of: dict[str, Candidate] = {}
+    groups: dict[Candidate, list[Candidate]] = {}
+    for each in ordered:
         # A reference is a place of its own: the turns of its last op do not tell all of it.
-        own = [] if cards[placed.card_id].kind == "reference" else cards[placed.card_id].turn_ids
+        own = [] if each.card.kind == "reference" else each.card.turn_ids
         over = {leader_of.get(turn) for turn in own}
         lead = over.pop() if len(over) == 1 else None
         if lead is not None:
-            groups[lead].append(placed)
+            groups[lead].append(each)
             continue
-        groups[placed.card_id] = [placed]
+        groups[each] = []
         for turn in own:
-            leader_of.setdefault(turn, placed.card_id)
-    places, beside = [], {}
-    for best, *others in groups.values():
-        lead_card = best
-        if cards[best.card_id].episode:
-            least = _YIELDS * evidence[best.card_id].votes
-            near = (each for each in others if evidence[each.card_id].votes >= least)
-            says_more = (each for each in near if _says_more(each, cards, than=cards[best.card_id]))
-            if (more := next(says_more, None)) is not None:
-                lead_card = more.plus("the turn's words", best.score - more.score)
+            leader_of.setdefault(turn, each)
+    places: list[Candidate] = []
+    beside: dict[Candidate, list[Candidate]] = {}
+    for best, others in groups.items():
+        lead = best
+        if best.card.episode:
+            near = (each for each in others if each.votes >= _YIELDS * best.votes)
+            lead = next((each for each in near if _says_more(each.card, than=best.card)), best)
+            if lead is not best:
+                lead.add("the turn's words", best.score - lead.score)
         if others:
-            beside[lead_card.card_id] = [
-                each.card_id for each in (best, *others) if each.card_id != lead_card.card_id
-            ]
-        places.append(lead_card)
-    return sorted(places, key=Placed.order), beside
+            beside[lead] = [each for each in (best, *others) if each is not lead]
+        places.append(lead)
+    return sorted(places, key=by_score), beside
 
 
-def _says_more(placed: Placed, cards: Mapping[UUID, Card], *, than: Card) -> bool:
+def _says_more(card: Card, *, than: Card) -> bool:
     """True for a state or knowledge, and for an event with a time that the episode ``than`` does not tell."""
-    card = cards[placed.card_id]
     if card.kind == "event":
         return not card.episode and bool(card.time_resolved) and not than.time_resolved
     return True
 
 
 def below_the_newer(
-    places: Sequence[Placed], beside: Mapping[UUID, Sequence[UUID]], newer: Mapping[UUID, UUID]
-) -> list[Placed]:
-    """Returns the places with each card that perhaps no longer holds just below the place of the card that ended it."""
+    places: Sequence[Candidate], beside: Mapping[Candidate, Sequence[Candidate]]
+) -> list[Candidate]:
+    """Returns the places with each card that surely no longer holds just below the place of the card that ended it."""
     leads = {other: lead for lead, others in beside.items() for other in others}
     ordered = list(places)
     for place in places:
-        ender = newer.get(place.card_id)
-        if ender is None:
+        if place.ended_by is None or not place.surely:
             continue
-        ender = leads.get(ender, ender)
-        at = {each.card_id: number for number, each in enumerate(ordered)}
-        if ender not in at or at[ender] < at[place.card_id]:
+        ender = leads.get(place.ended_by, place.ended_by)
+        if ender not in ordered or ordered.index(ender) < ordered.index(place):
             continue
-        above = ordered[at[ender]]
-        moved = place.plus(YIELDED, above.score - place.score)
-        ordered.pop(at[place.card_id])
-        ordered.insert(at[ender], moved)
+        place.add(YIELDED, ender.score - place.score)
+        ordered.remove(place)
+        ordered.insert(ordered.index(ender) + 1, place)
     return ordered
 
 
-def spread(places: Sequence[Placed], groups: Callable[[UUID], Collection[Hashable]]) -> list[Placed]:
+def spread(
+    places: Sequence[Candidate], groups: Callable[[Candidate], Collection[Hashable]]
+) -> list[Candidate]:
     """Returns the places greedily: a place whose groups all were seen loses a part for each better place of one."""
     seen: Counter[Hashable] = Counter()
-    spread_out = []
-    for placed in places:
-        own = groups(placed.card_id)
-        again = min((seen[each] for each in own), default=0)
-        spread_out.append(placed.plus("more of the same", -_AGAIN * again) if again else placed)
+    for each in places:
+        own = groups(each)
+        if again := min((seen[group] for group in own), default=0):
+            each.add("more of the same", -_AGAIN * again)
         seen.update(own)
-    return sorted(spread_out, key=Placed.order)
+    return sorted(places, key=by_score)

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -35,10 +36,10 @@ from projectors.embedding.embedder import DEFAULT_MODEL
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.ranking.asked import Asked as Common
+from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.evidence import Evidence
 from retrieval.recall.ranking.linear import VERSION, Linear, shipped
-from retrieval.recall.ranking.newer import Newer
-from retrieval.recall.ranking.places import featured, ranked
+from retrieval.recall.ranking.places import candidates_of, ranked
 from retrieval.recall.recall import Ask, asked_for
 from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
 from tests.bench.support.provenance import PROVENANCE
@@ -66,15 +67,18 @@ _CHOSEN = (
 
 @dataclass
 class Sample:
-    """One question: the cards that were found for it, with their features."""
+    """One question: the cards that were found for it, with their evidence and the keys of their terms."""
 
     name: str
     question: Asked
-    features: dict[UUID, dict[str, float]]
     asked: Common
-    newer: Newer
     evidence: Mapping[UUID, Evidence]
+    terms: Mapping[UUID, frozenset[int]]
     cards: Mapping[UUID, Card]
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        return candidates_of(self.evidence, self.cards, self.terms, self.asked)
 
     @property
     def person(self) -> str:
@@ -113,10 +117,9 @@ async def samples_of(settings: Settings, chosen: Sequence[EvalSet]) -> list[Samp
                     for card_id, card in seen.cards.items()
                     if limit is None or all(order.get(turn, 0) < limit for turn in card.turn_ids)
                 }
-                seen = replace(seen, cards=cards)
                 common = asked_for(seen, ask)
-                features, newer = featured(seen.evidence, cards, common)
-                found.append(Sample(asked.name, question, features, common, newer, seen.evidence, cards))
+                terms = {card_id: seen.terms.get(card_id, frozenset()) for card_id in cards}
+                found.append(Sample(asked.name, question, common, seen.evidence, terms, cards))
             print(f"{asked.name}: {len(asked.questions)} questions", file=sys.stderr, flush=True)
     finally:
         await recall.close()
@@ -141,19 +144,19 @@ def choices_of(samples: Sequence[Sample], names: Sequence[str]) -> Choices:
     rows, starts, weights, folds, sets, total = [], [], [], [], [], 0
     columns = {name: number for number, name in enumerate(names)}
     for sample in samples:
-        ids = list(sample.features)
-        table = np.zeros((len(ids), len(names)))
-        for row, card_id in enumerate(ids):
-            for name, value in sample.features[card_id].items():
+        found = sample.candidates
+        table = np.zeros((len(found), len(names)))
+        for row, each in enumerate(found):
+            for name, value in each.features.items():
                 if name in columns:
                     table[row, columns[name]] = value
-        right = np.array([sample.right(sample.cards[card_id]) for card_id in ids], bool)
+        right = np.array([sample.right(each.card) for each in found], bool)
         if not right.any() or right.all():
             continue
         # Only the best-found card of each turn has to be high: the others share its place.
         best: dict[tuple[str, ...], int] = {}
         for row in np.flatnonzero(right).tolist():
-            best.setdefault(tuple(sorted(sample.cards[ids[row]].turn_ids)), row)
+            best.setdefault(tuple(sorted(found[row].card.turn_ids)), row)
         for row in best.values():
             rows.append(table[~right] - table[row])
             starts.append(total)
@@ -202,16 +205,14 @@ def fit(choices: Choices, without: int | None = None) -> NDArray[np.float64]:
 
 
 def measured(sample: Sample, model: Linear) -> dict[str, float]:
-    ranking = ranked(sample.features, sample.newer, sample.evidence, sample.cards, sample.asked, model)
-    turns = {card_id: list(sample.cards[card_id].turn_ids) for card_id in sample.cards}
+    ranking = ranked(sample.candidates, sample.asked, model)
+    turns = {each.card_id: list(each.card.turn_ids) for each in sample.candidates}
     for left_out, kept in ranking.same.items():
         turns[kept] = [*turns[kept], *turns[left_out]]
     return scores(
         sample.question,
         [
-            Place(
-                tuple(turns[each.card_id]), sample.cards[each.card_id].content, each.card_id in ranking.newer
-            )
+            Place(tuple(turns[each.card_id]), each.card.content, each.card_id in ranking.newer)
             for each in ranking.placed[:20]
         ],
     )
@@ -239,7 +240,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    parser.add_argument("--keep", type=Path, help="a folder that keeps cards and features for the next run")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps the found cards for the next run")
     parser.add_argument("--write", type=Path, help="the file of coefficients to write")
     parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
     parser.add_argument("--without-sets", nargs="*", default=[], help="sets to measure and not to fit on")
@@ -259,7 +260,7 @@ def main() -> int:
             samples = collected(folder, chosen)
             kept_samples.write_bytes(pickle.dumps(samples))
     samples = [sample for sample in samples if sample.name in options.sets]
-    given = {name for sample in samples for features in sample.features.values() for name in features}
+    given = {name for sample in samples for each in sample.candidates for name in each.features}
     names = sorted(given - set(_CHOSEN) - set(options.without))
     model = shipped()
     fixed = {name: model.coefficients.get(name, 0.0) for name in _CHOSEN}

@@ -155,6 +155,36 @@ def test_the_value_that_a_question_names_tells_which_thing_is_meant() -> None:
     assert ended("Who is hired for a month?", asked, other) == {1: 2}
 
 
+def test_of_two_values_said_in_one_instant_the_one_recorded_later_is_newer() -> None:
+    first = episode(1, "My haircut is at 2pm", said_at=LATER)
+    second = episode(2, "My haircut is at 4:30pm", said_at=LATER)
+    assert (
+        order("What time is my haircut?", first, second, *OTHERS, shares=(0.9, 0.9, 0.1, 0.1, 0.1, 0.1))[0]
+        == 2
+    )
+    assert ended("What time is my haircut?", second, first) == {1: 2}
+
+
+def test_a_question_that_gives_its_reason_tells_it() -> None:
+    before = episode(1, "My haircut is at 2pm", said_at=EARLIER)
+    asks = "What shall I do with the afternoon now that my haircut moved to 4:30pm?"
+    assert ended("What time is my haircut?", before, episode(2, asks, said_at=LATER)) == {1: 2}
+    only = "Can my haircut be moved to 4:30pm?"
+    assert ended("What time is my haircut?", before, episode(2, only, said_at=LATER)) == {}
+    chinese = "既然理髮改到下午四點半，我下午做什麼？"
+    assert ended(
+        "理髮是幾點？", episode(1, "理髮約在下午兩點", said_at=EARLIER), episode(2, chinese, said_at=LATER)
+    ) == {1: 2}
+
+
+def test_a_further_member_of_a_list_ends_no_other_member() -> None:
+    old = state(1, "Enjoys rowing", "hobby", value="rowing", cardinality="multi_value", said_at=EARLIER)
+    told = episode(2, "Rowing is the hobby of my heart", said_at=EARLIER, turn_ids=["t2"])
+    another = episode(3, "The marimba is my new hobby", said_at=LATER)
+    assert ended("What are my hobbies?", old, told, another) == {}
+    assert ended("What are my hobbies?", old, episode(3, "I gave up rowing", said_at=LATER)) == {1: 3}
+
+
 def test_texts_of_nothing_but_values_or_change_words_end_nothing_in_another_project() -> None:
     values = [f"value{number}" for number in range(15)]
     facts = [
