@@ -82,7 +82,7 @@ def record(connection: Connection, entries: Sequence[Entry], key: bytes | None =
     return int(row[0])
 
 
-def _row(entry: Entry, key: bytes) -> dict[str, Any]:
+def _row(entry: Entry, key: bytes) -> dict[str, object]:
     principal = entry.principal
     return {
         "entry_id": entry.entry_id,
@@ -122,7 +122,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def parameters(self, *, before: int | None, limit: int) -> dict[str, Any]:
+    def parameters(self, *, before: int | None, limit: int) -> dict[str, object]:
         """Returns the parameters of the statement ``audit_page``: entries below the position ``before``."""
         named = {name: getattr(self, name) for name in self.__slots__}
         return {**named, "before": before, "limit": limit}
@@ -139,7 +139,7 @@ def page(
     return [document(row) for row in rows]
 
 
-def every_entry(connection: Connection) -> Iterator[dict[str, Any]]:
+def every_entry(connection: Connection) -> Iterator[dict[str, object]]:
     """Yields every entry in the order of the chain, from one snapshot. The connection must not be in autocommit."""
     with connection.cursor("audit_export", row_factory=dict_row) as cursor:
         cursor.itersize = _EXPORT_ROWS
@@ -148,7 +148,7 @@ def every_entry(connection: Connection) -> Iterator[dict[str, Any]]:
             yield document(row)
 
 
-def document(row: Mapping[str, Any]) -> dict[str, Any]:
+def document(row: Mapping[str, object]) -> dict[str, Any]:
     """Returns a row as JSON values."""
     return {
         name: value.astimezone(UTC).isoformat()

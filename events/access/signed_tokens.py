@@ -61,7 +61,7 @@ class SignedTokens:
                 )
         self._settings = settings
         self._refresh_s, self._again_s = refresh_s, again_s
-        self._keys: dict[str, tuple[Any, tuple[str, ...]]] = {}
+        self._keys: dict[str, tuple[object, tuple[str, ...]]] = {}
         self._read_at = self._tried_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
 
@@ -129,7 +129,7 @@ class SignedTokens:
             logger.warning("the public keys at CARDLOG_JWT_JWKS cannot be read (%s); %s", reason, kept)
 
 
-def usable_keys(data: bytes) -> dict[str, tuple[Any, tuple[str, ...]]]:
+def usable_keys(data: bytes) -> dict[str, tuple[object, tuple[str, ...]]]:
     """Returns the public keys of a JSON Web Key Set by id, each with the algorithms that it may verify.
 
     Symmetric keys, keys for encryption, and RSA keys below 2048 bits are left out. Raises ValueError when no key
@@ -139,7 +139,7 @@ def usable_keys(data: bytes) -> dict[str, tuple[Any, tuple[str, ...]]]:
         raise ValueError(f"the key set has more than {_LARGEST_SET} bytes")
     document = orjson.loads(data)
     listed = document.get("keys") if isinstance(document, dict) else None
-    found: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    found: dict[str, tuple[object, tuple[str, ...]]] = {}
     for each in listed[:_MOST_KEYS] if isinstance(listed, list) else []:
         if not isinstance(each, dict) or each.get("use", "sig") != "sig" or "d" in each or "k" in each:
             continue
@@ -160,7 +160,7 @@ def usable_keys(data: bytes) -> dict[str, tuple[Any, tuple[str, ...]]]:
     return found
 
 
-def principal_of(claims: Mapping[str, Any], settings: Settings) -> Principal | None:
+def principal_of(claims: Mapping[str, object], settings: Settings) -> Principal | None:
     """Returns the principal that verified claims name; None when a claim that the settings name is missing or unfit."""
     tenant, users = DEFAULT_TENANT, None
     if settings.jwt_tenant_claim:

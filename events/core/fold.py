@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from events.core.cards import Statements
@@ -16,7 +15,7 @@ from events.core.evolution.entries import LOG_END, logged
 from events.core.evolution.old_pointers import redirected, resolved
 from events.core.feed import CardFeed, Trust
 from events.core.patches import Op, PatchConflictError, applied, shown
-from events.core.pointers import MISSING, Json, join, value_at
+from events.core.pointers import MISSING, join, value_at
 from events.core.proposals import proposals, sure
 from events.core.replay import difference, in_force, picked, replayed
 from events.core.schema import check_document
@@ -28,6 +27,7 @@ from events.core.state import (
     Mark,
     QueueEntry,
     mark_of,
+    queued,
     stepped,
 )
 from events.resources.core import QueueStatus
@@ -43,6 +43,7 @@ from events.types.core import (
     SchemaReverted,
 )
 from events.types.envelope import Event
+from events.types.json_values import Json
 
 CORRECTED = "user_correction"
 INFERRED = "inference"
@@ -116,7 +117,10 @@ class CoreFold:
             case PatchRefused():
                 self._decide(payload.queue_id, "refused", event, payload.by, payload.reason)
             case PatchQueued():
-                self._enqueue(_entry_of(event, payload))
+                conflict = PatchConflictError(
+                    payload.fault, payload.op, payload.path, payload.reason, payload.expected, payload.actual
+                )
+                self._enqueue(queued(event, payload.patch, conflict, payload, guards=payload.guards))
             case CoreRolledBack():
                 self._roll_back(event, payload)
             case SchemaProposed() | SchemaPromoted() | SchemaReverted():
@@ -145,7 +149,31 @@ class CoreFold:
         others: tuple[UUID, ...] = (),
         check: bool = False,
     ) -> bool:
-        change = Change(
+        change = self._next(event, kind, ops, guards, trust, about, others)
+        try:
+            document, marks, done = stepped(self.state.document, self.state.marks, change)
+            if check:
+                check_document(document, list(done))
+        except PatchConflictError as error:
+            # It fitted when it was made. An event that it stood on was erased since, or a bound is reached.
+            self._enqueue(queued(event, change.ops, error, change, guards=guards))
+            return False
+        # Only a guard rewrites operations.
+        self._advance(replace(change, ops=done) if guards else change, document, marks)
+        return True
+
+    def _next(
+        self,
+        event: Event,
+        kind: ChangeKind,
+        ops: Sequence[Op],
+        guards: tuple[int, ...],
+        trust: Trust,
+        about: object,
+        others: tuple[UUID, ...],
+    ) -> Change:
+        """Returns the change that makes the next version. ``about`` is the payload or the value behind it."""
+        return Change(
             version=self.state.version + 1,
             event_id=event.event_id,
             position=event.position,
@@ -161,17 +189,6 @@ class CoreFold:
             turn_ids=tuple(getattr(about, "turn_ids", ())),
             others=others,
         )
-        try:
-            document, marks, done = stepped(self.state.document, self.state.marks, change)
-            if check:
-                check_document(document, list(done))
-        except PatchConflictError as error:
-            # It fitted when it was made. An event that it stood on was erased since, or a bound is reached.
-            self._enqueue(_unfit(event, change, error))
-            return False
-        # Only a guard rewrites operations.
-        self._advance(replace(change, ops=done) if guards else change, document, marks)
-        return True
 
     def _advance(self, change: Change, document: object, marks: object) -> None:
         self.state = CoreState(
@@ -187,19 +204,7 @@ class CoreFold:
             self.snapshots.append(self.state)
 
     def _roll_back(self, event: Event, payload: CoreRolledBack) -> None:
-        change = Change(
-            version=self.state.version + 1,
-            event_id=event.event_id,
-            position=event.position,
-            kind="rollback",
-            ops=(),
-            guards=(),
-            at=event.occurred_at,
-            actor=event.actor,
-            trust=Trust.USER,
-            rationale=payload.rationale,
-            others=payload.event_ids,
-        )
+        change = self._next(event, "rollback", (), (), Trust.USER, payload, payload.event_ids)
         made = replayed(in_force([*self._history, change]))
         ops = difference(self.state.document, made.document)
         self._advance(replace(change, ops=ops), made.document, made.marks)
@@ -267,38 +272,23 @@ class CoreFold:
 
     def _contradicting(
         self, event: Event, document: Json, wish: Wish
-    ) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+    ) -> tuple[list[dict[str, object]], tuple[int, ...]]:
         """Returns the operations that replace a value that no card gave, or none and queues them."""
         path = join(wish.slot[0])
         held = value_at(document, wish.slot[0])
         mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
         value = wish.after if wish.slot[1] is None else [wish.after]
-        op: dict[str, Any] = {"op": "add", "path": path, "value": value}
+        op: dict[str, object] = {"op": "add", "path": path, "value": value}
         if mark is None or outweighs(wish.by.trust, wish.by.confidence, mark):
             return [op], ()
         if not any(each.path == path and each.status == "open" for each in self._queue.values()):
-            self._enqueue(
-                QueueEntry(
-                    queue_id=event.event_id,
-                    kind="contradiction",
-                    status="open",
-                    patch=[op],
-                    guards=(),
-                    actor=event.actor,
-                    fault="contradiction",
-                    reason=f"a card says {shown(value)!r}; the document has a value of version {mark.version}, "
-                    "which is trusted more",
-                    op=0,
-                    path=path,
-                    expected=shown(value),
-                    actual=shown(held),
-                    position=event.position,
-                    queued_at=event.occurred_at,
-                    source=wish.by.trust.name.lower(),
-                    confidence=wish.by.confidence,
-                    turn_ids=wish.by.turn_ids,
-                )
+            reason = (
+                f"a card says {shown(value)!r}; the document has a value of version {mark.version}, "
+                "which is trusted more"
             )
+            conflict = PatchConflictError("contradiction", 0, path, reason, shown(value), shown(held))
+            basis = replace(wish.by, source=wish.by.trust.name.lower(), rationale=None)
+            self._enqueue(queued(event, [op], conflict, basis, kind="contradiction"))
         return [], ()
 
     def _withdraw_contradictions(self, event: Event, wish: Wish) -> None:
@@ -348,49 +338,3 @@ def hardest_mark(marks: Json) -> Mark | None:
             if best is None or (mark.trust, mark.confidence) > (best.trust, best.confidence):
                 best = mark
     return best
-
-
-def _entry_of(event: Event, payload: PatchQueued) -> QueueEntry:
-    return QueueEntry(
-        queue_id=event.event_id,
-        kind="patch",
-        status="open",
-        patch=payload.patch,
-        guards=payload.guards,
-        actor=event.actor,
-        fault=payload.fault,
-        reason=payload.reason,
-        op=payload.op,
-        path=payload.path,
-        expected=payload.expected,
-        actual=payload.actual,
-        position=event.position,
-        queued_at=event.occurred_at,
-        source=payload.source,
-        confidence=payload.confidence,
-        rationale=payload.rationale,
-        turn_ids=payload.turn_ids,
-    )
-
-
-def _unfit(event: Event, change: Change, error: PatchConflictError) -> QueueEntry:
-    return QueueEntry(
-        queue_id=event.event_id,
-        kind="patch",
-        status="open",
-        patch=change.ops,
-        guards=change.guards,
-        actor=change.actor,
-        fault=error.fault,
-        reason=error.reason,
-        op=error.op,
-        path=error.path,
-        expected=error.expected,
-        actual=error.actual,
-        position=event.position,
-        queued_at=event.occurred_at,
-        source=change.source,
-        confidence=change.confidence,
-        rationale=change.rationale,
-        turn_ids=change.turn_ids,
-    )

@@ -13,7 +13,6 @@ import orjson
 
 from events.core.pointers import (
     MISSING,
-    Json,
     PointerError,
     Tokens,
     index_of,
@@ -22,8 +21,9 @@ from events.core.pointers import (
     value_at,
 )
 from events.types.core import Fault
+from events.types.json_values import Json, JsonObject
 
-Op = Mapping[str, Any]
+Op = JsonObject
 
 MAX_OPS = 1000
 MAX_PATCH_BYTES = 128 * 1024
@@ -70,7 +70,7 @@ class PatchConflictError(Exception):
         return f"operation {self.op} at {self.path!r}: {self.reason}"
 
 
-def checked(patch: Any) -> list[dict[str, Any]]:
+def checked(patch: Any) -> list[dict[str, object]]:
     """Returns the operations of ``patch`` with their own members only. Raises :class:`PatchMalformedError`."""
     if not isinstance(patch, list):
         raise PatchMalformedError(None, None, "must be a list of JSON Patch operations (RFC 6902)")
@@ -88,7 +88,7 @@ def checked(patch: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _checked_op(index: int, op: Any) -> dict[str, Any]:
+def _checked_op(index: int, op: object) -> dict[str, object]:
     if not isinstance(op, dict):
         raise PatchMalformedError(index, None, "must be an object with op and path")
     name, path = op.get("op"), op.get("path")
@@ -181,13 +181,13 @@ def names_items(patch: Iterable[Op]) -> bool:
     return any(index_of(token) is not None for pointer in pointers for token in split(pointer))
 
 
-def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[dict[str, Any]], tuple[int, ...]]:
+def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[dict[str, object]], tuple[int, ...]]:
     """Returns the document after ``patch``, the operations with their guards, and the numbers of the guards.
 
     Before each operation on an existing item of an array stands a ``test`` of what tells this item from the others.
     Raises :class:`PatchConflictError` with the number that the operation has in ``patch``.
     """
-    ops: list[dict[str, Any]] = []
+    ops: list[dict[str, object]] = []
     guards: list[int] = []
     copied = tested = 0
     for index, op in enumerate(patch):
@@ -289,7 +289,7 @@ def _copied(container: Json, op: Op, index: int) -> Any:
     return container.copy()
 
 
-def _key(container: dict[str, Json] | list[Json], token: str) -> Any:
+def _key(container: dict[str, Json] | list[Json], token: str) -> object:
     """Returns the key of an existing member, or :data:`MISSING`."""
     if isinstance(container, dict):
         return token if token in container else MISSING
@@ -324,7 +324,7 @@ def shown(value: Json) -> Json:
     return value if len(text) <= _SHOWN else text[:_SHOWN].decode(errors="ignore") + " …"
 
 
-def _guards_of(document: Json, op: Op) -> Iterable[dict[str, Any]]:
+def _guards_of(document: Json, op: Op) -> Iterable[dict[str, object]]:
     """The tests of the items that an operation means by their index."""
     if op["op"] == "test":
         return
@@ -352,7 +352,7 @@ def _guards_of(document: Json, op: Op) -> Iterable[dict[str, Any]]:
                 break
 
 
-def _test_of(item: Tokens, value: Json) -> dict[str, Any]:
+def _test_of(item: Tokens, value: Json) -> dict[str, object]:
     if isinstance(value, dict):
         for name in _NAMES:
             if isinstance(value.get(name), str | int) and value[name] != "":

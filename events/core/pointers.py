@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
-Json = Any
+from events.types.json_values import Json
+
 Tokens = tuple[str, ...]
 
 _ESCAPE = re.compile(r"~(?![01])")

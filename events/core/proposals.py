@@ -8,11 +8,12 @@ from uuid import UUID, uuid5
 
 from events.core.contributions import Slot, Wish, operations, slot_of, wishes
 from events.core.feed import CardValue, Trust
-from events.core.patches import Op, same, shown
+from events.core.patches import Op, PatchConflictError, same, shown
 from events.core.places import APPEND
-from events.core.pointers import MISSING, Json, join, split, value_at
-from events.core.state import QueueEntry
+from events.core.pointers import MISSING, join, split, value_at
+from events.core.state import QueueEntry, queued
 from events.types.envelope import Event
+from events.types.json_values import Json
 
 MAX_WAITING = 200
 """The most entries of a user that wait. A further proposal is left out of the queue; its card stays."""
@@ -83,26 +84,12 @@ def _has(document: Json, value: CardValue) -> bool:
 def _proposed(event: Event, document: Json, wish: Wish, taken: Container[UUID]) -> QueueEntry:
     path = _path(wish)
     held = MISSING if wish.slot[1] is not None else value_at(document, wish.slot[0])
-    return QueueEntry(
-        queue_id=uuid5(event.event_id, path) if event.event_id in taken else event.event_id,
-        kind="proposal",
-        status="open",
-        patch=[{"op": "add", "path": path, "value": wish.after}],
-        guards=(),
-        actor=event.actor,
-        fault="confidence",
-        reason=f"the confidence {wish.by.confidence:g} is below the one from which values apply",
-        op=0,
-        path=path,
-        expected=shown(wish.after),
-        actual=None if held is MISSING else shown(held),
-        position=event.position,
-        queued_at=event.occurred_at,
-        source=wish.by.source,
-        confidence=wish.by.confidence,
-        rationale=wish.by.rationale,
-        turn_ids=wish.by.turn_ids,
-    )
+    reason = f"the confidence {wish.by.confidence:g} is below the one from which values apply"
+    actual = None if held is MISSING else shown(held)
+    conflict = PatchConflictError("confidence", 0, path, reason, shown(wish.after), actual)
+    patch: list[Op] = [{"op": "add", "path": path, "value": wish.after}]
+    entry = queued(event, patch, conflict, wish.by, kind="proposal")
+    return replace(entry, queue_id=uuid5(event.event_id, path)) if event.event_id in taken else entry
 
 
 def _is_about(entry: QueueEntry, wish: Wish) -> bool:

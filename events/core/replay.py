@@ -9,9 +9,9 @@ from uuid import UUID
 import jsonpatch
 
 from events.core.patches import Op, PatchConflictError, applied, same
-from events.core.pointers import Json
 from events.core.schema import empty_document
 from events.core.state import Change, stepped
+from events.types.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,13 @@ from uuid import UUID
 import orjson
 
 from events.core.feed import Trust
-from events.core.pointers import Json
 from events.core.state import Change, CoreState, QueueEntry
+from events.types.json_values import json_text
 
 _ROW = ("queue_id", "status", "position", "queued_at")
 _SAME = tuple(
     each.name for each in fields(Change) if each.name not in ("ops", "guards", "trust", "turn_ids", "others")
 )
-
-
-def json_text(value: Json) -> str:
-    """Returns JSON with sorted names, so equal values have equal rows."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def state_of(row: Mapping[str, Any], position: int) -> CoreState:
@@ -38,7 +33,7 @@ def state_of(row: Mapping[str, Any], position: int) -> CoreState:
     )
 
 
-def state_values(user_id: str, state: CoreState) -> tuple[Any, ...]:
+def state_values(user_id: str, state: CoreState) -> tuple[object, ...]:
     """Returns the values of a row of ``documents`` or ``snapshots``, in the order of its columns."""
     document, marks = json_text(state.document), json_text(state.marks)
     return (user_id, state.version, state.position, document, marks, state.updated_at)
@@ -56,7 +51,7 @@ def change_of(row: Mapping[str, Any]) -> Change:
     )
 
 
-def change_values(user_id: str, change: Change) -> tuple[Any, ...]:
+def change_values(user_id: str, change: Change) -> tuple[object, ...]:
     """Returns the values of a row of ``changes``, in the order of its columns."""
     return (
         user_id, change.version, change.event_id, change.position, change.kind, json_text(list(change.ops)),
@@ -78,7 +73,7 @@ def entry_of(row: Mapping[str, Any]) -> QueueEntry:
     return QueueEntry(**members, **{name: row[name] for name in _ROW})
 
 
-def entry_values(user_id: str, entry: QueueEntry) -> tuple[Any, ...]:
+def entry_values(user_id: str, entry: QueueEntry) -> tuple[object, ...]:
     """Returns the values of a row of ``queue``, in the order of its columns."""
     members = asdict(entry)
     queue_id: UUID = members["queue_id"]

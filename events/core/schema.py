@@ -10,7 +10,8 @@ import jsonschema_rs
 import orjson
 
 from events.core.patches import Op, PatchConflictError, shown
-from events.core.pointers import Json, Tokens, join, split, value_at
+from events.core.pointers import Tokens, join, split, value_at
+from events.types.json_values import Json, is_deeper
 
 META = "_meta"
 EVOLUTION = "schemaEvolution"
@@ -37,12 +38,12 @@ def schema() -> dict[str, Any]:
 
 
 @cache
-def _validator() -> Any:
+def _validator() -> object:
     return jsonschema_rs.Draft202012Validator(schema(), offline=True)
 
 
 @lru_cache(maxsize=256)
-def _validator_of(schema_text: bytes) -> Any:
+def _validator_of(schema_text: bytes) -> object:
     return jsonschema_rs.Draft202012Validator(orjson.loads(schema_text), offline=True)
 
 
@@ -57,7 +58,7 @@ def empty_document() -> Json:
 
 def evolution_log(document: Json) -> list[dict[str, Any]]:
     """Returns ``_meta.schemaEvolution`` of a document as the fold keeps it, the oldest entry first."""
-    entries: list[dict[str, Any]] = document.get(META, {}).get(EVOLUTION, [])
+    entries: list[dict[str, object]] = document.get(META, {}).get(EVOLUTION, [])
     return entries
 
 
@@ -108,7 +109,7 @@ def check_document(document: Json, patch: list[Op]) -> None:
 
     ``patch`` made the document. Its operation nearest to the place at fault is named.
     """
-    if _deeper(document, MAX_DEPTH):
+    if is_deeper(document, MAX_DEPTH):
         raise _blamed("size", patch, (), f"the document would be nested deeper than {MAX_DEPTH} levels")
     size = len(orjson.dumps(document))
     if size > MAX_DOCUMENT_BYTES:
@@ -180,17 +181,3 @@ def _read_only() -> tuple[Tokens, ...]:
 
     look(whole, ())
     return tuple(found)
-
-
-def _deeper(value: Json, most: int) -> bool:
-    level = [value]
-    for _ in range(most):
-        level = [
-            child
-            for each in level
-            if isinstance(each, dict | list)
-            for child in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return False
-    return True

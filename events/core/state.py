@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 from uuid import UUID
 
 from events.core.evolution.migration import migration
-from events.core.feed import Trust
-from events.core.patches import Op, applied_one, followed
-from events.core.pointers import Json, Tokens, join, split, value_at
+from events.core.feed import CardValue, Trust
+from events.core.patches import Op, PatchConflictError, applied_one, followed
+from events.core.pointers import Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, empty_document, evolution_log
 from events.resources.core import QueueKind, QueueStatus
-from events.types.core import Fault
+from events.types.core import Fault, PatchQueued
+from events.types.envelope import Event
+from events.types.json_values import Json
 
 SNAPSHOT_EVERY = 32
 """A snapshot is kept of every so many versions, so a read replays fewer changes than this."""
@@ -38,9 +40,9 @@ class CoreState:
     position: int = 0
     updated_at: datetime | None = None
 
-    def whole(self) -> dict[str, Any]:
+    def whole(self) -> dict[str, object]:
         """Returns the document with ``_meta``."""
-        meta: dict[str, Any] = {
+        meta: dict[str, object] = {
             "version": self.version,
             "lastUpdated": self.updated_at,
             EVOLUTION: evolution_log(self.document),
@@ -120,9 +122,42 @@ class QueueEntry:
     decision_reason: str | None = None
 
 
-def stepped(
-    document: Json, marks: Json, change: Change, given: Collection[int] | None = None
-) -> tuple[Json, Json, Sequence[Op]]:
+def queued(
+    event: Event,
+    patch: Sequence[Op],
+    conflict: PatchConflictError,
+    basis: PatchQueued | Change | CardValue,
+    *,
+    kind: QueueKind = "patch",
+    guards: tuple[int, ...] = (),
+) -> QueueEntry:
+    """Returns the open entry that ``event`` brings: a patch, and the ``conflict`` because of which it waits.
+
+    ``basis`` tells the source, the confidence, the reason and the turns of the patch.
+    """
+    return QueueEntry(
+        queue_id=event.event_id,
+        kind=kind,
+        status="open",
+        patch=patch,
+        guards=guards,
+        actor=event.actor,
+        fault=conflict.fault,
+        reason=conflict.reason,
+        op=conflict.op,
+        path=conflict.path,
+        expected=conflict.expected,
+        actual=conflict.actual,
+        position=event.position,
+        queued_at=event.occurred_at,
+        source=basis.source,
+        confidence=basis.confidence,
+        rationale=basis.rationale,
+        turn_ids=basis.turn_ids,
+    )
+
+
+def stepped(document: Json, marks: Json, change: Change) -> tuple[Json, Json, Sequence[Op]]:
     """Returns document and marks after the operations of ``change``, and the operations as they were applied.
 
     Raises :class:`events.core.patches.PatchConflictError`, and changes nothing then.
@@ -131,7 +166,7 @@ def stepped(
         document, ops = followed(document, migration(document, change.ops[-1]["value"]), ())
         return document, marked_by(marks, ops, change.mark), ops
     before = document
-    document, ops = followed(document, change.ops, change.guards if given is None else given)
+    document, ops = followed(document, change.ops, change.guards)
     mark = change.mark
     marks = marked_by(marks, ops, mark)
     for name in _categories_touched(ops, before, document):
@@ -177,7 +212,7 @@ def _kept_up(name: str, before: Json, after: Json, change: Change) -> Iterable[O
     """The members of a dynamic category that the service keeps: when it was made, and how often it was used."""
     category = after[DYNAMIC][name]
     count = value_at(before, (DYNAMIC, name, "usageCount"))
-    members: dict[str, Any] = {"usageCount": count + 1 if isinstance(count, int) else 1}
+    members: dict[str, object] = {"usageCount": count + 1 if isinstance(count, int) else 1}
     if "createdAt" not in category:
         members["createdAt"] = change.at.isoformat()
     if "confidence" not in category and change.confidence is not None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from psycopg.rows import dict_row
-
 from events.platform.sql import statement
 from events.references.reference import Reference, fold
 from events.store import log
 from events.store.log import Connection
+from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.erasure import Erased
 from events.types.references import ReferenceChanged, ReferenceCreated
@@ -28,20 +27,14 @@ def events_below(
     connection: Connection, owner: str, stream: str, below: int | None, limit: int
 ) -> Sequence[Event]:
     """Returns the latest events of a stream below a version (None: the end), newest first."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(BELOW, below_parameters(owner, stream, below, limit)).fetchall()
+    rows = rows_of(connection, BELOW, below_parameters(owner, stream, below, limit))
     return [log.event_of(row) for row in rows]
 
 
 def below_parameters(owner: str, stream: str, below: int | None, limit: int) -> dict[str, Any]:
     """Returns the parameters of :data:`BELOW`."""
-    return {
-        "partition": partition_of(owner),
-        "user_id": owner,
-        "stream": stream,
-        "below": below,
-        "limit": limit,
-    }
+    names = {"partition": partition_of(owner), "user_id": owner, "stream": stream}
+    return {**names, "below": below, "limit": limit}
 
 
 def current(connection: Connection, owner: str, stream: str, version: int | None = None) -> Reference | None:
@@ -49,9 +42,7 @@ def current(connection: Connection, owner: str, stream: str, version: int | None
 
     The cost does not depend on the length of the history.
     """
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(STATE, state_parameters(owner, stream, version)).fetchall()
-    return state_of(rows)
+    return state_of(rows_of(connection, STATE, state_parameters(owner, stream, version)))
 
 
 def version_of(connection: Connection, owner: str, stream: str) -> int:
@@ -103,33 +94,23 @@ def lock_owner(connection: Connection, owner: str) -> None:
 
 def streams_between(connection: Connection, owner: str, prefix: str) -> list[str]:
     """Returns the names behind ``prefix/`` of the streams of an owner, in order, at most 1,000."""
-    rows = connection.execute(
-        statement(_PACKAGE, "streams_of"),
-        {"partition": partition_of(owner), "user_id": owner, "first": f"{prefix}/", "last": f"{prefix}0"},
-    ).fetchall()
+    rows = connection.execute(statement(_PACKAGE, "streams_of"), _under(owner, prefix)).fetchall()
     return [stream for (stream,) in rows]
 
 
 def last_events(connection: Connection, owner: str, prefix: str) -> list[Event]:
     """Returns the last event of each stream of an owner under ``prefix/``, in the order of the streams."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(
-            statement(_PACKAGE, "last_of_streams"),
-            {
-                "partition": partition_of(owner),
-                "user_id": owner,
-                "first": f"{prefix}/",
-                "last": f"{prefix}0",
-            },
-        ).fetchall()
+    rows = rows_of(connection, statement(_PACKAGE, "last_of_streams"), _under(owner, prefix))
     return [log.event_of(row) for row in rows]
+
+
+def _under(owner: str, prefix: str) -> dict[str, object]:
+    """Returns the parameters of a query for the streams of an owner under ``prefix/``."""
+    return {"partition": partition_of(owner), "user_id": owner, "first": f"{prefix}/", "last": f"{prefix}0"}
 
 
 def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
     """Returns the event with an idempotency key, or None."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            statement(_PACKAGE, "event_of_key"),
-            {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key},
-        ).fetchone()
-    return None if row is None else log.event_of(row)
+    values = {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key}
+    rows = rows_of(connection, statement(_PACKAGE, "event_of_key"), values)
+    return log.event_of(rows[0]) if rows else None

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from events.references.reference import Reference
+from events.types.json_values import json_text
 from events.types.references import ReferenceName
 
 _SAME = tuple(each.name for each in fields(Reference) if each.name not in ("owner", "name", "data"))
@@ -38,8 +39,3 @@ def row_of(reference: Reference) -> dict[str, Any]:
         "data": json_text(reference.data),
         **{each: getattr(reference, each) for each in _SAME},
     }
-
-
-def json_text(value: Any) -> str:
-    """Returns JSON with sorted names, so equal values have equal rows."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()

@@ -15,12 +15,13 @@ from events.core.evolution.mining import Candidate, candidates, versions_in
 from events.core.evolution.planning import Plan, PlanError, planned, taken_names
 from events.core.fold import Present
 from events.core.patches import Op, PatchConflictError, applied
-from events.core.pointers import Json, split, value_at
+from events.core.pointers import split, value_at
 from events.core.schema import check_document, evolution_log, promoted_schemas
 from events.http.errors import ProblemError, invalid, missing
 from events.store.log import AppendConflictError, Connection
 from events.types.codec import Payload
 from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
+from events.types.json_values import Json
 from ingest.core.aggregate import CoreHistory
 from ingest.core.documents import Documents
 from ingest.decider import Command, Outcome, decide

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from events.references.reference import TYPES, Reference, folded
-from events.references.rows import json_text, reference_of, row_of
+from events.references.rows import reference_of, row_of
 from events.store.log import Connection
 from events.types.envelope import Event
+from events.types.json_values import json_text
 from events.types.references import (
     ReferenceKindDeclared,
     ReferenceProposalAccepted,

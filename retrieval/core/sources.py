@@ -9,8 +9,9 @@ import orjson
 
 from events.core.evolution.old_pointers import resolved
 from events.core.patches import Op, applied_one
-from events.core.pointers import MISSING, Json, Tokens, join, split, value_at
+from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.state import Mark, mark_of
+from events.types.json_values import Json
 
 _SHOWN = 200
 

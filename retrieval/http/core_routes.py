@@ -15,7 +15,6 @@ from events.core.evolution.old_pointers import resolved
 from events.core.fold import Present
 from events.core.pointers import PointerError, join, split, value_at
 from events.core.replay import difference
-from events.core.rows import json_text
 from events.core.schema import META
 from events.core.state import CoreState
 from events.http.access import Reader, owner_of
@@ -35,6 +34,7 @@ from events.resources.core import (
     Snippet,
     Source,
 )
+from events.types.json_values import json_text
 from events.types.references import MAX_VERSION
 from projectors.core.loading import TooFarBehindError
 from retrieval.core.reader import DocumentReader

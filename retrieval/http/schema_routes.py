@@ -8,13 +8,12 @@ from fastapi import APIRouter
 from events.core.evolution.mining import Candidate, candidates, versions_in
 from events.core.evolution.planning import Plan, PlanError, planned, taken_names
 from events.core.fold import Present
-from events.core.pointers import Json
-from events.core.rows import json_text
 from events.core.schema import DYNAMIC, UNCATEGORIZED, evolution_log
 from events.http.access import Reader
 from events.http.answering import routes_of
 from events.resources import core as resources
 from events.resources.core import MemoryCandidates
+from events.types.json_values import Json, json_text
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import told
 from retrieval.http.core_routes import document_owner, no_document, reading

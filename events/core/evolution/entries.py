@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from events.core.schema import EVOLUTION, META
 from events.core.state import EvolutionKind
@@ -14,9 +13,9 @@ LOG_END = f"/{META}/{EVOLUTION}/-"
 
 def logged(
     payload: SchemaProposed | SchemaPromoted | SchemaReverted, at: datetime
-) -> tuple[EvolutionKind, dict[str, Any]]:
+) -> tuple[EvolutionKind, dict[str, object]]:
     """Returns the kind of a change of the schema, and its entry in the log of the document."""
-    entry: dict[str, Any] = {
+    entry: dict[str, object] = {
         "timestamp": at.isoformat(),
         "newCategory": payload.name,
         "reason": payload.rationale,

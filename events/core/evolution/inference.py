@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
-from events.core.pointers import Json
+from events.types.json_values import Json
 
 _DEEPEST = 4
 _MOST_MEMBERS = 200
 
 
-def inferred(name: str, value: Json) -> dict[str, Any]:
+def inferred(name: str, value: Json) -> dict[str, object]:
     """Returns a JSON Schema (2020-12) that ``value`` fits. Known members keep their type; others may be added.
 
     A text may become a list of texts later, as the cards of one concept do. The result depends on the value alone.
@@ -20,7 +18,7 @@ def inferred(name: str, value: Json) -> dict[str, Any]:
     return {"title": name, **_schema_of(value, _DEEPEST)}
 
 
-def _schema_of(value: Json, depth: int) -> dict[str, Any]:
+def _schema_of(value: Json, depth: int) -> dict[str, object]:
     if isinstance(value, bool):
         return {"type": "boolean"}
     if isinstance(value, str):
@@ -40,5 +38,5 @@ def _schema_of(value: Json, depth: int) -> dict[str, Any]:
     return {}
 
 
-def _item_of(value: Json) -> dict[str, Any]:
+def _item_of(value: Json) -> dict[str, object]:
     return {"type": "string"} if isinstance(value, str) else _schema_of(value, 0)

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from events.core.patches import applied_one
-from events.core.pointers import MISSING, Json, Tokens, join, split, value_at
+from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, evolution_log
+from events.types.json_values import Json
 
 _KEPT = ("description", "createdAt", "confidence", "usageCount")
 
@@ -21,9 +22,9 @@ class _Moving:
 
     def __init__(self, document: Json) -> None:
         self.document = document
-        self.ops: list[dict[str, Any]] = []
+        self.ops: list[dict[str, object]] = []
 
-    def do(self, **op: Any) -> None:
+    def do(self, **op: object) -> None:
         self.document = applied_one(self.document, op)
         self.ops.append(op)
 
@@ -51,9 +52,9 @@ def migration(document: Json, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     return moving.ops
 
 
-def _promote(moving: _Moving, name: str, moved: Mapping[str, str]) -> dict[str, Any]:
+def _promote(moving: _Moving, name: str, moved: Mapping[str, str]) -> dict[str, object]:
     """Moves the values. Returns what the service kept of the dynamic categories that are gone."""
-    was: dict[str, Any] = {}
+    was: dict[str, object] = {}
     for old, new in ((split(old), split(new)) for old, new in moved.items()):
         if not moving.has(old) or moving.has(new):
             continue
@@ -76,7 +77,7 @@ def _promote(moving: _Moving, name: str, moved: Mapping[str, str]) -> dict[str, 
 def _revert(moving: _Moving, name: str) -> dict[str, str]:
     """Moves the values back. Returns the old pointer of each value, by the pointer in the category."""
     moved: dict[str, str] = {}
-    was: dict[str, Any] = {}
+    was: dict[str, object] = {}
     back: list[tuple[str, str]] = []
     for entry in evolution_log(moving.document):
         if entry.get("newCategory") != name:

@@ -16,10 +16,11 @@ from importlib.resources import files
 from events.core.contributions import description_of
 from events.core.patches import texts_in
 from events.core.places import camel
-from events.core.pointers import Json, Tokens, join, value_at
+from events.core.pointers import Tokens, join, value_at
 from events.core.schema import DYNAMIC, META, UNCATEGORIZED, evolution_log, promoted_schemas
 from events.core.state import CoreState, mark_of
 from events.language.terms import analyse, fold, is_topic
+from events.types.json_values import Json
 
 LEAST_OCCURRENCES = 3
 LEAST_IN_TEXTS = 4

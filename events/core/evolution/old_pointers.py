@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from events.core.patches import Op
-from events.core.pointers import MISSING, Json, Tokens, join, split, value_at
+from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, evolution_log
+from events.types.json_values import Json
 
 _SINGLE = ("value", "values")
 """The members of a dynamic category that holds the values of one concept."""
@@ -23,14 +24,14 @@ def resolved(document: Json, tokens: Tokens) -> Tokens:
     return tokens
 
 
-def redirected(document: Json, ops: Sequence[Op]) -> list[dict[str, Any]]:
+def redirected(document: Json, ops: Sequence[Op]) -> list[dict[str, object]]:
     """Returns operations with the pointers of today, one for each. The same document gives the same operations."""
     if not evolution_log(document):
         return [dict(op) for op in ops]
     return [_redirected(document, op) for op in ops]
 
 
-def _redirected(document: Json, op: Op) -> dict[str, Any]:
+def _redirected(document: Json, op: Op) -> dict[str, object]:
     found = dict(op)
     for member in ("path", "from"):
         if not isinstance(op.get(member), str):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from events.core.evolution.inference import inferred
 from events.core.evolution.migration import migration
 from events.core.evolution.mining import Candidate, places
 from events.core.patches import Op, applied
-from events.core.pointers import MISSING, Json, join, value_at
+from events.core.pointers import MISSING, join, value_at
 from events.core.schema import META, promoted_schemas, schema
+from events.types.json_values import Json
 
 _NAME = re.compile(r"[^\W\d_]\w{0,63}")
 
@@ -31,7 +31,7 @@ class Plan:
     """A promotion: the name, the JSON Schema, the new pointer of each old one, and the operations that move values."""
 
     name: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, object]
     moved: Mapping[str, str]
     ops: Sequence[Op]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from events.references.kinds.kind import Json, Kind, Op, ReferenceInvalidError
+from events.references.kinds.kind import Kind, Op, ReferenceInvalidError
+from events.types.json_values import Json
 
 BATCH = "batch"
 MAX_OPS = 100
@@ -81,17 +83,10 @@ def _one(kind: Kind, index: int, op: Any, at: str, new_id: Callable[[], str]) ->
         return kind.complete(op, at=at, new_id=new_id())
 
 
-class _at:
+@contextmanager
+def _at(index: int) -> Iterator[None]:
     """Adds the place of an op to the field of an error."""
-
-    def __init__(self, index: int) -> None:
-        self._index = index
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, ReferenceInvalidError):
-            raise ReferenceInvalidError(
-                f"ops/{self._index}/{error.field}", error.reason, error.allowed
-            ) from None
+    try:
+        yield
+    except ReferenceInvalidError as error:
+        raise ReferenceInvalidError(f"ops/{index}/{error.field}", error.reason, error.allowed) from None

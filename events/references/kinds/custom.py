@@ -10,7 +10,8 @@ import jsonschema_rs
 import orjson
 
 from events.references.kinds.json_value import OPS, JsonChanges
-from events.references.kinds.kind import Json, ReferenceInvalidError, check_size
+from events.references.kinds.kind import ReferenceInvalidError, check_size
+from events.types.json_values import Json
 
 _REFERENCES = ("$ref", "$dynamicRef", "$id", "$schema")
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -11,7 +11,8 @@ import jsonpointer
 import orjson
 
 from events.references.kinds.arguments import Arguments, anything, checked, pointer
-from events.references.kinds.kind import MAX_DATA_BYTES, SEPARATOR, Json, Op, ReferenceInvalidError, one_line
+from events.references.kinds.kind import MAX_DATA_BYTES, SEPARATOR, Op, ReferenceInvalidError, one_line
+from events.types.json_values import Json, json_text
 
 MAX_PATCH_OPS = 1000
 _MOST_COPIED_BYTES = 4 * MAX_DATA_BYTES
@@ -48,40 +49,37 @@ class JsonChanges:
         return data
 
     def complete(self, op: Op, *, at: str, new_id: str) -> Op:
-        return completed(op, at)
+        given = {**op, "at": at}
+        if op.get("op") in ("set", "merge") and "value" in op and op["value"] is None:
+            # Null is a value here, and no missing argument.
+            checked(_ARGUMENTS, {**given, "value": False})
+            return given
+        return checked(_ARGUMENTS, given)
 
     def apply(self, data: Json, op: Op) -> Json:
-        return applied(data, op)
+        if op["op"] == "patch":
+            return patched(data, op["patch"])
+        path = op.get("path") or ""
+        if op["op"] == "unset":
+            return patched(data, [{"op": "remove", "path": path}], field="path") if path else None
+        value = op.get("value")
+        if op["op"] == "merge":
+            value = merged(_at(data, path), value)
+        return value if not path else _set(data, path, value)
 
     def targets(self, op: Op) -> frozenset[str]:
-        return pointers(op)
+        if op["op"] == "patch":
+            return frozenset(str(each.get("path", "")) for each in op["patch"])
+        return frozenset((op.get("path") or "",))
 
     def render(self, data: Json) -> str:
-        return rendered(data)
-
-
-def completed(op: Op, at: str) -> dict[str, Any]:
-    """Returns ``op`` as the log keeps it. ``set`` may set null, so its value counts when it is given."""
-    given = {**op, "at": at}
-    if op.get("op") in ("set", "merge") and "value" in op and op["value"] is None:
-        checked(_ARGUMENTS, {**given, "value": False})
-        return given
-    return checked(_ARGUMENTS, given)
-
-
-def applied(data: Json, op: Op) -> Json:
-    """Returns ``data`` after ``op``. Raises :class:`ReferenceInvalidError` with the path that does not fit."""
-    if op["op"] == "patch":
-        return patched(data, op["patch"])
-    path = op.get("path") or ""
-    if op["op"] == "unset":
-        if not path:
-            return None
-        return patched(data, [{"op": "remove", "path": path}], field="path")
-    value = op.get("value")
-    if op["op"] == "merge":
-        value = merged(_at(data, path), value)
-    return value if not path else _set(data, path, value)
+        """Returns any JSON as one line. The members of an object are named, in the order of their names."""
+        if isinstance(data, dict):
+            members = (f"{one_line(name)} = {_inner(data[name])}" for name in sorted(data))
+            return SEPARATOR.join(members) or "(empty)"
+        if isinstance(data, list):
+            return SEPARATOR.join(map(_inner, data)) or "(empty)"
+        return _inner(data)
 
 
 def patched(data: Json, patch: Sequence[Any], field: str = "patch") -> Json:
@@ -164,27 +162,9 @@ def _opened(value: Json) -> Json:
     return value.copy() if isinstance(value, dict | list) else value
 
 
-def pointers(op: Op) -> frozenset[str]:
-    """Returns the pointers that an op of this module changes."""
-    if op["op"] == "patch":
-        return frozenset(str(each.get("path", "")) for each in op["patch"])
-    return frozenset((op.get("path") or "",))
-
-
-def rendered(data: Json) -> str:
-    """Returns any JSON as one line. The members of an object are named, in the order of their names."""
-    if isinstance(data, dict):
-        return (
-            SEPARATOR.join(f"{one_line(name)} = {_inner(data[name])}" for name in sorted(data)) or "(empty)"
-        )
-    if isinstance(data, list):
-        return SEPARATOR.join(map(_inner, data)) or "(empty)"
-    return _inner(data)
-
-
 def _inner(value: Json) -> str:
     if isinstance(value, str):
         return one_line(value)
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(map(one_line, value))
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    return json_text(value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import orjson
 
-Json = Any
-Op = Mapping[str, Any]
+from events.types.json_values import Json, JsonObject, is_deeper
+
+Op = JsonObject
 
 MAX_DATA_BYTES = 64 * 1024
 MAX_RENDERING_BYTES = 16 * 1024
@@ -76,7 +77,8 @@ def check_size(data: Json, field: str = "data") -> bytes:
 
     Raises :class:`ReferenceInvalidError` when they are too many, or nested too deep: ``field`` is at fault then.
     """
-    _check_depth(data, field)
+    if is_deeper(data, MAX_DEPTH):
+        raise ReferenceInvalidError(field, f"is nested deeper than {MAX_DEPTH} levels")
     try:
         written = orjson.dumps(data, option=orjson.OPT_SORT_KEYS)
     except TypeError as error:
@@ -108,17 +110,3 @@ def rendering_of(kind: Kind, key: str, data: Json) -> str:
 def one_line(text: str) -> str:
     """Returns ``text`` on one line, because a rendering is one line."""
     return " ".join(text.split())
-
-
-def _check_depth(data: Json, field: str) -> None:
-    level = [data]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for each in level
-            if isinstance(each, dict | list)
-            for child in (each.values() if isinstance(each, dict) else each)
-        ]
-        if not level:
-            return
-    raise ReferenceInvalidError(field, f"is nested deeper than {MAX_DEPTH} levels")

@@ -7,8 +7,9 @@ from typing import Any
 
 from events.references.kinds.arguments import Arguments, checked, item_id, place, text
 from events.references.kinds.items import added, changed, found, moved, prepared, removed
-from events.references.kinds.kind import SEPARATOR, Json, Op, one_line
+from events.references.kinds.kind import SEPARATOR, Op, one_line
 from events.references.kinds.schemas import schema_of
+from events.types.json_values import Json
 
 _OPS = {
     "set_goal": Arguments({"goal": text}),

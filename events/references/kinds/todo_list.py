@@ -7,8 +7,9 @@ from typing import Any
 
 from events.references.kinds.arguments import Arguments, checked, day, item_id, item_ids, text
 from events.references.kinds.items import added, changed, found, ordered, prepared, removed
-from events.references.kinds.kind import SEPARATOR, Json, Op, ReferenceInvalidError, one_line
+from events.references.kinds.kind import SEPARATOR, Op, ReferenceInvalidError, one_line
 from events.references.kinds.schemas import schema_of
+from events.types.json_values import Json
 
 _OPS = {
     "add": Arguments({"text": text}, {"item_id": item_id, "due": day}),

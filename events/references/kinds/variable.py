@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from events.references.kinds.json_value import OPS, JsonChanges
-from events.references.kinds.kind import Json
 from events.references.kinds.schemas import schema_of
+from events.types.json_values import Json
 
 
 class Variable(JsonChanges):

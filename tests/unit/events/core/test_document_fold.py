@@ -19,13 +19,14 @@ from events.core.patches import PatchConflictError, applied, followed, guarded, 
 from events.core.places import registered_place
 from events.core.pointers import MISSING, join, split, value_at
 from events.core.replay import in_force, replayed
-from events.core.rows import change_of, change_values, entry_of, entry_values, json_text
+from events.core.rows import change_of, change_values, entry_of, entry_values
 from events.core.schema import check_document, empty_document, promoted_schemas
 from events.core.state import CoreState, stepped
 from events.language.concepts import all_concepts
 from events.types.codec import Payload
 from events.types.core import CorePatched, CoreRolledBack, PatchQueued, SchemaPromoted, SchemaReverted
 from events.types.envelope import Event
+from events.types.json_values import json_text
 from projectors.core.card_feed import StateFeed
 
 FEED = StateFeed()
