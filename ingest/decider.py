@@ -50,7 +50,7 @@ class Command:
     rationale: str | None = None
     reach: Reach = EVERYTHING
 
-    def event(self, owner: str, stream: str, payload: Payload, **more: Any) -> NewEvent:
+    def event(self, owner: str, stream: str, payload: Payload, **more: object) -> NewEvent:
         """Returns an event of this command. ``more`` are further fields of the event."""
         fields: dict[str, Any] = {"event_id": uuid7(), "occurred_at": self.at, "actor": self.actor} | more
         return NewEvent(user_id=owner, stream=stream, payload=payload, **fields)

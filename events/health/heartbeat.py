@@ -183,7 +183,7 @@ class Heartbeat:
             if connection is not None:
                 connection.close()
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self) -> dict[str, object]:
         now = time.monotonic()
         with self._lock:
             return {

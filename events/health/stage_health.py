@@ -64,7 +64,7 @@ class StageHealth:
         """True when the stage needs no operator."""
         return self.state in _WELL
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Returns the fields as a JSON object, without the name."""
         found = asdict(self)
         del found["name"]
@@ -117,7 +117,7 @@ class Overview:
         """True when nothing needs an operator: every stage is well, and no turn is dead or parked."""
         return all(stage.well for stage in self.stages) and not self.dead and not self.parked
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Returns the overview as a JSON document."""
         return {
             "well": self.well,

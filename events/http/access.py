@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Request, Security
 from fastapi.openapi.models import HTTPBearer
@@ -100,7 +100,7 @@ Administrator = Annotated[Principal, Security(Needs("admin"), scopes=["admin"])]
 
 
 def owner_of(
-    caller: Principal, user_id: str, *, thing: str = "user", field: str = "user_id", **extra: Any
+    caller: Principal, user_id: str, *, thing: str = "user", field: str = "user_id", **extra: object
 ) -> str:
     """Returns the storage id of a user.
 

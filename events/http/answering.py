@@ -36,19 +36,19 @@ def _answering(endpoint: Callable[..., Any], status: int) -> Callable[..., Any]:
     if iscoroutinefunction(endpoint):
 
         @wraps(endpoint)
-        async def answered_later(**given: Any) -> Response:
+        async def answered_later(**given: object) -> Response:
             return _answer(await endpoint(**given), status, given)
 
         return answered_later
 
     @wraps(endpoint)
-    def answered(**given: Any) -> Response:
+    def answered(**given: object) -> Response:
         return _answer(endpoint(**given), status, given)
 
     return answered
 
 
-def _answer(returned: Any, status: int, given: Mapping[str, Any]) -> Response:
+def _answer(returned: object, status: int, given: Mapping[str, object]) -> Response:
     if isinstance(returned, Response):
         return returned
     answer = Response(json_of(returned), status_code=status, media_type="application/json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import parse_qsl
 from uuid import UUID
 
@@ -143,7 +143,7 @@ class AuditMiddleware:
 
 def operation_of(scope: Scope, routes: Sequence[BaseRoute]) -> str | None:
     """Returns the operation id of the route of a request; None when the request touches nobody's memory."""
-    route: Any = scope.get("route")
+    route: object = scope.get("route")
     if route is None:  # the guard refused the request, or no route fits
         for each in routes:
             match, found = each.matches(scope)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import orjson
 
@@ -19,7 +18,7 @@ _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[{\]}]")
 
 
-def parsed(body: bytes) -> Any:
+def parsed(body: bytes) -> object:
     """Returns the JSON document in ``body``.
 
     Guarantees at most ``MAX_VALUES`` values, at most ``MAX_DEPTH`` levels, only finite numbers, and only strings that
@@ -44,7 +43,7 @@ def parsed(body: bytes) -> Any:
     return document
 
 
-def _refuse_nul(value: Any, field: str, where: dict[str, int]) -> None:
+def _refuse_nul(value: object, field: str, where: dict[str, int]) -> None:
     if isinstance(value, str):
         if "\0" in value:
             raise invalid(

@@ -49,7 +49,7 @@ _OF_COMMANDS = frozenset((409,))
 _RETRY_AFTER = {"description": "seconds to wait before the next try", "schema": {"type": "string"}}
 _ALLOW = {"description": "the allowed methods", "schema": {"type": "string"}}
 _CHALLENGE = {"description": "the scheme of the credential", "schema": {"type": "string"}}
-_HEADERS: dict[int, dict[str, Any]] = {
+_HEADERS: dict[int, dict[str, object]] = {
     401: {"WWW-Authenticate": _CHALLENGE},
     405: {"Allow": _ALLOW},
     429: {"Retry-After": _RETRY_AFTER},
@@ -60,7 +60,7 @@ _HEADERS: dict[int, dict[str, Any]] = {
 def describe(app: FastAPI) -> None:
     """Makes the OpenAPI document of ``app`` list all problem documents. The framework's own error schemas go."""
 
-    def openapi() -> dict[str, Any]:
+    def openapi() -> dict[str, object]:
         if app.openapi_schema is None:
             app.openapi_schema = _completed(
                 get_openapi(
@@ -72,7 +72,7 @@ def describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _completed(document: dict[str, Any]) -> dict[str, Any]:
+def _completed(document: dict[str, Any]) -> dict[str, object]:
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -95,7 +95,7 @@ def _commands(method: str, operation: dict[str, Any]) -> bool:
     )
 
 
-def _answer(status: int) -> dict[str, Any]:
+def _answer(status: int) -> dict[str, object]:
     title, detail, field = _PROBLEMS[status]
     example = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if field is not None:

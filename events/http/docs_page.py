@@ -101,7 +101,7 @@ def _examples(schema: Mapping[str, Any]) -> str:
     )
 
 
-def _table(rows: Iterator[tuple[str, Any, Mapping[str, Any], str | None]]) -> str:
+def _table(rows: Iterator[tuple[str, object, Mapping[str, Any], str | None]]) -> str:
     lines = (
         f"<tr><td><code>{escape(name)}</code>{' *' if needed else ''}<td>{_type(schema)}"
         f"<td>{escape(told or schema.get('description', ''))}"

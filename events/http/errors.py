@@ -24,12 +24,12 @@ class ProblemError(Exception):
         *,
         field: str | None = None,
         headers: Mapping[str, str] | None = None,
-        **extra: Any,
+        **extra: object,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.headers = ({"retry-after": "1"} if status in _RETRIED else {}) | dict(headers or {})
-        self.document: dict[str, Any] = {
+        self.document: dict[str, object] = {
             "type": "about:blank",
             "title": title,
             "status": status,

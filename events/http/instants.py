@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator
 from pydantic.json_schema import WithJsonSchema
@@ -23,7 +23,7 @@ _SKEW = timedelta(minutes=1)  # another machine's clock may be a little ahead
 
 
 def _reader(read: Callable[[str], datetime]) -> BeforeValidator:
-    def checked(value: Any) -> datetime:
+    def checked(value: object) -> datetime:
         if isinstance(value, datetime):
             return value
         if not isinstance(value, str):

@@ -63,7 +63,7 @@ class RequestLimits:
         for limiter in filter(None, self._rates.values()):
             await limiter.close()
 
-    def _check_page(self, named: Iterable[dict[str, Any]]) -> None:
+    def _check_page(self, named: Iterable[dict[str, object]]) -> None:
         for each in named:
             for field in ("limit", "k"):
                 if (asked := _number(each.get(field))) > self._page:
@@ -91,7 +91,7 @@ def _users(named: Iterable[dict[str, Any]]) -> frozenset[str]:
     return frozenset(each["user_id"] for each in named if isinstance(each.get("user_id"), str))
 
 
-def _named(request: Request) -> list[dict[str, Any]]:
+def _named(request: Request) -> list[dict[str, object]]:
     """Returns the fields of the request: of its query and its path, and of its body or of each item of the body."""
     body = request.scope.get(JSON)
     items = body if isinstance(body, list) else [body]
@@ -101,11 +101,11 @@ def _named(request: Request) -> list[dict[str, Any]]:
     ]
 
 
-def _cost(named: list[dict[str, Any]]) -> float:
+def _cost(named: list[dict[str, object]]) -> float:
     return (len(named) - 1) / 10 + sum(map(cost_of, named), 1.0)
 
 
-def cost_of(asked: Mapping[str, Any]) -> float:
+def cost_of(asked: Mapping[str, object]) -> float:
     """Returns what the fields of a request cost beyond 1: more for a long page or an explanation, much for the past."""
     cost = max(_number(asked.get("limit")), _number(asked.get("k"))) / 100
     return cost + bool(asked.get("explain")) + _PAST * bool(asked.get("known_at"))

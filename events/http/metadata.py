@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from events.http.errors import invalid
 from events.types.metadata import MAX_BYTES, MAX_DEPTH, MetadataInvalidError, metadata_text
 
@@ -12,7 +10,7 @@ DESCRIPTION = (
 )
 
 
-def metadata_wanted(given: Any) -> str | None:
+def metadata_wanted(given: object) -> str | None:
     """Returns the canonical text of the metadata that cards must contain. Raises a 422 problem."""
     try:
         return metadata_text(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -45,7 +45,7 @@ class Probe(Resource):
     status: Literal["ok", "ready"]
 
 
-def body_of(request: Request) -> Any:
+def body_of(request: Request) -> object:
     """Returns the JSON document of the request. Raises a 422 :class:`ProblemError` when the body is missing."""
     try:
         return request.scope[JSON]

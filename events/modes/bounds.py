@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from events.platform.modes import GENERAL_MODE
 from events.types.turn_contract import TurnInvalidError, text_of
@@ -73,7 +72,7 @@ def checked_description(text: str) -> str:
     return _check_text("description", text, MAX_DESCRIPTION)
 
 
-def checked_hints(given: Mapping[str, Any]) -> dict[str, str]:
+def checked_hints(given: Mapping[str, object]) -> dict[str, str]:
     """Returns the hints of ``prompt_overrides``: subjects with one text each."""
     if len(given) > MAX_HINTS:
         raise ModeRefusedError("prompt_overrides", f"has {len(given)} hints; use at most {MAX_HINTS}")

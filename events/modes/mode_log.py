@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from events.modes.registry import NOTHING
 from events.platform.sql import statement
@@ -39,12 +38,12 @@ def registries_of(connection: Connection, owners: Iterable[str]) -> dict[str, Mo
     return dict(registries_in(rows))
 
 
-def registry_parameters(owners: Sequence[str]) -> dict[str, Any]:
+def registry_parameters(owners: Sequence[str]) -> dict[str, object]:
     """Returns the parameters of :data:`REGISTRY`."""
     return {"users": list(owners), "partitions": [partition_of(each) for each in owners], "stream": STREAM}
 
 
-def registries_in(rows: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, ModeRegistry]]:
+def registries_in(rows: Iterable[Mapping[str, object]]) -> Iterable[tuple[str, ModeRegistry]]:
     """Yields the user and the registry of each row of :data:`REGISTRY`. An event that cannot be read counts as none."""
     for row in rows:
         event = log.event_if_readable(dict(row))

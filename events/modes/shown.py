@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from events.modes.registry import Modes, project_of
 from events.resources import modes as resources
@@ -11,7 +11,7 @@ from events.types.modes import Mode
 _M = TypeVar("_M", bound=resources.Mode)
 
 
-def shown_mode(shape: type[_M], mode: Mode, modes: Modes, default_model: str, **more: Any) -> _M:
+def shown_mode(shape: type[_M], mode: Mode, modes: Modes, default_model: str, **more: object) -> _M:
     """Returns a mode as a resource, with the fields ``more`` of its shape."""
     registry = modes.registry
     default = (

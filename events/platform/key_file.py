@@ -85,7 +85,7 @@ class KeyFileKind:
             f"{self.command} new FILE"
         )
 
-    def create(self, path: Path, keys: Sequence[Key], further: dict[str, Any] | None = None) -> None:
+    def create(self, path: Path, keys: Sequence[Key], further: dict[str, object] | None = None) -> None:
         """Writes ``keys`` to the new file ``path``, which only its owner may read.
 
         Raises :class:`KeyFileError` when the file exists or cannot be written.
@@ -100,7 +100,7 @@ class KeyFileKind:
         except OSError as error:
             raise self._unwritable(path, error) from None
 
-    def replace(self, path: Path, keys: Sequence[Key], further: dict[str, Any] | None = None) -> None:
+    def replace(self, path: Path, keys: Sequence[Key], further: dict[str, object] | None = None) -> None:
         """Replaces the keys in the file ``path`` at once, with the same owner. Raises :class:`KeyFileError`."""
         fresh = path.with_name(path.name + ".new")
         try:
@@ -116,8 +116,8 @@ class KeyFileKind:
     def _unwritable(self, path: Path, error: OSError) -> KeyFileError:
         return KeyFileError(f"the {self.called} file {path} cannot be written: {error.strerror}")
 
-    def _write(self, path: Path, keys: Sequence[Key], further: dict[str, Any] | None) -> None:
-        document: dict[str, Any] = {
+    def _write(self, path: Path, keys: Sequence[Key], further: dict[str, object] | None) -> None:
+        document: dict[str, object] = {
             "kind": self.kind,
             "format": _FORMAT,
             "keys": [{"id": key.id.hex(), "secret": base64.b64encode(key.secret).decode()} for key in keys],

@@ -60,7 +60,7 @@ def revealed(text: str) -> str:
 
 
 def _setting(
-    default: Any,
+    default: object,
     meaning: str,
     *,
     variable: str | None = None,

@@ -189,7 +189,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _kind(name: str, kind: Any) -> Any:
+def _kind(name: str, kind: object) -> object:
     """Returns the type of a setting with the checks of its value."""
     metadata = _metadata(name)
     if kind is int:
@@ -209,7 +209,7 @@ def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
 
         @classmethod
         def settings_customise_sources(
-            cls, settings_cls: type[BaseSettings], *_: Any, **__: Any
+            cls, settings_cls: type[BaseSettings], *_: object, **__: object
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             found = []
             for values in sources:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -23,12 +22,12 @@ UNFOLDED = statement(_PACKAGE, "unfolded_entries")
 """The same, before the first fold made the tables."""
 
 
-def parameters(owner: str) -> dict[str, Any]:
+def parameters(owner: str) -> dict[str, object]:
     """Returns the parameters of the statements of this module."""
     return {"partition": partition_of(owner), "user_id": owner, "types": sorted(TYPES)}
 
 
-def events_in(rows: Iterable[dict[str, Any]]) -> list[Event]:
+def events_in(rows: Iterable[dict[str, object]]) -> list[Event]:
     """Returns the events of rows, without those that this build cannot read."""
     return [event for event in map(log.event_if_readable, rows) if event.type in TYPES]
 

@@ -15,7 +15,7 @@ from events.problems.problem import Attempt, Problem
 _SAME = tuple(each.name for each in fields(Problem) if each.name not in ("owner", "attempts", "turn_ids"))
 
 
-def row_of(problem: Problem) -> dict[str, Any]:
+def row_of(problem: Problem) -> dict[str, object]:
     """Returns the row of a problem. ``attempts`` is JSON text, with instants in UTC."""
     return {
         "user_id": problem.owner,

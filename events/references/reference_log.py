@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from events.platform.sql import statement
 from events.references.reference import Reference, fold
@@ -31,7 +30,7 @@ def events_below(
     return [log.event_of(row) for row in rows]
 
 
-def below_parameters(owner: str, stream: str, below: int | None, limit: int) -> dict[str, Any]:
+def below_parameters(owner: str, stream: str, below: int | None, limit: int) -> dict[str, object]:
     """Returns the parameters of :data:`BELOW`."""
     names = {"partition": partition_of(owner), "user_id": owner, "stream": stream}
     return {**names, "below": below, "limit": limit}
@@ -56,7 +55,7 @@ def version_of(connection: Connection, owner: str, stream: str) -> int:
 
 def state_parameters(
     owner: str, stream: str, version: int | None = None, as_of: datetime | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Returns the parameters of :data:`STATE`, for a version or for an instant."""
     return {
         "partition": partition_of(owner),
@@ -69,7 +68,7 @@ def state_parameters(
     }
 
 
-def state_of(rows: Sequence[dict[str, Any]]) -> Reference | None:
+def state_of(rows: Sequence[dict[str, object]]) -> Reference | None:
     """Returns the reference of the rows of :data:`STATE`. None for a value that was erased."""
     events = [log.event_of(row) for row in rows]
     if any(isinstance(event.payload, Erased) and event.type in _VALUED for event in events[1:]):

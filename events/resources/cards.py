@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field
@@ -77,7 +77,7 @@ class AnyCard(Resource):
     alternative_at: AwareDatetime | None = Field(
         description="the other instant that an ambiguous time may mean"
     )
-    metadata: dict[str, Any] | None = Field(description="the metadata of the turn, as the app gave it")
+    metadata: dict[str, object] | None = Field(description="the metadata of the turn, as the app gave it")
     ended: Annotated[bool, _State] = Field(
         False, description="state: it stopped being true, and no value replaced it"
     )
@@ -143,7 +143,7 @@ class Groups(Resource):
 
     group_by: list[str]
     bucket: Literal["day", "week", "month"] | None
-    groups: list[dict[str, Any]]
+    groups: list[dict[str, object]]
     total: int
 
 
@@ -254,7 +254,7 @@ class Arbitration(Resource):
     old_value: str | None
     new_value: str | None
     reason: str
-    evidence: Any
+    evidence: object
     status: Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
     opened_at: AwareDatetime
     settled_at: AwareDatetime | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
@@ -12,7 +12,7 @@ from events.types.core import Fault
 
 QueueKind = Literal["patch", "contradiction", "proposal"]
 QueueStatus = Literal["open", "approved", "refused", "withdrawn"]
-Patch = list[dict[str, Any]]
+Patch = list[dict[str, object]]
 Trust = Annotated[str, BeforeValidator(lambda trust: trust if isinstance(trust, str) else trust.name.lower())]
 
 
@@ -21,7 +21,7 @@ class Snippet(Resource):
 
     path: str
     found: bool
-    value: Any
+    value: object
     moved_to: str | None = Field(
         default=None, description="where the value is since its category was promoted or reverted"
     )
@@ -49,7 +49,7 @@ class Memory(Resource):
     user_id: str
     version: int
     updated_at: AwareDatetime | None
-    document: Any = None
+    document: object = None
     snippets: list[Snippet] | None = None
     explain: dict[str, Source] | None = None
 
@@ -90,8 +90,8 @@ class QueueEntry(Resource):
     reason: str
     op: int
     path: str
-    expected: Any
-    actual: Any
+    expected: object
+    actual: object
     actor: str
     source: str | None
     confidence: float | None
@@ -129,7 +129,7 @@ class Candidate(Resource):
 
     candidate: str
     name: str
-    category_schema: dict[str, Any] = Field(
+    category_schema: dict[str, object] = Field(
         serialization_alias="schema", description="the JSON Schema, inferred from the values"
     )
     instances: list[str] = Field(description="the pointers of what is about the topic")
@@ -225,7 +225,7 @@ class MemoryPromoted(MemoryChanged):
 
     dry_run: bool
     name: str
-    category_schema: dict[str, Any] = Field(
+    category_schema: dict[str, object] = Field(
         serialization_alias="schema", description="the JSON Schema of the category"
     )
     moved: dict[str, str] = Field(description="the new pointer of each old one")

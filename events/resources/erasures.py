@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from pydantic import Field
@@ -28,7 +27,7 @@ class Erasure(Resource):
     )
     users: int = Field(description="number of users in whose memory something went")
     counts: dict[str, int] = Field(description="what went, by name of the table")
-    log: list[dict[str, Any]] | None = Field(
+    log: list[dict[str, object]] | None = Field(
         None, description="the tombstones in the log, with the digests around them"
     )
     public_key: str | None = None

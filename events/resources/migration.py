@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from pydantic import Field
@@ -15,7 +14,7 @@ class AppliedPatch(Resource):
 
     version: int
     event_id: UUID
-    patch: list[dict[str, Any]] = Field(validation_alias="ops")
+    patch: list[dict[str, object]] = Field(validation_alias="ops")
     confidence: float | None
     rationale: str | None
     turn_ids: list[str]
@@ -27,7 +26,7 @@ class QueuedPatch(Resource):
     queue_id: UUID
     kind: str
     path: str
-    patch: list[dict[str, Any]]
+    patch: list[dict[str, object]]
     reason: str
     confidence: float | None
     rationale: str | None

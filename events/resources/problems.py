@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field
@@ -59,7 +59,7 @@ class ProblemEntry(Resource):
     actor: str
     turn_ids: list[str]
     quote: str | None
-    details: dict[str, Any]
+    details: dict[str, object]
 
 
 class ProblemHistory(Problem):

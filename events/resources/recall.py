@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, Field
@@ -58,7 +58,7 @@ class Answer(Resource):
     contradictions: list[Contradiction]
     channels: dict[str, ChannelReport]
     warnings: Warnings
-    explain: Absent[dict[str, Any]] = Field(
+    explain: Absent[dict[str, object]] = Field(
         None,
         description="the explanation of the answer, when it was asked for; any version may change it",
     )

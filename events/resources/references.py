@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import AliasPath, AwareDatetime, Field
@@ -24,7 +24,7 @@ class Reference(Resource):
     tier: Tier
     tier_reason: str | None
     archived: bool
-    data: Any
+    data: object
     rendering: str = Field(description="the value as one text")
     created_at: AwareDatetime
     updated_at: AwareDatetime
@@ -48,14 +48,14 @@ class ReferenceVersion(Resource):
 
     version: int
     type: str
-    op: dict[str, Any] | None
+    op: dict[str, object] | None
     actor: str
     at: AwareDatetime
     turn_ids: list[str]
     derived: bool
     quote: str | None
-    before: Any = None
-    after: Any = None
+    before: object = None
+    after: object = None
 
 
 class ReferenceHistory(Resource):
@@ -72,7 +72,7 @@ class ReferenceKind(Resource):
     built_in: bool
     description: str
     ops: list[str]
-    data_schema: Any = Field(serialization_alias="schema")
+    data_schema: object = Field(serialization_alias="schema")
 
 
 class ReferenceKinds(Resource):
@@ -104,7 +104,7 @@ class Proposal(Resource):
     key: str
     project_id: str | None
     team_id: str | None
-    op: dict[str, Any]
+    op: dict[str, object]
     confidence: float
     quote: str
     turn_ids: list[str]

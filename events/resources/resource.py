@@ -20,12 +20,12 @@ class Resource(BaseModel):
     model_config = ConfigDict(from_attributes=True, validate_by_name=True, defer_build=True)
 
     @classmethod
-    def made_from(cls: type[_R], thing: object, **more: Any) -> _R:
+    def made_from(cls: type[_R], thing: object, **more: object) -> _R:
         """Returns the resource with the attributes of ``thing``, and with the fields ``more``."""
         return cls.model_validate(_Joined(thing, more) if more else thing)
 
     @classmethod
-    def unchecked(cls: type[_R], fields: dict[str, Any]) -> _R:
+    def unchecked(cls: type[_R], fields: dict[str, object]) -> _R:
         """Returns a resource of fields that the caller made of checked values, in the order of their names.
 
         It costs a twentieth of a checked one, for answers with hundreds of cards. Tests check such answers.
@@ -42,10 +42,10 @@ class Resource(BaseModel):
 class _Joined:
     """The attributes of ``thing``, after those of ``more``."""
 
-    def __init__(self, thing: object, more: Mapping[str, Any]) -> None:
+    def __init__(self, thing: object, more: Mapping[str, object]) -> None:
         self._thing, self._more = thing, more
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return self._more[name] if name in self._more else getattr(self._thing, name)
 
 
@@ -54,7 +54,7 @@ class _NeverNull:
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         found = handler(schema)
         [given] = [each for each in found.pop("anyOf") if each != {"type": "null"}]
         return {**found, **given}
@@ -65,7 +65,7 @@ Absent = Annotated[T | None, Field(exclude_if=lambda value: value is None), _Nev
 """A field that is absent where there is no value, and never null. Give it the default None."""
 
 
-def json_of(resource: Any) -> bytes:
+def json_of(resource: object) -> bytes:
     """Returns the JSON of a resource, or of anything that holds resources, as orjson writes it.
 
     Instants are in ISO 8601 with their offsets.
@@ -73,12 +73,12 @@ def json_of(resource: Any) -> bytes:
     return orjson.dumps(resource, default=fields_of, option=orjson.OPT_NON_STR_KEYS)
 
 
-def plain(resource: Any) -> Any:
+def plain(resource: object) -> Any:
     """Returns the JSON of a resource, or of a list of them, as dicts and lists."""
     return orjson.loads(json_of(resource))
 
 
-def fields_of(resource: Any) -> dict[str, Any]:
+def fields_of(resource: Any) -> dict[str, object]:
     """Returns the fields of a resource as its JSON names them. Raises TypeError for anything else."""
     if not isinstance(resource, Resource):
         raise TypeError(f"{type(resource).__name__} is not a resource")
@@ -98,7 +98,7 @@ def fields_of(resource: Any) -> dict[str, Any]:
 
 
 @cache
-def _special(cls: type[Resource]) -> dict[str, tuple[str, Callable[[Any], bool]]]:
+def _special(cls: type[Resource]) -> dict[str, tuple[str, Callable[[object], bool]]]:
     """Returns the fields with another name in JSON, and those that some values leave out."""
     return {
         name: (field.serialization_alias or name, field.exclude_if or _never)
@@ -107,5 +107,5 @@ def _special(cls: type[Resource]) -> dict[str, tuple[str, Callable[[Any], bool]]
     }
 
 
-def _never(_: Any) -> bool:
+def _never(_: object) -> bool:
     return False

@@ -62,7 +62,7 @@ def append(
     partitions: Sequence[int],
     subjects: Sequence[str],
     salts: Sequence[bytes],
-) -> list[tuple[Any, ...]]:
+) -> list[tuple[object, ...]]:
     """Appends a batch that ``keys`` sealed, with its salts, and returns the rows of ``log.append``.
 
     Returns no row when another key is in force for a subject. Nothing is appended then, and the caller seals again.

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -156,7 +155,7 @@ def rotate(path: Path) -> Keyring:
     return keyring
 
 
-def _document(keyring: Keyring) -> dict[str, Any]:
+def _document(keyring: Keyring) -> dict[str, object]:
     return {
         "since": [
             [partition, position, digest.hex()]

@@ -273,7 +273,7 @@ def stored_of(data: str) -> str:
     return data.partition("\n")[0] if _is_sealed(data) else data
 
 
-def events_of(rows: Iterable[dict[str, Any]]) -> list[Event]:
+def events_of(rows: Iterable[dict[str, object]]) -> list[Event]:
     """Returns the events of ``rows`` that are not erased. Changes ``rows``. Raises the errors of :func:`event_of`."""
     return unerased(map(event_of, rows))
 

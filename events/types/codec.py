@@ -20,6 +20,7 @@ from events.types import register_all
 Payload = Any
 _T = TypeVar("_T")
 _Converter = Callable[[Any], Any]
+_Step = Callable[[dict[str, object]], dict[str, object]]
 
 
 class UnknownEventTypeError(ValueError):
@@ -43,7 +44,7 @@ class _Registered:
 
 _BY_NAME: dict[str, _Registered] = {}
 _BY_CLASS: dict[type, _Registered] = {}
-_UPCASTERS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
+_UPCASTERS: dict[tuple[str, int], _Step] = {}
 
 
 SEALED = "sealed"
@@ -84,10 +85,10 @@ def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[
     return register
 
 
-def upcaster(name: str, from_version: int) -> Callable[[Callable[[dict[str, Any]], dict[str, Any]]], Any]:
+def upcaster(name: str, from_version: int) -> Callable[[_Step], _Step]:
     """Registers the upcaster that turns a stored payload of ``from_version`` into the next version."""
 
-    def register(step: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    def register(step: _Step) -> _Step:
         _UPCASTERS[name, from_version] = step
         return step
 
@@ -132,7 +133,7 @@ def encode(payload: Payload) -> bytes:
     return orjson.dumps(payload, _rendered, orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _rendered(value: Any) -> str:
+def _rendered(value: object) -> str:
     # orjson rounds an offset to minutes and keeps the hour. The offset 8:05:43 (Shanghai before 1901) would move the
     # instant, and 15:59:59 would become 15:60, which no parser reads.
     if not isinstance(value, datetime):
@@ -144,7 +145,7 @@ def _rendered(value: Any) -> str:
     return rendered
 
 
-def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Payload:
+def decode(name: str, version: int, data: bytes | str | Mapping[str, object]) -> Payload:
     """Returns the payload of stored ``data``, upcast to the current schema version.
 
     Raises :class:`UnknownEventTypeError` for a type or a version that this build cannot read. Raises
@@ -154,7 +155,7 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
     entry = _registered(name)
     if entry is None:
         raise UnknownEventTypeError(f"unknown event type {name!r}; a newer Cardlog may have written it")
-    values: dict[str, Any] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
+    values: dict[str, object] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
     while version < entry.version:
         step = _UPCASTERS.get((name, version))
         if step is None:
@@ -177,7 +178,7 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, Any]) -> Pa
     return entry.cls(**values)
 
 
-def _check_fields(entry: _Registered, values: Mapping[str, Any]) -> None:
+def _check_fields(entry: _Registered, values: Mapping[str, object]) -> None:
     if missing := entry.required.difference(values):
         first = next(field.name for field in dataclasses.fields(entry.cls) if field.name in missing)
         raise PayloadError(f"{entry.name}.{first} is missing")
@@ -191,7 +192,7 @@ def _converters(cls: Any, hints: Mapping[str, Any]) -> tuple[tuple[str, _Convert
     return tuple((name, convert) for name, convert in found if convert is not None)
 
 
-def _converter(hint: Any) -> _Converter | None:
+def _converter(hint: object) -> _Converter | None:
     """Returns the converter from a JSON value to the type ``hint``; None when no conversion is needed."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
@@ -207,7 +208,7 @@ def _converter(hint: Any) -> _Converter | None:
     if origin is Literal:
         allowed = frozenset(get_args(hint))
 
-        def literal(value: Any) -> Any:
+        def literal(value: object) -> object:
             if value not in allowed:
                 raise ValueError(f"{value!r} is not one of {', '.join(map(repr, sorted(allowed, key=str)))}")
             return value
@@ -217,7 +218,7 @@ def _converter(hint: Any) -> _Converter | None:
         steps = _converters(hint, get_type_hints(hint))
         make: Any = hint
 
-        def build(value: Mapping[str, Any]) -> Any:
+        def build(value: Mapping[str, object]) -> object:
             values = dict(value)
             for name, step in steps:
                 if (given := values.get(name)) is not None:

@@ -7,10 +7,11 @@ of the ``test`` operations that the service added: each names the item that the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from events.types.codec import event_type
+from events.types.json_values import Json
 
 STREAM = "core"
 Author = Literal["user", "agent", "system"]
@@ -24,7 +25,7 @@ a value that is trusted more, or too little confidence."""
 class CorePatched:
     """A patch was applied to the document. It fitted the document at its place in the log."""
 
-    patch: tuple[dict[str, Any], ...]
+    patch: tuple[dict[str, Json], ...]
     guards: tuple[int, ...]
     by: Author
     source: str | None = None
@@ -65,15 +66,15 @@ class PatchQueued:
     ``fault`` says why, ``op`` is the number of the operation at fault, and ``path`` its pointer.
     """
 
-    patch: tuple[dict[str, Any], ...]
+    patch: tuple[dict[str, Json], ...]
     guards: tuple[int, ...]
     by: Author
     fault: Fault
     reason: str
     op: int
     path: str
-    expected: Any = None
-    actual: Any = None
+    expected: Json = None
+    actual: Json = None
     source: str | None = None
     confidence: float | None = None
     rationale: str | None = None
@@ -86,7 +87,7 @@ class PatchApproved:
     """Somebody approved a waiting patch. ``patch`` is what was applied."""
 
     queue_id: UUID
-    patch: tuple[dict[str, Any], ...]
+    patch: tuple[dict[str, Json], ...]
     guards: tuple[int, ...]
     by: str
     reason: str | None = None
@@ -133,7 +134,7 @@ class SchemaPromoted:
 
     candidate: str
     name: str
-    schema: dict[str, Any]
+    schema: dict[str, Json]
     moved: dict[str, str]
     by: Author
     rationale: str | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from events.types.codec import event_type, upcaster
@@ -70,7 +69,7 @@ class TurnsExtracted:
 
 
 @upcaster("TurnsExtracted", from_version=1)
-def _rules_fallback(data: dict[str, Any]) -> dict[str, Any]:
+def _rules_fallback(data: dict[str, object]) -> dict[str, object]:
     """Renames the field ``stand_in`` of version 1 to ``rules_fallback``."""
     return {("rules_fallback" if name == "stand_in" else name): value for name, value in data.items()}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import orjson
 
@@ -19,7 +18,7 @@ class MetadataInvalidError(ValueError):
     """A value is no metadata. The message gives the reason and the remedy, and follows the field's name."""
 
 
-def metadata_text(given: Any) -> str | None:
+def metadata_text(given: object) -> str | None:
     """Returns the canonical JSON text of ``given``: a JSON object, or its text. None and an empty object give None.
 
     Equal metadata have equal texts. Raises :class:`MetadataInvalidError`.
@@ -47,15 +46,15 @@ def metadata_text(given: Any) -> str | None:
     return text.decode() if given else None
 
 
-def metadata_of(text: str | None) -> dict[str, Any] | None:
+def metadata_of(text: str | None) -> dict[str, object] | None:
     """Returns the metadata with the canonical text ``text``."""
     if text is None:
         return None
-    found: dict[str, Any] = orjson.loads(text)
+    found: dict[str, object] = orjson.loads(text)
     return found
 
 
-def holds(metadata: Any, wanted: Any) -> bool:
+def holds(metadata: object, wanted: object) -> bool:
     """True when ``metadata`` contains ``wanted``, as the operator ``@>`` of PostgreSQL's ``jsonb`` decides.
 
     An object contains an object with fewer fields. A list contains a list whose items it has, in any order.
@@ -77,7 +76,7 @@ def _too_long(size: int) -> str:
     return f"is {size} bytes of JSON; at most {MAX_BYTES} are allowed"
 
 
-def _check(value: Any, depth: int) -> None:
+def _check(value: object, depth: int) -> None:
     if isinstance(value, dict | list):
         if depth > MAX_DEPTH:
             raise MetadataInvalidError(f"is nested more than {MAX_DEPTH} levels deep; use fewer levels")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
@@ -31,7 +30,7 @@ class Migrated:
     notes: bool = True
     user_name: str | None = None
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, object]:
         """Returns the metadata of a turn with this mark."""
         mark = {_SOURCE: self.source, "apply_from": self.apply_from, "notes": self.notes}
         return {_MEMBER: mark if self.user_name is None else mark | {_NAME: self.user_name}}

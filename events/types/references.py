@@ -8,11 +8,12 @@ team instead of a user (events/references/owners.py).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from events.types.codec import event_type
 from events.types.envelope import Event
+from events.types.json_values import Json
 
 Tier = Literal["pinned", "session", "archive"]
 MAX_VERSION = 2**63 - 1
@@ -39,7 +40,7 @@ class ReferenceCreated:
     """A reference exists from now on. ``moved_from`` names the stream that it continues, when its scope changed."""
 
     name: ReferenceName
-    data: Any
+    data: Json
     rendering: str
     tier: Tier = "session"
     moved_from: str | None = None
@@ -55,8 +56,8 @@ class ReferenceChanged:
 
     reference_id: UUID
     name: ReferenceName
-    op: dict[str, Any]
-    data: Any
+    op: dict[str, Json]
+    data: Json
     rendering: str
     tier: Tier
     turn_ids: tuple[str, ...] = ()
@@ -103,7 +104,7 @@ class ReferenceProposed:
     """Prose asks for an op. The op waits for an answer, or it was applied at once when ``applied`` is true."""
 
     name: ReferenceName
-    op: dict[str, Any]
+    op: dict[str, Json]
     confidence: float
     quote: str
     turn_ids: tuple[str, ...]
@@ -136,8 +137,8 @@ class ReferenceKindDeclared:
 
     kind: str
     description: str
-    schema: dict[str, Any]
-    initial: Any = None
+    schema: dict[str, Json]
+    initial: Json = None
 
 
 @event_type(version=1)

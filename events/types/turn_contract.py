@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, cast
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from events.types.instants import InstantInvalidError, instant_of
@@ -120,7 +120,7 @@ def parse_turn(
     )
 
 
-def fields_of(document: Mapping[str, Any]) -> dict[str, str]:
+def fields_of(document: Mapping[str, object]) -> dict[str, str]:
     """Returns the fields of a turn that is a JSON object. A field that is null is absent.
 
     ``metadata`` is a JSON object, and every other value is a string. Raises :class:`TurnInvalidError`.
@@ -213,7 +213,7 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
     return value
 
 
-def _metadata(fields: Mapping[str, Any]) -> str | None:
+def _metadata(fields: Mapping[str, object]) -> str | None:
     try:
         return metadata_text(fields.get("metadata"))
     except MetadataInvalidError as error:

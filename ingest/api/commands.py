@@ -167,7 +167,7 @@ def _reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -
     )
 
 
-def _first(connection: Connection, name: str, **values: Any) -> tuple[Any, ...] | None:
+def _first(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
     with connection.cursor(row_factory=tuple_row) as cursor:
         return cursor.execute(statement("ingest.api", name), values).fetchone()
 

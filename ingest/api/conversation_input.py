@@ -63,7 +63,7 @@ class ConversationIn(TurnFields):
     messages: Annotated[list[MessageIn], Field(min_length=1, max_length=MAX_TURNS)]
 
 
-def turns_said(conversation: Mapping[str, Any]) -> list[Any]:
+def turns_said(conversation: Mapping[str, object]) -> list[object]:
     """Returns the messages of a conversation as turns that are not checked yet. Raises a 422 problem."""
     shared = {name: value for name, value in conversation.items() if name != "messages"}
     for name in shared:
@@ -80,14 +80,14 @@ def turns_said(conversation: Mapping[str, Any]) -> list[Any]:
     return [_turn(message, shared, index) for index, message in enumerate(messages)]
 
 
-def field_of_message(field: str, message: Mapping[str, Any]) -> str:
+def field_of_message(field: str, message: Mapping[str, object]) -> str:
     """Returns the name that ``field`` of a turn has in its message."""
     if field == _SPEAKER and message.get(_SPEAKER) is None:
         return _NAME
     return _CONTENT if field == _TEXT else field
 
 
-def _turn(message: Any, shared: Mapping[str, Any], index: int) -> Any:
+def _turn(message: object, shared: Mapping[str, object], index: int) -> object:
     if not isinstance(message, dict):
         raise invalid("messages", "must be a list of objects", index=index)
     for name in message:
@@ -108,7 +108,7 @@ def _turn(message: Any, shared: Mapping[str, Any], index: int) -> Any:
     return turn
 
 
-def _words(content: Any, index: int) -> str:
+def _words(content: object, index: int) -> str:
     """Returns the words of a message."""
     if isinstance(content, str):
         return content
@@ -128,12 +128,12 @@ def _words(content: Any, index: int) -> str:
     return "\n".join(words)
 
 
-def conversation_schema() -> dict[str, Any]:
+def conversation_schema() -> dict[str, object]:
     """Returns the JSON Schema of a conversation, with every part at its place."""
     schema = ConversationIn.model_json_schema()
     parts = schema.pop("$defs")
 
-    def placed(value: Any) -> Any:
+    def placed(value: object) -> Any:
         if isinstance(value, dict):
             if "$ref" in value:
                 return placed(parts[value["$ref"].rpartition("/")[2]])

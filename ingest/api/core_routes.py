@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -57,7 +57,7 @@ class PatchIn(Authored):
         },
     )
 
-    patch: Annotated[list[Any], Field(description="the operations; all are applied, or none")]
+    patch: Annotated[list[object], Field(description="the operations; all are applied, or none")]
     actor: Annotated[Author, Field(description="who says so")]
     source: Annotated[
         Name | None,
@@ -90,7 +90,9 @@ class CherryPickIn(Authored):
 class ApproveIn(Authored):
     """Applies a waiting patch. Tests of its author do not count; the reviewer has seen the document."""
 
-    patch: Annotated[list[Any] | None, Field(description="applied in the place of the waiting patch")] = None
+    patch: Annotated[list[object] | None, Field(description="applied in the place of the waiting patch")] = (
+        None
+    )
     reason: Words | None = None
     by: Annotated[Name, Field(description="who decided")] = "user"
 
@@ -109,7 +111,7 @@ class _DuplicateNameError(ValueError):
         self.path = path
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -265,7 +267,7 @@ class DocumentWriter:
         by: Author,
         seen: type[_Seen],
         command: Callable[[_Seen], _T],
-        **rests_on: Any,
+        **rests_on: object,
     ) -> tuple[str, _T]:
         """Returns (the storage id of the user, what ``command`` returned). ``seen`` is what it sees of the document."""
         owner = document_owner(sender, user_id)
@@ -278,7 +280,7 @@ class DocumentWriter:
         return owner, done
 
     def answer(
-        self, shape: type[_C], response: Response, owner: str, outcome: Outcome[int], **more: Any
+        self, shape: type[_C], response: Response, owner: str, outcome: Outcome[int], **more: object
     ) -> _C:
         """Returns the answer to a command on a document, with the fields ``more`` of its shape. Sets its ETag."""
         response.headers["etag"] = f'"{outcome.state}"'
@@ -304,7 +306,7 @@ def document_owner(sender: Sender, user_id: str, thing: str = "document", field:
     return owner
 
 
-def _ops(patch: list[Any]) -> list[dict[str, Any]]:
+def _ops(patch: list[object]) -> list[dict[str, object]]:
     try:
         return checked(patch)
     except PatchMalformedError as error:

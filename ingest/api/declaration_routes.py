@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -28,8 +28,8 @@ class KindIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    schema_: dict[str, Any] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
-    initial: Annotated[Any, Field(description="the first value; else {}")] = None
+    schema_: dict[str, object] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
+    initial: Annotated[object, Field(description="the first value; else {}")] = None
     description: Words = "no description"
 
 

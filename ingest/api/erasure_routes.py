@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Path, Query
@@ -24,7 +24,7 @@ from ingest.erasure.names import NameInvalidError
 from ingest.erasure.receipts import reaches, receipt_of
 from ingest.erasure.subjects import Outcome
 
-_LONGEST: dict[str, Any] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
+_LONGEST: dict[str, object] = {"max_length": MAX_NAME_BYTES, "pattern": r"\S"}
 DryRun = Annotated[bool, Query(description="erase nothing, and count what would go")]
 
 

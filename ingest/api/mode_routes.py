@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,7 +65,7 @@ class ModeIn(_Scoped):
     ] = None
     default_decay: Annotated[Decay | None, Field(description="how fast cards of the mode lose weight")] = None
     prompt_overrides: Annotated[
-        dict[str, Any] | None, Field(description="hints for the extraction, by subject")
+        dict[str, object] | None, Field(description="hints for the extraction, by subject")
     ] = None
     is_default: Annotated[
         bool | None, Field(description="the mode of turns of its scope when nothing else tells their mode")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -49,7 +49,7 @@ class ReferenceIn(_Scoped):
     )
 
     key: Name = Field(description="the name of the reference within its kind and scope")
-    data: Annotated[Any, Field(description="the first value; else the kind's own")] = None
+    data: Annotated[object, Field(description="the first value; else the kind's own")] = None
     tier: Annotated[Tier, Field(description="pinned: always in a prompt")] = "session"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -37,6 +37,6 @@ class TurnFields(BaseModel):
         ),
     ] = None
     timezone: Annotated[str | None, Field(description="IANA name of the speaker's time zone")] = "UTC"
-    metadata: Annotated[dict[str, Any] | None, Field(description=METADATA, examples=[{"ticket": "A-17"}])] = (
-        None
-    )
+    metadata: Annotated[
+        dict[str, object] | None, Field(description=METADATA, examples=[{"ticket": "A-17"}])
+    ] = None

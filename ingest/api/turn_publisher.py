@@ -153,7 +153,7 @@ class TurnPublisher:
         streams = pushed_streams(self._settings)
         await asyncio.gather(*(self._call("EXISTS", stream) for stream in streams))
 
-    async def _call(self, *words: Any) -> Any:
+    async def _call(self, *words: object) -> Any:
         return await self._redis.execute_command(*words)  # type: ignore[no-untyped-call]
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from events.core.evolution.entries import logged
 from events.core.evolution.migration import migration
@@ -37,7 +37,7 @@ class Promoted:
     """A promotion that was done, or would be. ``ops`` are the operations on the document; a repeat shows none."""
 
     name: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, object]
     moved: Mapping[str, str]
     ops: Sequence[Op]
     outcome: Outcome[int]

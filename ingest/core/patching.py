@@ -33,7 +33,7 @@ class Patched:
 
 
 def patch(
-    document: CoreDocument, ops: Sequence[dict[str, Any]], expected_version: int | None = None
+    document: CoreDocument, ops: Sequence[dict[str, object]], expected_version: int | None = None
 ) -> Patched:
     """Applies a checked patch, or queues it when it does not fit.
 
@@ -42,7 +42,7 @@ def patch(
     """
     share_owner(document.connection, document.owner)  # an erased value must not return in a guard
     arrived = document.present() if names_items(ops) else None
-    meant: list[tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError] = []
+    meant: list[tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError] = []
     refused: list[PatchConflictError] = []
 
     def rule(present: Present) -> Payload | None:
@@ -67,8 +67,8 @@ def patch(
 
 
 def _meant(
-    state: CoreState, ops: Sequence[dict[str, Any]]
-) -> tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError:
+    state: CoreState, ops: Sequence[dict[str, object]]
+) -> tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError:
     """Returns (the operations with guards of the items that they name, the places of the guards), or the conflict."""
     try:
         _, stored, guards = guarded(
@@ -81,8 +81,8 @@ def _meant(
 
 def _decided(
     state: CoreState,
-    ops: Sequence[dict[str, Any]],
-    meant: tuple[list[dict[str, Any]], tuple[int, ...]] | PatchConflictError,
+    ops: Sequence[dict[str, object]],
+    meant: tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError,
     command: Command,
 ) -> tuple[Payload | None, PatchConflictError | None]:
     """Returns the event of a patch and why it is queued. No event: the document is like this already."""
@@ -105,9 +105,9 @@ def _decided(
     return patched, None
 
 
-def _checked(state: CoreState, ops: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _checked(state: CoreState, ops: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     """Returns ``ops`` without tests of ``_meta``, which hold now. Raises :class:`PatchConflictError`."""
-    whole: Any = None
+    whole: object = None
     for index, op in enumerate(ops):
         tokens = split(op["path"])
         if op["op"] == "test" and tokens[:1] == (META,):

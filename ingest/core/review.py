@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from uuid import UUID
 
 from events.core.evolution.old_pointers import redirected
@@ -32,7 +31,7 @@ class WaitingPatch(CoreDocument):
         self.entries = [queue_id]
 
 
-def approve(patch: WaitingPatch, ops: Sequence[dict[str, Any]] | None, reason: str | None) -> Outcome[int]:
+def approve(patch: WaitingPatch, ops: Sequence[dict[str, object]] | None, reason: str | None) -> Outcome[int]:
     """Applies a waiting patch without the tests of its author, or ``ops`` in its place.
 
     Raises a 404 problem for an unknown entry, and 409 for one that has an answer or a patch that still does not fit.
@@ -84,8 +83,8 @@ def _answer(patch: WaitingPatch, answer: Callable[[Present, QueueEntry], Payload
 
 
 def _without_tests(
-    ops: Sequence[dict[str, Any]], guards: Sequence[int]
-) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+    ops: Sequence[dict[str, object]], guards: Sequence[int]
+) -> tuple[list[dict[str, object]], tuple[int, ...]]:
     kept = [index for index, op in enumerate(ops) if index in guards or op["op"] != "test"]
     return [ops[index] for index in kept], tuple(
         number for number, index in enumerate(kept) if index in guards

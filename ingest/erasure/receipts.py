@@ -84,9 +84,9 @@ def reaches(connection: Connection, erasure_id: UUID, caller: Principal) -> bool
     )
 
 
-def signed(document: Mapping[str, Any], key: Key | None) -> dict[str, Any]:
+def signed(document: Mapping[str, object], key: Key | None) -> dict[str, object]:
     """Returns ``document`` as a receipt, signed with ``key`` (Ed25519). Without a key the signature is None."""
-    receipt: dict[str, Any] = {
+    receipt: dict[str, object] = {
         "kind": _KIND,
         "format": _FORMAT,
         **document,
@@ -100,7 +100,7 @@ def signed(document: Mapping[str, Any], key: Key | None) -> dict[str, Any]:
     return receipt
 
 
-def read(text: bytes, trusted: Keyring | None) -> dict[str, Any]:
+def read(text: bytes, trusted: Keyring | None) -> dict[str, object]:
     """Returns the receipt in ``text``.
 
     Raises :class:`ReceiptError` for a text that is no receipt, for one without a valid signature, and for the

@@ -122,7 +122,7 @@ class Restating:
         cleaned = replace(payload, description=description, schema=self._schema(payload.schema))
         return None if self._named(texts_in([cleaned.schema, cleaned.initial])) else cleaned
 
-    def _schema(self, value: Any) -> Any:
+    def _schema(self, value: object) -> Any:
         if isinstance(value, list):
             return [self._schema(each) for each in value]
         if not isinstance(value, dict):
@@ -173,13 +173,13 @@ class _ReferenceStream:
     named: _Named
     whole: Reference | None = None
     left: Reference | None = None
-    kept: Any = None
-    kept_at: dict[int, Any] = field(default_factory=dict)
+    kept: object = None
+    kept_at: dict[int, object] = field(default_factory=dict)
     tainted: bool = False
     by_turn: bool = False
     by_name: bool = False
     last: Event | None = None
-    again: list[tuple[Event, dict[str, Any], Any]] = field(default_factory=list)
+    again: list[tuple[Event, dict[str, object], object]] = field(default_factory=list)
 
     def takes(self, event: Event, chosen: bool, rests: bool) -> bool:
         payload = event.payload
@@ -237,7 +237,7 @@ class _ReferenceStream:
             found.append(again(self.last, archived))
         return found
 
-    def _changed(self, whole: Reference, op: dict[str, Any], data: Any) -> ReferenceChanged:
+    def _changed(self, whole: Reference, op: dict[str, Any], data: object) -> ReferenceChanged:
         assert self.kind is not None
         return ReferenceChanged(
             reference_id=whole.reference_id,
@@ -248,7 +248,7 @@ class _ReferenceStream:
             tier=whole.tier,
         )
 
-    def _applied(self, payload: ReferenceChanged) -> Any:
+    def _applied(self, payload: ReferenceChanged) -> object:
         """Returns the rest of the value after an op. An op that does not fit the rest changes nothing."""
         if payload.op["op"] == ERASE:
             return self.kept
@@ -263,7 +263,7 @@ class _ReferenceStream:
             return self.kept
         return data
 
-    def _without_names(self, data: Any) -> Any:
+    def _without_names(self, data: object) -> object:
         """Returns ``data`` without the items and members that name the person; the first value if nothing else fits."""
         if not self.named(texts_in(data)):
             return data
@@ -278,7 +278,7 @@ class _ReferenceStream:
             rest = self.kind.initial()
         return None if self.named(texts_in(rest)) else rest
 
-    def _pruned(self, value: Any) -> Any:
+    def _pruned(self, value: object) -> object:
         if isinstance(value, list):
             return [each for each in value if not self.named(texts_in(each))]
         if isinstance(value, dict):

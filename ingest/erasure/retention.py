@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from psycopg.rows import class_row
 
@@ -29,7 +28,7 @@ class Rule:
     keep_days: int
     ran_at: datetime | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         return asdict(self) | {"ran_at": None if self.ran_at is None else self.ran_at.isoformat()}
 
 

@@ -14,7 +14,7 @@ from events.types.tombstones import SubjectErased
 from ingest.erasure.selection import events_of, is_readable
 
 
-def faults(connection: Connection, receipt: dict[str, Any]) -> list[str]:
+def faults(connection: Connection, receipt: dict[str, object]) -> list[str]:
     """Returns the reasons why ``receipt`` does not hold for this log. An empty list means that it holds."""
     return list(_faults(connection, receipt))
 

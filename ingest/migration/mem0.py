@@ -50,7 +50,7 @@ def read(text: str) -> Memories:
     return found
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     try:
         return orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError) as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from events.core.related_paths import related_paths
@@ -136,5 +135,5 @@ class Follower:
             position=present.folded_to,
         )
 
-    def _named(self) -> dict[str, Any]:
+    def _named(self) -> dict[str, object]:
         return {"partition": partition_of(self.owner), "user_id": self.owner}

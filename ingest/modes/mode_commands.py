@@ -59,7 +59,7 @@ class Declaration:
     embedder: str | None = None
     description: str | None = None
     default_decay: Decay | None = None
-    prompt_overrides: Mapping[str, Any] | None = None
+    prompt_overrides: Mapping[str, object] | None = None
     is_default: bool | None = None
 
 
@@ -259,7 +259,7 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
 
 def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:
     """Returns the checked fields that the caller gave."""
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     if wanted.embedder is not None:
         model = wanted.embedder.strip()
         if name == GENERAL_MODE and model:

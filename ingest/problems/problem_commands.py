@@ -233,7 +233,7 @@ def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
     return lambda first: _wanted(first) == _wanted(asked)
 
 
-def _wanted(payload: Payload) -> tuple[str, Any]:
+def _wanted(payload: Payload) -> tuple[str, object]:
     """Returns what a command asks for, without the time of its arrival."""
     data = orjson.loads(encode(payload))
     return type(payload).__name__, {

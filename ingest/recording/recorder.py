@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import redis
 
@@ -348,7 +347,7 @@ class StreamReader:
             recorded.append(entry)
             if result.duplicate:
                 duplicates.add(entry.id)
-                turn: Any = event.payload
+                turn: object = event.payload
                 assert isinstance(turn, TurnRecorded)
                 logger.info(
                     "turn %s was recorded before, at %d/%d: duplicate",

@@ -294,7 +294,7 @@ class TurnQueue:
     def _read_one(self, consumer: str, block_ms: int) -> list[Entry]:
         """Waits for a new entry. Only this way of reading can wait, so it takes the entry whole, whatever its size."""
         reply = cast(
-            "list[Any] | dict[Any, Any] | None",
+            "list[Any] | dict[object, Any] | None",
             self._redis.xreadgroup(self._group, consumer, {self.stream: ">"}, count=1, block=block_ms),
         )
         if not reply:

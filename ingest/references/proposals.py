@@ -46,7 +46,7 @@ class _Wanted:
     """An op for one reference, as a request in prose means it."""
 
     name: ReferenceName
-    op: Mapping[str, Any]
+    op: Mapping[str, object]
     confidence: float
 
 
@@ -159,7 +159,7 @@ def _propose_one(
 
 
 def _apply(
-    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, Any], command: Command
+    connection: Connection, owner: str, name: ReferenceName, op: Mapping[str, object], command: Command
 ) -> Outcome[Reference]:
     kind = kind_of(connection, tenant_of(owner), name.kind)
     stream = ReferenceStream(connection, owner, name, command)
@@ -179,7 +179,7 @@ def _wanted(
     if found is None and not key and len(lists) == 1:
         [found] = lists.values()
     if request.op == "add":
-        op: dict[str, Any] = {"op": "add", "text": item}
+        op: dict[str, object] = {"op": "add", "text": item}
     else:
         items = [] if found is None else found.data["items"]
         fitting = [

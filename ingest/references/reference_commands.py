@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from secrets import token_hex
-from typing import Any
 
 import orjson
 
@@ -83,7 +82,7 @@ def _problems() -> Iterator[None]:
 
 
 @_problems()
-def create(stream: ReferenceStream, kind: Kind, data: Any, tier: Tier) -> Outcome[Reference]:
+def create(stream: ReferenceStream, kind: Kind, data: object, tier: Tier) -> Outcome[Reference]:
     """Creates a reference. ``data`` None: the initial value of the kind.
 
     Raises a 409 problem with the present value when the reference exists, and 422 for data that do not fit.

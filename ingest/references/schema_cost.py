@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 from urllib.parse import unquote
 
 import jsonpointer
@@ -22,7 +21,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
-def check_cost(schema: Any) -> None:
+def check_cost(schema: object) -> None:
     """Raises :class:`ReferenceInvalidError` for a schema whose time would double with each reference.
 
     A schema may refer to itself, once for each member or item. Two such references for one member would read the data
@@ -35,10 +34,10 @@ def check_cost(schema: Any) -> None:
 
 
 class _Walk:
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: object) -> None:
         self._schema = schema
         self._steps = 0
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, object] = {}
         waiting = [schema]
         while waiting:
             each = waiting.pop()
@@ -58,7 +57,7 @@ class _Walk:
             )
         return found
 
-    def _target(self, reference: str) -> Any:
+    def _target(self, reference: str) -> object:
         fragment = unquote(reference.removeprefix("#"))
         if fragment in self._anchors:
             return self._anchors[fragment]
@@ -67,7 +66,7 @@ class _Walk:
         except (jsonpointer.JsonPointerException, ValueError):  # the validator says what is wrong
             return None
 
-    def _part(self, part: Any, path: tuple[str, ...]) -> Counter[str]:
+    def _part(self, part: object, path: tuple[str, ...]) -> Counter[str]:
         self._steps += 1
         if self._steps > MAX_STEPS:
             raise ReferenceInvalidError(
@@ -93,12 +92,12 @@ class _Walk:
             found += Counter({"properties/*" if kind is _ANY_MEMBER else "prefixItems/*": below})
         return found
 
-    def _below(self, part: Any, path: tuple[str, ...]) -> int:
+    def _below(self, part: object, path: tuple[str, ...]) -> int:
         found = self._part(part, path)
         return _most(found) + found[""]
 
 
-def _parts(part: dict[str, Any], name: str) -> list[Any]:
+def _parts(part: dict[str, object], name: str) -> list[object]:
     """Returns the schemas of a keyword: those of a map or a list, or the one schema."""
     value = part.get(name)
     if name in _MAPS and isinstance(value, dict):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Any
 
 from events.references.kinds.kind import MAX_ITEM_TEXT_BYTES, MAX_ITEMS, Op, ReferenceInvalidError
 
-Check = Callable[[str, Any], Any]
+Check = Callable[[str, object], object]
 """Returns the value as it is kept. Raises :class:`ReferenceInvalidError` with the name of the argument."""
 
 MAX_ID_BYTES = 64
@@ -24,7 +23,7 @@ class Arguments:
         self._required = dict(required or {})
         self._optional = dict(optional or {})
 
-    def checked(self, op: Op) -> dict[str, Any]:
+    def checked(self, op: Op) -> dict[str, object]:
         """Returns the arguments of ``op`` as they are kept, with ``op`` and ``at`` unchanged."""
         kept = {name: op[name] for name in _ENVELOPE if name in op}
         known = {**self._required, **self._optional}
@@ -46,7 +45,7 @@ class Arguments:
         return kept
 
 
-def checked(ops: Mapping[str, Arguments], op: Op) -> dict[str, Any]:
+def checked(ops: Mapping[str, Arguments], op: Op) -> dict[str, object]:
     """Returns ``op`` with checked arguments. Raises :class:`ReferenceInvalidError` for an op that is not in ``ops``."""
     name = op.get("op")
     if not isinstance(name, str) or name not in ops:
@@ -55,21 +54,21 @@ def checked(ops: Mapping[str, Arguments], op: Op) -> dict[str, Any]:
     return ops[name].checked(op)
 
 
-def text(name: str, value: Any) -> str:
+def text(name: str, value: object) -> str:
     """Checks text that is not empty."""
     if not isinstance(value, str) or not value.strip():
         raise ReferenceInvalidError(name, "must be text that is not empty")
     return _storable(name, value, MAX_ITEM_TEXT_BYTES)
 
 
-def item_id(name: str, value: Any) -> str:
+def item_id(name: str, value: object) -> str:
     """Checks the id of an item."""
     if not isinstance(value, str) or not value.strip():
         raise ReferenceInvalidError(name, "must be the id of an item")
     return _storable(name, value, MAX_ID_BYTES)
 
 
-def item_ids(name: str, value: Any) -> list[str]:
+def item_ids(name: str, value: object) -> list[str]:
     """Checks a list of different ids."""
     if not isinstance(value, list) or len(value) > MAX_ITEMS:
         raise ReferenceInvalidError(name, f"must be a list of at most {MAX_ITEMS} ids")
@@ -79,14 +78,14 @@ def item_ids(name: str, value: Any) -> list[str]:
     return ids
 
 
-def texts(name: str, value: Any) -> list[str]:
+def texts(name: str, value: object) -> list[str]:
     """Checks a list of texts."""
     if not isinstance(value, list) or len(value) > MAX_ITEMS:
         raise ReferenceInvalidError(name, f"must be a list of at most {MAX_ITEMS} texts")
     return [text(name, each) for each in value]
 
 
-def day(name: str, value: Any) -> str:
+def day(name: str, value: object) -> str:
     """Checks a day or an instant in ISO 8601."""
     if not isinstance(value, str):
         raise ReferenceInvalidError(name, "must be a date such as 2026-05-08, or an instant with an offset")
@@ -105,14 +104,14 @@ def day(name: str, value: Any) -> str:
     return instant.isoformat()
 
 
-def place(name: str, value: Any) -> int:
+def place(name: str, value: object) -> int:
     """Checks a place in a list, counted from 0."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_ITEMS:
         raise ReferenceInvalidError(name, f"must be a number from 0 to {MAX_ITEMS}")
     return value
 
 
-def pointer(name: str, value: Any) -> str:
+def pointer(name: str, value: object) -> str:
     """Checks a JSON pointer (RFC 6901)."""
     if not isinstance(value, str) or (value and not value.startswith("/")):
         raise ReferenceInvalidError(
@@ -123,7 +122,7 @@ def pointer(name: str, value: Any) -> str:
     return _storable(name, value, MAX_ITEM_TEXT_BYTES)
 
 
-def anything(_: str, value: Any) -> Any:
+def anything(_: str, value: object) -> object:
     """Accepts every value."""
     return value
 

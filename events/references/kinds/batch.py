@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from events.references.kinds.kind import Kind, Op, ReferenceInvalidError
 from events.types.json_values import Json
@@ -65,7 +64,7 @@ def is_repeat(kept: Op, given: Op) -> bool:
     """True when ``given`` may have become ``kept`` in the log: every given argument is kept unchanged."""
     if given.get("op") != BATCH or kept.get("op") != BATCH:
         return all(kept.get(name) == value for name, value in given.items() if name != "due")
-    ops: Any = given.get("ops")
+    ops: object = given.get("ops")
     return (
         isinstance(ops, list)
         and len(ops) == len(kept["ops"])
@@ -76,7 +75,7 @@ def is_repeat(kept: Op, given: Op) -> bool:
     )
 
 
-def _one(kind: Kind, index: int, op: Any, at: str, new_id: Callable[[], str]) -> Op:
+def _one(kind: Kind, index: int, op: object, at: str, new_id: Callable[[], str]) -> Op:
     if not isinstance(op, dict):
         raise ReferenceInvalidError(f"ops/{index}", "must be an object with op and its arguments")
     with _at(index):

@@ -31,7 +31,7 @@ class CustomKind(JsonChanges):
         return self.start
 
 
-def declared(name: str, schema: Any, initial: Any = None) -> CustomKind:
+def declared(name: str, schema: object, initial: object = None) -> CustomKind:
     """Returns the kind. Raises :class:`ReferenceInvalidError` for a schema that is none or that refers to a URL."""
     if not isinstance(schema, dict):
         raise ReferenceInvalidError("schema", "must be a JSON Schema (2020-12) as an object")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from events.references.kinds.arguments import Arguments, checked, item_id, text, texts
 from events.references.kinds.items import added, changed, found, prepared
@@ -31,7 +30,7 @@ class DecisionLog:
         return {"decisions": []}
 
     def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
-        defaults: Mapping[str, Any] = {
+        defaults: Mapping[str, object] = {
             "reason": None,
             "alternatives": [],
             "decided_at": at,

@@ -10,7 +10,7 @@ from events.references.kinds.kind import MAX_ITEMS, ReferenceInvalidError
 Item = dict[str, Any]
 
 
-def prepared(data: Any, name: str, defaults: Mapping[str, Any], new_id: Callable[[], str]) -> Any:
+def prepared(data: Any, name: str, defaults: Mapping[str, object], new_id: Callable[[], str]) -> object:
     """Returns ``data`` whose items in the list ``name`` have an id and the defaults for the fields they lack.
 
     Data of another form are returned unchanged; the schema of the kind refuses them.
@@ -45,7 +45,7 @@ def added(items: Sequence[Item], item: Item, at: int | None = None) -> list[Item
     return [*items[:place], item, *items[place:]]
 
 
-def changed(items: Sequence[Item], item_id: str, **fields: Any) -> list[Item]:
+def changed(items: Sequence[Item], item_id: str, **fields: object) -> list[Item]:
     """Returns the items with other fields in one item."""
     found(items, item_id)
     return [{**item, **fields} if item["id"] == item_id else item for item in items]

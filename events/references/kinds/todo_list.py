@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from events.references.kinds.arguments import Arguments, checked, day, item_id, item_ids, text
 from events.references.kinds.items import added, changed, found, ordered, prepared, removed
@@ -72,7 +71,7 @@ class TodoList:
             case "remove":
                 return {"items": removed(items, op["item_id"])}
             case "update":
-                new: dict[str, Any] = {name: op[name] for name in ("text", "due") if name in op}
+                new: dict[str, object] = {name: op[name] for name in ("text", "due") if name in op}
                 return {"items": changed(items, op["item_id"], **new)}
             case "reorder":
                 return {"items": ordered(items, op["ids"])}

@@ -20,7 +20,7 @@ from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
 TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
 
-WITH_MODES: dict[str, Any] = {
+WITH_MODES: dict[str, object] = {
     **SCHEMA,
     "properties": {
         **SCHEMA["properties"],
@@ -174,7 +174,7 @@ def answer_of(given: object) -> Answer:
         return Answer(faults=("the input has none of states, events, knowledge, problems",), usable=False)
     faults: list[str] = []
     faulty = 0
-    good: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMA["properties"]}
+    good: dict[str, list[dict[str, object]]] = {name: [] for name in SCHEMA["properties"]}
     for name, items in lists.items():
         if not isinstance(items, list):
             return Answer(faults=(f"{name} is {_shown(items)}, not a list",), usable=False)

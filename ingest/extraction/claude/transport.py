@@ -137,7 +137,7 @@ class _Stream(httpcore2.NetworkStream):
         left = _left(timeout, httpcore2.ConnectTimeout)
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Any
 
 import orjson
 
+from events.types.json_values import Json
 
-def schema_of(kind: str) -> Any:
+
+def schema_of(kind: str) -> Json:
     """Returns the JSON Schema of a built-in kind."""
     return orjson.loads(files(__package__).joinpath(f"{kind}.json").read_bytes())
