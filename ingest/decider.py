@@ -18,9 +18,10 @@ from uuid import UUID
 
 from events.access.principal import EVERYTHING, Reach
 from events.http.errors import ProblemError, invalid
+from events.platform.database import Connection
 from events.references.reference_log import first_event
 from events.store import log
-from events.store.log import AppendConflictError, Connection
+from events.store.log import AppendConflictError
 from events.types.codec import Payload, describe
 from events.types.core import Author
 from events.types.envelope import Appended, Event, NewEvent, uuid7

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
-from events.store.log import Connection
 from events.store.subscription import (
     Batches,
     Handler,

@@ -10,7 +10,7 @@ import psycopg
 
 from events.health import heartbeat
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -63,7 +63,7 @@ class CatchingUp:
         with connect(self._settings.database_url, application="wait") as connection:
             return self._compare(connection, processor, heads)
 
-    def _compare(self, connection: log.Connection, processor: Processor, heads: Mapping[int, int]) -> str:
+    def _compare(self, connection: Connection, processor: Processor, heads: Mapping[int, int]) -> str:
         positions = processor.positions(connection)
         behind = sum(max(0, head - positions.get(partition, 0)) for partition, head in heads.items())
         return f"{processor.name} is {counted(behind, 'event')} behind" if behind else ""

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 import psycopg
 from psycopg import sql
 
-from events.platform.database import migration_texts
+from events.platform.database import Connection, migration_texts
 from events.platform.sql import statement
-from events.store.log import Connection
 
 _CREATED = re.compile(r"^CREATE SCHEMA (\w+);", re.MULTILINE)
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
+from events.platform.database import Connection
 from events.sealing import keystore
 from events.sealing.sealer import PREFIX, Sealer, new_salts
 from events.store.archive import ImportSummary, Progress, export_lines, import_lines
 from events.store.event_line import EventLine, parse_line
-from events.store.log import Connection, heads
+from events.store.log import heads
 from events.store.verification import SEED
 from events.types.codec import visible_names
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import psycopg
 from psycopg.rows import class_row
@@ -15,7 +14,7 @@ from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, StageHealth, unknown
 from events.http.errors import ProblemError
 from events.platform.counting import counted
-from events.platform.database import connect, sees_every_tenant
+from events.platform.database import Connection, connect, sees_every_tenant
 from events.platform.failures import in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
@@ -110,7 +109,7 @@ class WorkClock:
         return now - self._since.setdefault((processor, generation), now)
 
 
-def read_health(connection: psycopg.Connection[Any], clock: WorkClock | None = None) -> LogHealth:
+def read_health(connection: Connection, clock: WorkClock | None = None) -> LogHealth:
     """Returns the health of every stage now. Raises ``psycopg.Error``.
 
     A role that sees one tenant at a time cannot see how old the work is. ``clock`` then tells how long the work has
@@ -148,7 +147,7 @@ def read_health(connection: psycopg.Connection[Any], clock: WorkClock | None = N
     return LogHealth((*found, *missing), heartbeats, events, whole=whole)
 
 
-def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> StageHealth:
+def _with_pending(connection: Connection, stage: StageHealth) -> StageHealth:
     """Returns the stage ``vectors`` with the cards that wait for their vector although their events are passed."""
     there = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
     if there is None or not there[0]:
@@ -177,7 +176,7 @@ def _with_pending(connection: psycopg.Connection[Any], stage: StageHealth) -> St
     )
 
 
-def _blocked(connection: psycopg.Connection[Any]) -> tuple[BlockedEmbedder, ...]:
+def _blocked(connection: Connection) -> tuple[BlockedEmbedder, ...]:
     rows = connection.execute(statement("events.health", "blocked_vectors")).fetchall()
     return tuple(
         BlockedEmbedder(slot or GENERAL_MODE, in_a_line(reason, _LONGEST_REASON), cards)
@@ -320,7 +319,7 @@ class LogMonitor:
     def __init__(self, database_url: str, application: str) -> None:
         self._url = database_url
         self._application = application
-        self._connection: psycopg.Connection[Any] | None = None
+        self._connection: Connection | None = None
         self._clock = WorkClock()
 
     def __call__(self) -> LogHealth:

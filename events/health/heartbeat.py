@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import psycopg
 from psycopg.rows import class_row
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.failures import in_a_line
 from events.platform.sql import statement
 
@@ -63,7 +63,7 @@ class HeartbeatReport:
         return self.state != "stopped" and self.seen_s < UNSEEN_S
 
 
-def reports(connection: psycopg.Connection[Any]) -> list[HeartbeatReport]:
+def reports(connection: Connection) -> list[HeartbeatReport]:
     """Returns the latest heartbeat of every worker of every stage."""
     with connection.cursor(row_factory=class_row(HeartbeatReport)) as cursor:
         return cursor.execute(statement("events.health", "heartbeats")).fetchall()
@@ -156,7 +156,7 @@ class Heartbeat:
         self._error_at = time.monotonic()
 
     def _beat(self) -> None:
-        connection: psycopg.Connection[Any] | None = None
+        connection: Connection | None = None
         try:
             while True:
                 with self._lock:

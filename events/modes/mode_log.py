@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from events.modes.registry import NOTHING
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.modes import (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from events.modes.registry import Modes
-from events.store.log import Connection
+from events.platform.database import Connection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

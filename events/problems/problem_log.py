@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import psycopg
 from psycopg.rows import dict_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.problems.problem import TYPES
 from events.store import log
-from events.store.log import Connection
 from events.types.envelope import Event, partition_of
 
 _PACKAGE = "events.problems"

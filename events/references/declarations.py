@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from events.http.errors import ProblemError, missing
+from events.platform.database import Connection
 from events.references.kinds.custom import declared
 from events.references.kinds.kind import Kind
 from events.references.kinds.registry import BUILT_IN
 from events.references.owners import KINDS_STREAM, MEMBERS_STREAM, team_owner, tenant_owner
 from events.references.reference_log import events_below, last_events, streams_between
-from events.store.log import Connection
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded
 from events.types.turn_contract import part_of_key
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.references.reference import Reference, fold
 from events.store import log
-from events.store.log import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.erasure import Erased

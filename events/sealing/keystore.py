@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-import psycopg
 from psycopg.rows import tuple_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.sealing.sealer import Sealer
 
-Connection = psycopg.Connection[Any]
 _PACKAGE = "events.sealing"
 _AT_ONCE = 1_000
 

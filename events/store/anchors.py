@@ -12,10 +12,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from events.access import audit_verification
+from events.platform.database import Connection
 from events.platform.key_file import Key
 from events.platform.sql import statement
 from events.store.authentication import Heads, Keyring, fingerprint
-from events.store.log import Connection
 from events.types.envelope import PARTITIONS
 
 _KIND = "cardlog log anchor"

@@ -17,11 +17,12 @@ from typing import Any, BinaryIO
 import orjson
 import psycopg
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.sealing import keystore
 from events.store.copying import copying
 from events.store.event_line import parse_line
-from events.store.log import Connection, announce
+from events.store.log import announce
 from events.store.verification import SEED
 from events.types.envelope import PARTITIONS
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import psycopg
 from psycopg.rows import tuple_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.log import event_if_readable, event_of
 from events.store.rows import rows_of
 from events.types.envelope import Event
-
-Connection = psycopg.Connection[Any]
 
 
 class CheckpointMovedError(RuntimeError):

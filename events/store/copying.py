@@ -9,8 +9,8 @@ import psycopg
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Identifier
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 
 _PACKAGE = "events.store"
 

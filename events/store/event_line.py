@@ -13,9 +13,10 @@ from uuid import UUID
 
 import orjson
 
+from events.platform.database import Connection
 from events.sealing import keystore
 from events.sealing.sealer import PREFIX
-from events.store.log import Connection, event_if_readable
+from events.store.log import event_if_readable
 from events.types.envelope import Event
 
 _DATA = b',"data":'

@@ -14,6 +14,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
+from events.platform.database import Connection
 from events.platform.failures import in_a_line
 from events.platform.settings import SettingsError
 from events.platform.sql import statement
@@ -36,7 +37,6 @@ from events.types.erasure import Erased
 
 CHANNEL = "cardlog_log"
 
-Connection = psycopg.Connection[Any]
 
 EVENT_COLUMNS = (
     "partition", "position", "event_id", "user_id", "stream", "version", "type", "schema_version", "dedupe_key",

@@ -11,6 +11,8 @@ from psycopg.rows import dict_row
 from psycopg.sql import SQL
 from psycopg.types.datetime import TimestamptzLoader
 
+from events.platform.database import Connection
+
 
 class _AsWritten(TimestamptzLoader):
     """Loads an instant as a date, or as text when Python cannot hold it. The server has years after 9999."""
@@ -23,7 +25,7 @@ class _AsWritten(TimestamptzLoader):
 
 
 def rows_if_folded(
-    connection: psycopg.Connection[Any], query: SQL, parameters: Mapping[str, object]
+    connection: Connection, query: SQL, parameters: Mapping[str, object]
 ) -> list[dict[str, Any]]:
     """Returns all rows of ``query``, and none before the first fold made its tables."""
     try:
@@ -33,9 +35,7 @@ def rows_if_folded(
         return []
 
 
-def rows_of(
-    connection: psycopg.Connection[Any], query: SQL, parameters: Mapping[str, object]
-) -> list[dict[str, Any]]:
+def rows_of(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
     """Returns all rows of ``query``, which only reads. An instant that no Python date can hold comes as text.
 
     Such an instant makes the query run twice. The other rows are returned, too.

@@ -10,12 +10,13 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
+from events.platform.database import Connection
 from events.platform.settings import SettingsError
 from events.platform.sql import statement
 from events.sealing.sealer import PREFIX, SealBrokenError, Sealer
 from events.store.anchors import Anchor
 from events.store.authentication import Heads, Keyring, content
-from events.store.log import Connection, stored_of
+from events.store.log import stored_of
 from events.types.envelope import PARTITIONS
 from events.types.erasure import Erased
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.streams import REDIS_AWAY
 from events.store import log
-from events.store.log import Connection
 from ingest.core.documents import Documents
 from ingest.core.evolution import evolve_changed
 from ingest.erasure import retention

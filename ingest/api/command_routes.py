@@ -13,8 +13,8 @@ from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
 from events.http.uuids import Uuid
+from events.platform.database import Connection
 from events.resources.cards import Accepted
-from events.store.log import Connection
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict

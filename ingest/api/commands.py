@@ -16,8 +16,8 @@ from events.access.principal import Reach
 from events.http.errors import ProblemError, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 from events.types.codec import Payload, encode
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected

@@ -14,8 +14,8 @@ from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
 from events.http.uuids import Uuid
+from events.platform.database import Connection
 from events.resources.erasures import Erasure
-from events.store.log import Connection
 from events.types.tenancy import tenant_of
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 from ingest.erasure import subjects

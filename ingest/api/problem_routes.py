@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
 from events.http.uuids import Uuid
+from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
-from events.store.log import Connection
 from ingest.api.command_routes import Name, storable
 from ingest.api.sender import Sender, Sent
 from ingest.api.transactions import Transactions

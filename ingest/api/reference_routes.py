@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
+from events.platform.database import Connection
 from events.references.declarations import is_member, kind_of
 from events.references.kinds.kind import Kind
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference
 from events.resources.references import WrittenReference
-from events.store.log import Connection
 from events.types.references import MAX_VERSION, ReferenceName, Tier
 from ingest.api.command_routes import Name, Words
 from ingest.api.sender import Sender, Sent

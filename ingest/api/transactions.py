@@ -13,10 +13,10 @@ from psycopg_pool import ConnectionPool
 from events.http.database import problem_of
 from events.http.errors import ProblemError
 from events.http.tokens import Awaited, Keyring, Sealer
-from events.platform.database import see_tenant_of
+from events.platform.database import Connection, see_tenant_of
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import AppendConflictError, Connection
+from events.store.log import AppendConflictError
 from events.types.tenancy import TOKENS, vouch
 
 logger = logging.getLogger(__name__)

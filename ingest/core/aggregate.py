@@ -15,8 +15,8 @@ from uuid import UUID
 from events.core.fold import Present
 from events.core.patches import PatchConflictError
 from events.http.errors import ProblemError, missing
+from events.platform.database import Connection
 from events.references.reference_log import lock
-from events.store.log import Connection
 from events.types.core import STREAM, PatchQueued, PatchRefused
 from events.types.envelope import Event
 from ingest.core.documents import Documents

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from events.core.fold import Present
 from events.http.errors import ProblemError
-from events.store.log import Connection
+from events.platform.database import Connection
 
 
 class Documents(Protocol):

@@ -18,7 +18,8 @@ from events.core.patches import Op, PatchConflictError, applied
 from events.core.pointers import split, value_at
 from events.core.schema import check_document, evolution_log, promoted_schemas
 from events.http.errors import ProblemError, invalid, missing
-from events.store.log import AppendConflictError, Connection
+from events.platform.database import Connection
+from events.store.log import AppendConflictError
 from events.types.codec import Payload
 from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
 from events.types.json_values import Json

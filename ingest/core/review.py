@@ -12,7 +12,7 @@ from events.core.proposals import approved
 from events.core.schema import check_document, check_protected
 from events.core.state import QueueEntry
 from events.http.errors import ProblemError, missing
-from events.store.log import Connection
+from events.platform.database import Connection
 from events.types.codec import Payload
 from events.types.core import PatchApproved, PatchRefused
 from ingest.core.aggregate import CoreDocument, conflict_problem

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
-from events.store.log import Connection
+from events.platform.database import Connection
 from events.types.envelope import Event
 
 

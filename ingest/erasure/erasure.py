@@ -19,13 +19,13 @@ import redis
 from psycopg.errors import DeadlockDetected
 
 from events.modes import mode_log
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis
 from events.references import reference_log
 from events.sealing import keystore as sealing
 from events.store import log
-from events.store.log import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.tenancy import storage_id as storage_id_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner
-from events.store.log import Connection
 from events.types.envelope import Event
 from events.types.references import REFERENCE_TYPES, ReferenceMoved, TeamMemberAdded, TeamMemberRemoved
 from events.types.tenancy import storage_id, tenant_of, user_of

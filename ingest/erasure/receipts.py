@@ -13,11 +13,11 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from events.access.principal import Principal
+from events.platform.database import Connection
 from events.platform.key_file import Key
 from events.platform.sql import statement
 from events.store import authentication
 from events.store.authentication import Keyring, fingerprint
-from events.store.log import Connection
 from events.store.rows import rows_of
 from events.types.tenancy import tenant_of, user_of
 from events.types.tombstones import digest_of

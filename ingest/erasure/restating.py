@@ -12,12 +12,12 @@ from typing import Any
 
 from events.core.patches import texts_in
 from events.http.errors import ProblemError
+from events.platform.database import Connection
 from events.references.declarations import kind_of
 from events.references.kinds import batch
 from events.references.kinds.custom import validate
 from events.references.kinds.kind import Kind, ReferenceInvalidError, rendering_of
 from events.references.reference import Reference, folded
-from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.envelope import Event, NewEvent, uuid7
 from events.types.modes import (

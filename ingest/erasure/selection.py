@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection, Unreadable, event_if_readable
+from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload

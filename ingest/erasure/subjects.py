@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.references.owners import is_team
-from events.store.log import Connection
 from events.types.envelope import uuid7
 from events.types.tombstones import digest_of
 from ingest.erasure.erasure import Eraser, Request, Terms, UserErasure, users_of

@@ -14,8 +14,8 @@ from uuid import UUID
 import orjson
 from psycopg.rows import dict_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 from events.types.tombstones import ErasureKind, digest_of
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection, read
+from events.store.log import read
 from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.tombstones import SubjectErased

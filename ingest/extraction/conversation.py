@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.turns import TurnRecorded

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from cachetools import LRUCache
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, TurnsExtracted

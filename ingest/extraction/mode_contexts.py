@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from events.modes.mode_log import registries_of
 from events.modes.registry import NOTHING, Modes
+from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import Connection
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import TurnsExtracted

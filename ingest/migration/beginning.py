@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from events.http.errors import invalid
-from events.store.log import Connection
+from events.platform.database import Connection
 from events.types.codec import Payload
 from events.types.migrations import STREAM, MemoryMigrated
 from events.types.turn_contract import TurnInvalidError, parse_turn

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from events.platform.database import Connection
 from events.store import log
-from events.store.log import Connection
 from events.types.envelope import NewEvent, partition_of
 from events.types.turn_contract import parse_turn
 from events.types.turns import TurnRecorded

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from events.core.related_paths import related_paths
 from events.core.state import Change, QueueEntry
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.resources.migration import MigrationReport
-from events.store.log import Connection, event_if_readable
+from events.store.log import event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, partition_of

@@ -27,9 +27,9 @@ from events.modes.bounds import (
 from events.modes.mode_log import lock, registry_of
 from events.modes.reembedding import InstallationPlan, Planner, ReembeddingPlan
 from events.modes.registry import Modes
+from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.resources.modes import Reembedding
-from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.envelope import Event
 from events.types.modes import (

@@ -8,10 +8,10 @@ import psycopg
 
 from events.http.errors import ProblemError, invalid, missing
 from events.modes.reembedding import InstallationPlanner
+from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from events.resources.modes import Reembedding
-from events.store.log import Connection
 from events.types.envelope import uuid7
 from ingest.modes.mode_commands import reembedding
 

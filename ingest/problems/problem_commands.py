@@ -16,12 +16,12 @@ from uuid import UUID
 import orjson
 
 from events.http.errors import ProblemError, invalid, missing
+from events.platform.database import Connection
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
 from events.problems.problem_log import entries, lock
 from events.resources import problems as resources
 from events.resources.resource import plain
-from events.store.log import Connection
 from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.codec import Payload, encode
 from events.types.envelope import Event

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import connect_with_retry
+from events.platform.database import Connection, connect_with_retry
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.linger import pause
@@ -45,7 +45,7 @@ class LogAppender:
         self.heartbeat = heartbeat
         self._stopping = stopping
         self._lock = threading.Lock()
-        self._connection: log.Connection | None = None
+        self._connection: Connection | None = None
 
     def append(self, events: Sequence[NewEvent]) -> list[Appended | Refused] | None:
         """Appends ``events`` durably and returns one result for each event, in the same order.
@@ -85,14 +85,14 @@ class LogAppender:
     def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
         """Appends all ``events`` or none. Raises as :meth:`_tried`."""
 
-        def attempt(connection: log.Connection) -> list[Appended]:
+        def attempt(connection: Connection) -> list[Appended]:
             appended = log.append(connection, events)
             log.announce(connection, events)
             return appended
 
         return self._tried(attempt)
 
-    def _tried(self, work: Callable[[log.Connection], _T]) -> _T:
+    def _tried(self, work: Callable[[Connection], _T]) -> _T:
         """Returns the result of ``work``, and tries again while Postgres is away or misconfigured.
 
         Raises the database error when the data are at fault. Raises :class:`_StoppedError` when ``stopping()`` becomes

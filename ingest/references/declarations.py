@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from events.http.errors import invalid
+from events.platform.database import Connection
 from events.references.declarations import is_member, kind_stream, member_stream, members, team_not_found
 from events.references.kinds.custom import declared
 from events.references.kinds.kind import ReferenceInvalidError, check_size
@@ -13,7 +14,6 @@ from events.references.kinds.registry import BUILT_IN
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference_log import events_below
 from events.store import log
-from events.store.log import Connection
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
 from ingest.decider import Command
 from ingest.references.schema_cost import check_cost

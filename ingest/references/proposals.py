@@ -12,13 +12,13 @@ from uuid import UUID
 
 from events.access.principal import Reach
 from events.http.errors import ProblemError, missing
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference
 from events.references.reference_log import current, first_event
 from events.references.rows import reference_of
 from events.store import log
-from events.store.log import Connection
 from events.store.rows import rows_if_folded
 from events.types.envelope import Event
 from events.types.references import (

@@ -6,11 +6,12 @@ import logging
 from collections.abc import Callable
 
 from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
 from events.platform.settings import Settings
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
-from events.store.log import Connection, announce, reason_of
+from events.store.log import announce, reason_of
 from events.store.subscription import (
     Batches,
     Handler,

@@ -14,13 +14,13 @@ from secrets import token_hex
 import orjson
 
 from events.http.errors import ProblemError, invalid, missing
+from events.platform.database import Connection
 from events.references.kinds import batch
 from events.references.kinds.custom import CustomKind, validate
 from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_size, rendering_of
 from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
 from events.references.reference_log import current, events_below, lock, version_of
-from events.store.log import Connection
 from events.types.codec import Payload
 from events.types.envelope import Event
 from events.types.references import (

@@ -14,9 +14,9 @@ from events.http.errors import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
 from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import Connection
 from events.store.rows import rows_if_folded, rows_of
 from events.types.cards import StateAsserted
 from events.types.envelope import Event

@@ -7,7 +7,8 @@ from itertools import groupby, islice
 from typing import ClassVar
 from uuid import UUID
 
-from events.store.log import Connection, event_of, events_of
+from events.platform.database import Connection
+from events.store.log import event_of, events_of
 from events.types.cards import EventNoted
 from events.types.envelope import Event, partition_of
 from events.types.erasure import Erased

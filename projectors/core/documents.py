@@ -10,9 +10,9 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.core.fold import Present
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.store.log import Connection
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of

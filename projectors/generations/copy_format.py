@@ -10,8 +10,8 @@ from uuid import UUID
 import orjson
 from psycopg.sql import SQL
 
+from events.platform.database import Connection
 from events.store.copying import copying
-from events.store.log import Connection
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _QUOTES = str.maketrans({"\\": "\\\\", '"': '\\"'})

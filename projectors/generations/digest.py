@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from psycopg import IsolationLevel
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.sql import statement
-from events.store.log import Connection
 from projectors.generations.generations import Projector, hold_live, use_schema
 
 _MASK = (1 << 64) - 1

@@ -13,9 +13,9 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.checkpoints import Processor
-from events.store.log import Connection
 from events.types.envelope import Event
 
 _PACKAGE = "projectors.generations"

@@ -11,8 +11,8 @@ from uuid import UUID
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 from events.types.envelope import Event
 from projectors.generations.generations import StepKind
 

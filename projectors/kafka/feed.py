@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Generic, TypeVar
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.checkpoints import Claim, Processor, read_claimed
 from events.store.event_line import EventLine, EventLineError, parse_line, with_keys
-from events.store.log import Connection
 from events.store.verification import SEED
 from events.types.envelope import Event
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.checkpoints import Claim, LogHoleError, Processor
 from events.store.feed import LogFeed
-from events.store.log import Connection
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from projectors.kafka.publisher import Message, Publisher
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic

@@ -12,8 +12,9 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import tuple_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection, Unreadable, event_if_readable
+from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.erasure import Erased

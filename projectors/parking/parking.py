@@ -14,10 +14,11 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
+from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.sql import statement
 from events.store.checkpoints import CheckpointMovedError, LogHoleError, Processor
-from events.store.log import Connection, Unreadable, event_if_readable, reason_of
+from events.store.log import Unreadable, event_if_readable, reason_of
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.erasure import Erased

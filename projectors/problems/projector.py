@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from events.platform.database import Connection
 from events.problems.problem import TYPES, fold
 from events.problems.rows import row_of
 from events.store import log
-from events.store.log import Connection
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import PROBLEM_EVENTS

@@ -16,14 +16,14 @@ from typing import Any
 
 from psycopg import sql
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.failures import is_away
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.sealing import sealer
 from events.store import authentication
 from events.store.checkpoints import Claim
-from events.store.log import Connection, heads, payload_of, reason_of
+from events.store.log import heads, payload_of, reason_of
 from events.types.codec import known_types
 from events.types.envelope import Event
 from events.types.erasure import Erased

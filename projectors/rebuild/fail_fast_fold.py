@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.checkpoints import Claim, read_claimed
-from events.store.log import Connection, Unreadable, reason_of, unerased
+from events.store.log import Unreadable, reason_of, unerased
 from events.types.envelope import Event
 from projectors.generations.generations import Generation, Projector, use_schema
 from projectors.parking import parking

@@ -12,10 +12,9 @@ from typing import Literal
 
 from psycopg import IsolationLevel
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.store.log import Connection
 from projectors.generations.digest import TableDigest, differences, digest_of
 from projectors.generations.generations import (
     Generation,

@@ -12,12 +12,12 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import class_row
 
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.failures import is_away
 from events.platform.linger import pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.store.log import Connection, reason_of
+from events.store.log import reason_of
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.rebuild import reembedding
 

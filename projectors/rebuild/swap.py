@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import Connection
 from projectors.generations.generations import (
     Generation,
     GenerationError,

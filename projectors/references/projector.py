@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from events.platform.database import Connection
 from events.references.reference import TYPES, Reference, folded
 from events.references.rows import reference_of, row_of
-from events.store.log import Connection
 from events.types.envelope import Event
 from events.types.json_values import json_text
 from events.types.references import (

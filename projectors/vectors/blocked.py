@@ -7,9 +7,9 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
-from events.store.log import Connection
 from projectors.embedding.embedders import is_of_model
 from projectors.generations.generations import Hindrance
 from projectors.vectors import pending

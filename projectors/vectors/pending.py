@@ -7,8 +7,9 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection, event_of, unerased
+from events.store.log import event_of, unerased
 from events.types.envelope import Event
 from events.types.erasure import Erased
 from projectors.vectors.tables import complete

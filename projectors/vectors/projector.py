@@ -8,8 +8,9 @@ from itertools import islice
 from typing import ClassVar
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection, reason_of
+from events.store.log import reason_of
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified, ModeReembedded

@@ -9,9 +9,9 @@ from hashlib import sha256
 import numpy as np
 from pgvector.psycopg import register_vector
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.copying import copying
-from events.store.log import Connection
 from projectors.embedding.checked import checked
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors
 from projectors.embedding.embedders import Embedders

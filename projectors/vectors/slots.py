@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from events.modes.mode_log import RegistriesAt
 from events.modes.registry import Modes
-from events.store.log import Connection
+from events.platform.database import Connection
 from events.types.envelope import Event
 from events.types.modes import ModeReembedded
 from projectors.embedding.embedders import Embedders

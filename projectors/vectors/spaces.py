@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders, Space
 from projectors.vectors.tables import complete

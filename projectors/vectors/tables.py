@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from events.store.log import Connection
+from events.platform.database import Connection
 from projectors.generations.generations import run_step
 
 Later = Literal["pending_table", "blocked_table", "reembeddings_table", "spaces_table"]

@@ -13,9 +13,10 @@ from typing import Any
 import orjson
 from psycopg.rows import dict_row
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import Connection, Unreadable, event_if_readable
+from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.codec import encode
 from events.types.envelope import Event, partition_of

@@ -10,9 +10,9 @@ from uuid import UUID
 
 import orjson
 
+from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
-from events.store.log import Connection
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
 from retrieval.export.export import FORMAT, KIND

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store.log import Connection
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, storage_id, user_of
 

@@ -14,9 +14,8 @@ from events.http.access import Administrator, Reader, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.platform.database import keep_to_tenant_of
+from events.platform.database import Connection, keep_to_tenant_of
 from events.resources.operating import User, UsersPage
-from events.store.log import Connection
 from events.types.tenancy import storage_id
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 from retrieval.export.export import export

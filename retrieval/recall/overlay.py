@@ -27,12 +27,11 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from events.http.tokens import Keyring
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import RECONNECT_S, see_tenant_of
+from events.platform.database import RECONNECT_S, Connection, see_tenant_of
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
-from events.store.log import Connection
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of

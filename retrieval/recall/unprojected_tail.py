@@ -17,11 +17,12 @@ from typing import Any, cast
 
 import redis.asyncio
 
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
 from events.sealing.entries import opened_entry
-from events.store.log import Connection, event_if_readable
+from events.store.log import event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted

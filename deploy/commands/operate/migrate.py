@@ -19,11 +19,10 @@ from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.resources.resource import plain
 from events.store import log
-from events.store.log import Connection
 from events.types.instants import InstantInvalidError, instant_of
 from events.types.migrated import APPLY_FROM
 from events.types.tenancy import storage_id

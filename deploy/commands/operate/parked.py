@@ -11,9 +11,9 @@ from cyclopts import App, Parameter
 
 from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
 from events.platform.counting import counted
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
-from events.store.log import Connection, announce
+from events.store.log import announce
 from events.types.tenancy import shown_user, tenant_of, user_of
 from projectors.generations.generations import Projector
 from projectors.parking import parking

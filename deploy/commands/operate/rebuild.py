@@ -16,11 +16,10 @@ from cyclopts import Parameter
 from deploy.options import Count, Flat, Given
 from deploy.progress import Progress as Shown
 from events.platform.counting import counted
-from events.platform.database import connect, connect_owner, migrate
+from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from events.store import archive
-from events.store.log import Connection
 from projectors.generations.generations import Projector, ProjectorBlockedError
 from projectors.parking import parking
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult

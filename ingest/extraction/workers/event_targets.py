@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 
+from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
 from events.store import log
-from events.store.checkpoints import Connection
 from events.types.envelope import Event, NewEvent
 from ingest.extraction.conversation import recorded
 from ingest.extraction.event_linking import linked, wants_target

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 
 from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection
 from events.platform.isolation import isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.store.checkpoints import Connection
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from events.types.envelope import Event, NewEvent

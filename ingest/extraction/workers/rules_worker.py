@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import Claim, Connection, Processor
+from events.store.checkpoints import Claim, Processor
 from events.store.feed import Feed, LogFeed
 from events.store.log import Unreadable
 from events.store.subscription import (
