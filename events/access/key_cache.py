@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
-from events.platform.database import RECONNECT_S, address_of
+from events.platform.database import RECONNECT_S, Row, address_of
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 
@@ -124,7 +124,7 @@ class KeyCache:
                 self._found[key_id] = key
         return key
 
-    async def _row(self, key_id: str) -> dict[str, Any] | None:
+    async def _row(self, key_id: str) -> Row | None:
         async with self._pool.connection(timeout=_LOOKUP_S) as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})

@@ -14,12 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 from psycopg.rows import dict_row
 
 from events.access.principal import SCOPES, Principal, Scope
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, TenantInvalidError, checked_tenant
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
@@ -147,7 +146,7 @@ def find(connection: Connection, key_id: str) -> ApiKey:
     return found
 
 
-def key_of(row: dict[str, Any]) -> ApiKey | None:
+def key_of(row: Row) -> ApiKey | None:
     """Returns the key in a row of the statement ``find_key``; None when the row has only the secret."""
     fields = {name: value for name, value in row.items() if name != "secret"}
     return None if fields["key_id"] is None else ApiKey(**fields)

@@ -47,10 +47,10 @@ def wishes(before: Sequence[CardValue], after: Sequence[CardValue]) -> list[Wish
     return sorted(found, key=lambda each: (each.after is not MISSING, each.slot[0], each.slot[1] or ""))
 
 
-def operations(document: Json, wish: Wish) -> tuple[list[dict[str, object]], tuple[int, ...]] | None:
+def operations(document: Json, wish: Wish) -> tuple[list[Op], tuple[int, ...]] | None:
     """Returns the operations for a wish, with their guards. None: another value, which no card gave, is in the way."""
     place, key = wish.slot
-    ops: list[dict[str, object]] = []
+    ops: list[Op] = []
     guards: tuple[int, ...] = ()
     if key is None:
         held = value_at(document, place)
@@ -122,9 +122,9 @@ def _index(items: Json, wanted: Json) -> int | None:
     return None
 
 
-def _with_parents(document: Json, place: Tokens, by: CardValue) -> tuple[Json, list[dict[str, object]]]:
+def _with_parents(document: Json, place: Tokens, by: CardValue) -> tuple[Json, list[Op]]:
     """Adds the objects that lead to ``place``, as far as they are missing."""
-    ops: list[dict[str, object]] = []
+    ops: list[Op] = []
     for depth in range(1, len(place)):
         parent = place[:depth]
         if value_at(document, parent) is not MISSING:
@@ -143,7 +143,7 @@ def description_of(name: str) -> str:
     return f"What was said about {name}"
 
 
-def _emptied(document: Json, place: Tokens, ops: Sequence[Op]) -> list[dict[str, object]]:
+def _emptied(document: Json, place: Tokens, ops: Sequence[Op]) -> list[Op]:
     """Removes a dynamic category that cards made, when its last value goes."""
     if place[0] != DYNAMIC or not any(op["op"] == "remove" for op in ops):
         return []

@@ -14,7 +14,7 @@ from events.core.contributions import Wish, operations, wishes
 from events.core.evolution.entries import LOG_END, logged
 from events.core.evolution.old_pointers import redirected, resolved
 from events.core.feed import CardFeed, Trust
-from events.core.patches import Op, PatchConflictError, applied, shown
+from events.core.patches import Op, PatchConflictError, applied, conflict_of, shown
 from events.core.pointers import MISSING, join, value_at
 from events.core.proposals import proposals, sure
 from events.core.replay import difference, in_force, picked, replayed
@@ -117,15 +117,13 @@ class CoreFold:
             case PatchRefused():
                 self._decide(payload.queue_id, "refused", event, payload.by, payload.reason)
             case PatchQueued():
-                conflict = PatchConflictError(
-                    payload.fault, payload.op, payload.path, payload.reason, payload.expected, payload.actual
-                )
-                self._enqueue(queued(event, payload.patch, conflict, payload, guards=payload.guards))
+                entry = queued(event, payload.patch, conflict_of(payload), payload, guards=payload.guards)
+                self._enqueue(entry)
             case CoreRolledBack():
                 self._roll_back(event, payload)
             case SchemaProposed() | SchemaPromoted() | SchemaReverted():
-                kind, entry = logged(payload, event.occurred_at)
-                log_it = {"op": "add", "path": LOG_END, "value": entry}
+                kind, logged_entry = logged(payload, event.occurred_at)
+                log_it = {"op": "add", "path": LOG_END, "value": logged_entry}
                 self._change(event, kind, [log_it], (), Trust.USER, payload)
             case CoreCherryPicked():
                 others = set(payload.event_ids)
@@ -270,9 +268,7 @@ class CoreFold:
         mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
         return mark is not None and not outweighs(wish.by.trust, wish.by.confidence, mark)
 
-    def _contradicting(
-        self, event: Event, document: Json, wish: Wish
-    ) -> tuple[list[dict[str, object]], tuple[int, ...]]:
+    def _contradicting(self, event: Event, document: Json, wish: Wish) -> tuple[list[Op], tuple[int, ...]]:
         """Returns the operations that replace a value that no card gave, or none and queues them."""
         path = join(wish.slot[0])
         held = value_at(document, wish.slot[0])

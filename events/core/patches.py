@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -20,7 +19,7 @@ from events.core.pointers import (
     split,
     value_at,
 )
-from events.types.core import Fault
+from events.types.core import Fault, PatchQueued
 from events.types.json_values import Json, JsonObject
 
 Op = JsonObject
@@ -70,7 +69,14 @@ class PatchConflictError(Exception):
         return f"operation {self.op} at {self.path!r}: {self.reason}"
 
 
-def checked(patch: Any) -> list[dict[str, object]]:
+def conflict_of(queued: PatchQueued) -> PatchConflictError:
+    """Returns the conflict because of which a patch waits."""
+    return PatchConflictError(
+        queued.fault, queued.op, queued.path, queued.reason, queued.expected, queued.actual
+    )
+
+
+def checked(patch: Json) -> list[Op]:
     """Returns the operations of ``patch`` with their own members only. Raises :class:`PatchMalformedError`."""
     if not isinstance(patch, list):
         raise PatchMalformedError(None, None, "must be a list of JSON Patch operations (RFC 6902)")
@@ -88,7 +94,7 @@ def checked(patch: Any) -> list[dict[str, object]]:
     return found
 
 
-def _checked_op(index: int, op: object) -> dict[str, object]:
+def _checked_op(index: int, op: object) -> Op:
     if not isinstance(op, dict):
         raise PatchMalformedError(index, None, "must be an object with op and path")
     name, path = op.get("op"), op.get("path")
@@ -181,13 +187,13 @@ def names_items(patch: Iterable[Op]) -> bool:
     return any(index_of(token) is not None for pointer in pointers for token in split(pointer))
 
 
-def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[dict[str, object]], tuple[int, ...]]:
+def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[Op], tuple[int, ...]]:
     """Returns the document after ``patch``, the operations with their guards, and the numbers of the guards.
 
     Before each operation on an existing item of an array stands a ``test`` of what tells this item from the others.
     Raises :class:`PatchConflictError` with the number that the operation has in ``patch``.
     """
-    ops: list[dict[str, object]] = []
+    ops: list[Op] = []
     guards: list[int] = []
     copied = tested = 0
     for index, op in enumerate(patch):
@@ -197,7 +203,7 @@ def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[dict[str, o
             guards.append(len(ops))
             ops.append(test)
         document = applied_one(document, op, index)
-        ops.append(dict(op))
+        ops.append(op)
     return document, ops, tuple(guards)
 
 
@@ -283,7 +289,7 @@ def _changed(document: Json, op: Op, index: int) -> Json:
     return root
 
 
-def _copied(container: Json, op: Op, index: int) -> Any:
+def _copied(container: Json, op: Op, index: int) -> Json:
     if not isinstance(container, dict | list):
         raise _misfit(op, index, "a value on the way has no members")
     return container.copy()
@@ -324,7 +330,7 @@ def shown(value: Json) -> Json:
     return value if len(text) <= _SHOWN else text[:_SHOWN].decode(errors="ignore") + " …"
 
 
-def _guards_of(document: Json, op: Op) -> Iterable[dict[str, object]]:
+def _guards_of(document: Json, op: Op) -> Iterable[Op]:
     """The tests of the items that an operation means by their index."""
     if op["op"] == "test":
         return
@@ -352,7 +358,7 @@ def _guards_of(document: Json, op: Op) -> Iterable[dict[str, object]]:
                 break
 
 
-def _test_of(item: Tokens, value: Json) -> dict[str, object]:
+def _test_of(item: Tokens, value: Json) -> Op:
     if isinstance(value, dict):
         for name in _NAMES:
             if isinstance(value.get(name), str | int) and value[name] != "":

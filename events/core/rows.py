@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
 
 from events.core.feed import Trust
 from events.core.state import Change, CoreState, QueueEntry
+from events.platform.database import Row
 from events.types.json_values import json_text
 
 _ROW = ("queue_id", "status", "position", "queued_at")
@@ -20,7 +19,7 @@ _SAME = tuple(
 )
 
 
-def state_of(row: Mapping[str, Any], position: int) -> CoreState:
+def state_of(row: Row, position: int) -> CoreState:
     """Returns the state of a row of ``documents`` or ``snapshots``, and the empty one when its columns are null."""
     if row["version"] is None:
         return CoreState(position=position)
@@ -39,7 +38,7 @@ def state_values(user_id: str, state: CoreState) -> tuple[object, ...]:
     return (user_id, state.version, state.position, document, marks, state.updated_at)
 
 
-def change_of(row: Mapping[str, Any]) -> Change:
+def change_of(row: Row) -> Change:
     """Returns the change of a row."""
     return Change(
         ops=orjson.loads(row["ops"]),
@@ -61,7 +60,7 @@ def change_values(user_id: str, change: Change) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def entry_of(row: Mapping[str, Any]) -> QueueEntry:
+def entry_of(row: Row) -> QueueEntry:
     """Returns the queue entry of a row."""
     members = orjson.loads(row["entry"])
     decided_at = members["decided_at"]

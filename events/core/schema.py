@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
 
 import jsonschema_rs
 import orjson
 
 from events.core.patches import Op, PatchConflictError, shown
 from events.core.pointers import Tokens, join, split, value_at
+from events.types.core import Fault
 from events.types.json_values import Json, is_deeper
 
 META = "_meta"
@@ -24,10 +25,10 @@ _FRAME = "document"
 
 
 @cache
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, Json]:
     """Returns the JSON Schema (2020-12) of the document without ``_meta``."""
     folder = files("events.core.schemas")
-    frame: dict[str, Any] = orjson.loads(folder.joinpath(f"{_FRAME}.json").read_bytes())
+    frame: dict[str, Json] = orjson.loads(folder.joinpath(f"{_FRAME}.json").read_bytes())
     categories = {}
     for each in sorted(folder.iterdir(), key=lambda entry: entry.name):
         name = each.name.removesuffix(".json")
@@ -38,12 +39,12 @@ def schema() -> dict[str, Any]:
 
 
 @cache
-def _validator() -> object:
+def _validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(schema(), offline=True)
 
 
 @lru_cache(maxsize=256)
-def _validator_of(schema_text: bytes) -> object:
+def _validator_of(schema_text: bytes) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(orjson.loads(schema_text), offline=True)
 
 
@@ -56,7 +57,7 @@ def empty_document() -> Json:
     return {name: each.get("default", {}) for name, each in schema()["properties"].items()}
 
 
-def evolution_log(document: Json) -> list[dict[str, Any]]:
+def evolution_log(document: Json) -> list[dict[str, Json]]:
     """Returns ``_meta.schemaEvolution`` of a document as the fold keeps it, the oldest entry first."""
     entries: list[dict[str, object]] = document.get(META, {}).get(EVOLUTION, [])
     return entries
@@ -73,7 +74,7 @@ def promoted_schemas(document: Json) -> dict[str, Json]:
     return found
 
 
-def check_protected(patch: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def check_protected(patch: Sequence[Op]) -> list[Op]:
     """Returns ``patch`` without tests of ``_meta``.
 
     Raises :class:`PatchConflictError` for an operation that changes ``_meta``, the whole document, or another place
@@ -131,7 +132,9 @@ def check_document(document: Json, patch: list[Op]) -> None:
             _check_part(validator, document[name], document, (name,), patch)
 
 
-def _check_part(validator: Any, part: Json, document: Json, at: Tokens, patch: list[Op]) -> None:
+def _check_part(
+    validator: jsonschema_rs.Draft202012Validator, part: Json, document: Json, at: Tokens, patch: list[Op]
+) -> None:
     if validator.is_valid(part):
         return
     fault = next(iter(validator.iter_errors(part)))
@@ -141,7 +144,7 @@ def _check_part(validator: Any, part: Json, document: Json, at: Tokens, patch: l
 
 
 def _blamed(
-    fault: Any, patch: list[Op], place: Tokens, reason: str, actual: Json = None
+    fault: Fault, patch: list[Op], place: Tokens, reason: str, actual: Json = None
 ) -> PatchConflictError:
     best, length = 0, -1
     for index, op in enumerate(patch):
@@ -168,7 +171,7 @@ def _read_only() -> tuple[Tokens, ...]:
     whole = schema()
     found: list[Tokens] = []
 
-    def look(part: Any, at: Tokens) -> None:
+    def look(part: Json, at: Tokens) -> None:
         if not isinstance(part, dict):
             return
         if "$ref" in part:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from events.types.json_values import JsonObject
 
 if TYPE_CHECKING:
     # The report of a Cardlog that does not run needs no pydantic.
@@ -72,7 +73,7 @@ class StageHealth:
         return found
 
     @classmethod
-    def of_document(cls, name: str, document: Mapping[str, Any]) -> StageHealth:
+    def of_document(cls, name: str, document: JsonObject) -> StageHealth:
         """Returns the stage ``name`` of which :meth:`document` gave the JSON ``document``."""
         at = document["error_at"]
         blocked = tuple(BlockedEmbedder(**each) for each in document["blocked"])
@@ -131,7 +132,7 @@ class Overview:
         }
 
     @classmethod
-    def of_document(cls, document: Mapping[str, Any]) -> Overview:
+    def of_document(cls, document: JsonObject) -> Overview:
         """Returns the overview of which :meth:`document` gave the JSON ``document``."""
         stages = (StageHealth.of_document(name, each) for name, each in document["stages"].items())
         totals = {name: document[name] for name in TOTALS}

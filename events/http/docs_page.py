@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, RedirectResponse
+
+from events.types.json_values import JsonObject
 
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
@@ -37,7 +38,7 @@ def add_docs(app: FastAPI) -> None:
         return RedirectResponse("docs")
 
 
-def page_of(document: Mapping[str, Any]) -> str:
+def page_of(document: JsonObject) -> str:
     """Returns the page of an OpenAPI document."""
     title = escape(document["info"]["title"])
     return "".join(
@@ -54,7 +55,7 @@ def page_of(document: Mapping[str, Any]) -> str:
     )
 
 
-def _operations(document: Mapping[str, Any]) -> Iterator[str]:
+def _operations(document: JsonObject) -> Iterator[str]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             name = escape(operation["operationId"])
@@ -77,31 +78,31 @@ def _operations(document: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
-def _answer(response: Mapping[str, Any]) -> str:
+def _answer(response: JsonObject) -> str:
     if "$ref" in response:
         return ""
     return " or ".join(_type(content.get("schema", {})) for content in response["content"].values())
 
 
-def _schema(name: str, schema: Mapping[str, Any]) -> str:
+def _schema(name: str, schema: JsonObject) -> str:
     told = escape(schema.get("description", ""))
     return f"<h3 id='schema-{escape(name)}'>{escape(name)}</h3><p>{told}{_fields(schema)}{_examples(schema)}"
 
 
-def _fields(schema: Mapping[str, Any]) -> str:
+def _fields(schema: JsonObject) -> str:
     needed = schema.get("required", ())
     rows = [(name, name in needed, each, None) for name, each in schema.get("properties", {}).items()]
     return _table(iter(rows)) if rows else ""
 
 
-def _examples(schema: Mapping[str, Any]) -> str:
+def _examples(schema: JsonObject) -> str:
     return "".join(
         f"<pre>{escape(json.dumps(each, ensure_ascii=False, indent=2))}</pre>"
         for each in schema.get("examples", ())
     )
 
 
-def _table(rows: Iterator[tuple[str, object, Mapping[str, Any], str | None]]) -> str:
+def _table(rows: Iterator[tuple[str, object, JsonObject, str | None]]) -> str:
     lines = (
         f"<tr><td><code>{escape(name)}</code>{' *' if needed else ''}<td>{_type(schema)}"
         f"<td>{escape(told or schema.get('description', ''))}"
@@ -110,7 +111,7 @@ def _table(rows: Iterator[tuple[str, object, Mapping[str, Any], str | None]]) ->
     return "<table><tr><th>name<th>type<th>meaning" + "".join(lines) + "</table>"
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type(schema: JsonObject) -> str:
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f"<a href='#schema-{name}'>{name}</a>"

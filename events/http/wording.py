@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from events.types.json_values import JsonObject
 
 _REASONS = {
     "missing": "is required",
@@ -38,7 +39,7 @@ _REASONS = {
 }
 
 
-def reason_of(error: Mapping[str, Any]) -> str:
+def reason_of(error: JsonObject) -> str:
     """Returns the reason of a validation error, for people. ``error`` is an item of pydantic's ``errors()``."""
     if error["type"] == "value_error":
         return str(error["msg"]).removeprefix("Value error, ")

@@ -31,6 +31,8 @@ outage, although the server is there again.
 """
 
 Connection = psycopg.Connection[Any]
+Row = dict[str, Any]
+"""A row of a query, by the names of its columns."""
 
 
 class DatabaseUnfitError(RuntimeError):

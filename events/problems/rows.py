@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
 
+from events.platform.database import Row
 from events.problems.problem import Attempt, Problem
 
 _SAME = tuple(each.name for each in fields(Problem) if each.name not in ("owner", "attempts", "turn_ids"))
@@ -28,7 +27,7 @@ def row_of(problem: Problem) -> dict[str, object]:
     }
 
 
-def problem_of(row: Mapping[str, Any]) -> Problem:
+def problem_of(row: Row) -> Problem:
     """Returns the problem of a row. ``attempts`` is JSON text."""
     attempts = tuple(
         Attempt(

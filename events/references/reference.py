@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from events.types.envelope import Event
+from events.types.json_values import Json
 from events.types.references import (
     ReferenceArchived,
     ReferenceChanged,
@@ -39,7 +39,7 @@ class Reference:
     reference_id: UUID
     name: ReferenceName
     version: int
-    data: Any
+    data: Json
     rendering: str
     tier: Tier
     tier_reason: str | None

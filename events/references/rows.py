@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
 
 import orjson
 
+from events.platform.database import Row
 from events.references.reference import Reference
 from events.types.json_values import json_text
 from events.types.references import ReferenceName
@@ -15,7 +14,7 @@ from events.types.references import ReferenceName
 _SAME = tuple(each.name for each in fields(Reference) if each.name not in ("owner", "name", "data"))
 
 
-def reference_of(row: Mapping[str, Any]) -> Reference:
+def reference_of(row: Row) -> Reference:
     """Returns the reference of a row. ``data`` is JSON text."""
     return Reference(
         owner=row["user_id"],
@@ -27,7 +26,7 @@ def reference_of(row: Mapping[str, Any]) -> Reference:
     )
 
 
-def row_of(reference: Reference) -> dict[str, Any]:
+def row_of(reference: Reference) -> Row:
     """Returns the row of a reference."""
     name = reference.name
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,7 @@ from events.platform.key_file import Key
 from events.platform.sql import statement
 from events.store.authentication import Heads, Keyring, fingerprint
 from events.types.envelope import PARTITIONS
+from events.types.json_values import JsonObject
 
 _KIND = "cardlog log anchor"
 _FORMAT = 1
@@ -132,7 +133,7 @@ def _signer(key: Key) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(key.derived(b"cardlog anchors"))
 
 
-def _signed(document: Mapping[str, Any]) -> bytes:
+def _signed(document: JsonObject) -> bytes:
     """Returns the bytes that a signature covers: all fields but the signature, in sorted order, without spaces."""
     rest = {name: value for name, value in document.items() if name != "signature"}
     return _KIND.encode() + b"\n" + orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.failures import in_a_line
 from events.platform.settings import SettingsError
 from events.platform.sql import statement
@@ -132,7 +132,7 @@ def _append_sealed(
     raise AppendConflictError("the keys of the subjects changed during every attempt")
 
 
-def _item(event: NewEvent, data: bytes) -> dict[str, Any]:
+def _item(event: NewEvent, data: bytes) -> Row:
     """Returns the item of ``log.append`` for an event with the stored payload ``data``."""
     name, schema_version = describe(event.payload)
     keyring = authentication.in_use()
@@ -217,7 +217,7 @@ def read(connection: Connection, partition: int, *, after: int = 0, limit: int |
     return [event_of(row) for row in rows]
 
 
-def event_of(row: dict[str, Any]) -> Event:
+def event_of(row: Row) -> Event:
     """Returns the event of ``row`` and changes ``row``. A sealed payload is opened.
 
     The payload of an erased event is :class:`Erased`. Raises the errors of the codec for data it cannot read,
@@ -291,7 +291,7 @@ class Unreadable:
     data: str
 
 
-def event_if_readable(row: dict[str, Any]) -> Event:
+def event_if_readable(row: Row) -> Event:
     """Returns the event of ``row``, with :class:`Unreadable` for an unreadable payload.
 
     An unreadable instant of such an event is 1970-01-01. Raises only

@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 from psycopg.sql import SQL
 from psycopg.types.datetime import TimestamptzLoader
 
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 
 
 class _AsWritten(TimestamptzLoader):
@@ -24,9 +24,7 @@ class _AsWritten(TimestamptzLoader):
             return bytes(data).decode()
 
 
-def rows_if_folded(
-    connection: Connection, query: SQL, parameters: Mapping[str, object]
-) -> list[dict[str, Any]]:
+def rows_if_folded(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[Row]:
     """Returns all rows of ``query``, and none before the first fold made its tables."""
     try:
         with connection.transaction():
@@ -35,7 +33,7 @@ def rows_if_folded(
         return []
 
 
-def rows_of(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+def rows_of(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[Row]:
     """Returns all rows of ``query``, which only reads. An instant that no Python date can hold comes as text.
 
     Such an instant makes the query run twice. The other rows are returned, too.

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.access.principal import Principal
-from events.core.patches import PatchMalformedError, checked
+from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
@@ -306,7 +306,7 @@ def document_owner(sender: Sender, user_id: str, thing: str = "document", field:
     return owner
 
 
-def _ops(patch: list[object]) -> list[dict[str, object]]:
+def _ops(patch: list[object]) -> list[Op]:
     try:
         return checked(patch)
     except PatchMalformedError as error:

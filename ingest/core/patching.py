@@ -11,7 +11,16 @@ import orjson
 
 from events.core.evolution.old_pointers import redirected
 from events.core.fold import CORRECTED, Present, hardest_mark, outweighs, trust_of
-from events.core.patches import Op, PatchConflictError, followed, guarded, names_items, same, shown
+from events.core.patches import (
+    Op,
+    PatchConflictError,
+    conflict_of,
+    followed,
+    guarded,
+    names_items,
+    same,
+    shown,
+)
 from events.core.pointers import MISSING, split, value_at
 from events.core.proposals import MAX_WAITING
 from events.core.schema import META, check_document, check_protected
@@ -32,9 +41,7 @@ class Patched:
     queued: PatchConflictError | None
 
 
-def patch(
-    document: CoreDocument, ops: Sequence[dict[str, object]], expected_version: int | None = None
-) -> Patched:
+def patch(document: CoreDocument, ops: Sequence[Op], expected_version: int | None = None) -> Patched:
     """Applies a checked patch, or queues it when it does not fit.
 
     An index means the item that it names when the command arrives. Raises a 409 problem when the document is not at
@@ -42,7 +49,7 @@ def patch(
     """
     share_owner(document.connection, document.owner)  # an erased value must not return in a guard
     arrived = document.present() if names_items(ops) else None
-    meant: list[tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError] = []
+    meant: list[tuple[list[Op], tuple[int, ...]] | PatchConflictError] = []
     refused: list[PatchConflictError] = []
 
     def rule(present: Present) -> Payload | None:
@@ -59,16 +66,11 @@ def patch(
 
     outcome = decide(document, rule, lambda first: _is_repeat(first, ops))
     if outcome.event is not None and isinstance(first := outcome.event.payload, PatchQueued):
-        error = PatchConflictError(
-            first.fault, first.op, first.path, first.reason, first.expected, first.actual
-        )
-        return Patched(outcome, as_sent(error, first.guards))
+        return Patched(outcome, as_sent(conflict_of(first), first.guards))
     return Patched(outcome, refused[0] if refused else None)
 
 
-def _meant(
-    state: CoreState, ops: Sequence[dict[str, object]]
-) -> tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError:
+def _meant(state: CoreState, ops: Sequence[Op]) -> tuple[list[Op], tuple[int, ...]] | PatchConflictError:
     """Returns (the operations with guards of the items that they name, the places of the guards), or the conflict."""
     try:
         _, stored, guards = guarded(
@@ -81,8 +83,8 @@ def _meant(
 
 def _decided(
     state: CoreState,
-    ops: Sequence[dict[str, object]],
-    meant: tuple[list[dict[str, object]], tuple[int, ...]] | PatchConflictError,
+    ops: Sequence[Op],
+    meant: tuple[list[Op], tuple[int, ...]] | PatchConflictError,
     command: Command,
 ) -> tuple[Payload | None, PatchConflictError | None]:
     """Returns the event of a patch and why it is queued. No event: the document is like this already."""
@@ -105,7 +107,7 @@ def _decided(
     return patched, None
 
 
-def _checked(state: CoreState, ops: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
+def _checked(state: CoreState, ops: Sequence[Op]) -> list[Op]:
     """Returns ``ops`` without tests of ``_meta``, which hold now. Raises :class:`PatchConflictError`."""
     whole: object = None
     for index, op in enumerate(ops):
@@ -165,7 +167,7 @@ def _rests_on(command: Command) -> dict[str, Any]:
     return {name: getattr(command, name) for name in ("by", "source", "confidence", "rationale", "turn_ids")}
 
 
-def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[dict[str, Any]]) -> None:
+def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[Op]) -> None:
     if expected not in (None, state.version):
         raise ProblemError(
             409,

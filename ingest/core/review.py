@@ -7,7 +7,7 @@ from uuid import UUID
 
 from events.core.evolution.old_pointers import redirected
 from events.core.fold import Present
-from events.core.patches import PatchConflictError, followed, guarded
+from events.core.patches import Op, PatchConflictError, followed, guarded
 from events.core.proposals import approved
 from events.core.schema import check_document, check_protected
 from events.core.state import QueueEntry
@@ -31,7 +31,7 @@ class WaitingPatch(CoreDocument):
         self.entries = [queue_id]
 
 
-def approve(patch: WaitingPatch, ops: Sequence[dict[str, object]] | None, reason: str | None) -> Outcome[int]:
+def approve(patch: WaitingPatch, ops: Sequence[Op] | None, reason: str | None) -> Outcome[int]:
     """Applies a waiting patch without the tests of its author, or ``ops`` in its place.
 
     Raises a 404 problem for an unknown entry, and 409 for one that has an answer or a patch that still does not fit.
@@ -82,9 +82,7 @@ def _answer(patch: WaitingPatch, answer: Callable[[Present, QueueEntry], Payload
     return decide(patch, rule)
 
 
-def _without_tests(
-    ops: Sequence[dict[str, object]], guards: Sequence[int]
-) -> tuple[list[dict[str, object]], tuple[int, ...]]:
+def _without_tests(ops: Sequence[Op], guards: Sequence[int]) -> tuple[list[Op], tuple[int, ...]]:
     kept = [index for index, op in enumerate(ops) if index in guards or op["op"] != "test"]
     return [ops[index] for index in kept], tuple(
         number for number, index in enumerate(kept) if index in guards

@@ -19,6 +19,7 @@ from events.platform.sql import statement
 from events.store import authentication
 from events.store.authentication import Keyring, fingerprint
 from events.store.rows import rows_of
+from events.types.json_values import JsonObject
 from events.types.tenancy import tenant_of, user_of
 from events.types.tombstones import digest_of
 
@@ -136,7 +137,7 @@ def _signer(key: Key) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(key.derived(b"cardlog erasure receipts"))
 
 
-def _covered(receipt: Mapping[str, Any]) -> bytes:
+def _covered(receipt: JsonObject) -> bytes:
     """Returns the bytes that a signature covers: all fields but the signature, in sorted order, without spaces."""
     rest = {name: value for name, value in receipt.items() if name != "signature"}
     return _KIND.encode() + b"\n" + orjson.dumps(rest, option=orjson.OPT_SORT_KEYS)

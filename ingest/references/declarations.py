@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from events.http.errors import invalid
 from events.platform.database import Connection
@@ -14,6 +13,7 @@ from events.references.kinds.registry import BUILT_IN
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference_log import events_below
 from events.store import log
+from events.types.json_values import Json
 from events.types.references import ReferenceKindDeclared, TeamMemberAdded, TeamMemberRemoved
 from ingest.decider import Command
 from ingest.references.schema_cost import check_cost
@@ -25,8 +25,8 @@ def declare(
     connection: Connection,
     tenant: str,
     name: str,
-    schema: Any,
-    initial: Any,
+    schema: Json,
+    initial: Json,
     description: str,
     command: Command,
 ) -> bool:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from events.access.principal import Reach
 from events.http.errors import ProblemError, missing
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.references.declarations import kind_of
 from events.references.reference import Reference
@@ -214,7 +213,7 @@ def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
     return {key: several[0] for key, several in found.items() if len(several) == 1}
 
 
-def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> dict[str, Any]:
+def _waiting(connection: Connection, owner: str, proposal_id: UUID, reach: Reach) -> Row:
     values = {"user_id": owner, "proposal_id": proposal_id}
     row = next(iter(rows_if_folded(connection, statement(_PACKAGE, "proposal"), values)), None)
     if (

@@ -6,21 +6,20 @@ events stay in the log: `cardlog reextract` reads the turns again, and an erasur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from events.http.errors import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
 from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_if_folded, rows_of
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
+from events.types.json_values import JsonObject
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.turns import TurnRecorded
 from ingest.decider import Command
@@ -45,7 +44,7 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     recorded = turn.payload
     if not isinstance(recorded, TurnRecorded) or recorded.role != "user":
         return 0
-    wanted: dict[UUID, tuple[dict[str, Any], str, float]] = {}
+    wanted: dict[UUID, tuple[Row, str, float]] = {}
     for request in requests_to_forget(recorded.text):
         cards = _meant(connection, turn.user_id, recorded, request.about)
         quote = recorded.text[request.begin : request.end].strip()
@@ -73,14 +72,12 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     return len(proposed)
 
 
-def retract(
-    connection: Connection, owner: str, proposal_id: UUID, op: Mapping[str, Any], command: Command
-) -> int:
+def retract(connection: Connection, owner: str, proposal_id: UUID, op: JsonObject, command: Command) -> int:
     """Withdraws the statements of the card that a proposal names. Returns the number of withdrawn events.
 
     Raises a 409 problem when the user has no such card any more. The caller runs it in a transaction.
     """
-    values: dict[str, Any] = {"user_id": owner, "card_id": UUID(op["card_id"])}
+    values: dict[str, object] = {"user_id": owner, "card_id": UUID(op["card_id"])}
     card = next(iter(rows_of(connection, statement(_PACKAGE, "retracted_card"), values)), None)
     if card is None:
         raise ProblemError(
@@ -101,7 +98,7 @@ def retract(
     return len(ordered)
 
 
-def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -> list[dict[str, Any]]:
+def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -> list[Row]:
     """Returns the cards that fit the words best, or none when the words fit too many."""
     concepts = concepts_asked(about)
     terms = [term for term in question_terms(about) if term not in _OF_MANY_THINGS]
@@ -117,7 +114,7 @@ def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -
     }
     rows = rows_if_folded(connection, statement(_PACKAGE, "retractable_cards"), values)
 
-    def fit(card: dict[str, Any]) -> float:
+    def fit(card: Row) -> float:
         place = concepts.index(card["concept_key"]) if card["concept_key"] in concepts else None
         shared = len(keys.intersection(card["terms"]))
         if not shared and card["cardinality"] != "single_value":
@@ -133,7 +130,7 @@ def _meant(connection: Connection, owner: str, turn: TurnRecorded, about: str) -
     return found if len(found) <= MOST else []
 
 
-def _states(event: Event, card: Mapping[str, Any]) -> bool:
+def _states(event: Event, card: Row) -> bool:
     """True when a statement of the card's fact states the value of the card, in one of the card's turns."""
     payload = event.payload
     return (

@@ -7,12 +7,11 @@ one value does not harm the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from events.core.patches import applied_one
+from events.core.patches import Op, applied_one
 from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, evolution_log
-from events.types.json_values import Json
+from events.types.json_values import Json, JsonObject
 
 _KEPT = ("description", "createdAt", "confidence", "usageCount")
 
@@ -22,7 +21,7 @@ class _Moving:
 
     def __init__(self, document: Json) -> None:
         self.document = document
-        self.ops: list[dict[str, object]] = []
+        self.ops: list[Op] = []
 
     def do(self, **op: object) -> None:
         self.document = applied_one(self.document, op)
@@ -38,7 +37,7 @@ class _Moving:
         return value_at(self.document, tokens) is not MISSING
 
 
-def migration(document: Json, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+def migration(document: Json, entry: JsonObject) -> list[Op]:
     """Returns the operations of a change of the schema. The last one adds ``entry`` to the log of the document."""
     moving = _Moving(document)
     logged = dict(entry)
@@ -114,7 +113,7 @@ def _revert(moving: _Moving, name: str) -> dict[str, str]:
     return moved
 
 
-def _wrap(moving: _Moving, name: str, was: Mapping[str, Any]) -> None:
+def _wrap(moving: _Moving, name: str, was: JsonObject) -> None:
     """Adds a dynamic category, as the service kept it, unless it is there."""
     if not moving.has((DYNAMIC, name)):
         kept = was.get(name, {"description": "", "usageCount": 1})

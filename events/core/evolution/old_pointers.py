@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from events.core.patches import Op
 from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.schema import DYNAMIC, EVOLUTION, META, evolution_log
-from events.types.json_values import Json
+from events.types.json_values import Json, JsonObject
 
 _SINGLE = ("value", "values")
 """The members of a dynamic category that holds the values of one concept."""
@@ -24,7 +23,7 @@ def resolved(document: Json, tokens: Tokens) -> Tokens:
     return tokens
 
 
-def redirected(document: Json, ops: Sequence[Op]) -> list[dict[str, object]]:
+def redirected(document: Json, ops: Sequence[Op]) -> list[Op]:
     """Returns operations with the pointers of today, one for each. The same document gives the same operations."""
     if not evolution_log(document):
         return [dict(op) for op in ops]
@@ -55,7 +54,7 @@ def _data_of(document: Json, tokens: Tokens, wrapper: Json) -> Json:
     return data
 
 
-def _through(entry: Mapping[str, Any], number: int, tokens: Tokens) -> Tokens:
+def _through(entry: JsonObject, number: int, tokens: Tokens) -> Tokens:
     moved: Mapping[str, str] = entry.get("moved", {})
     for length in range(len(tokens), 0, -1):
         target = moved.get(join(tokens[:length]))

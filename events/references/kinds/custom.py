@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import jsonschema_rs
 import orjson
 
 from events.references.kinds.json_value import OPS, JsonChanges
-from events.references.kinds.kind import ReferenceInvalidError, check_size
+from events.references.kinds.kind import Kind, ReferenceInvalidError, check_size
 from events.types.json_values import Json
 
 _REFERENCES = ("$ref", "$dynamicRef", "$id", "$schema")
@@ -42,7 +41,7 @@ def declared(name: str, schema: object, initial: object = None) -> CustomKind:
     return kind
 
 
-def validate(kind: Any, data: Json, field_name: str = "data") -> None:
+def validate(kind: Kind, data: Json, field_name: str = "data") -> None:
     """Raises :class:`ReferenceInvalidError` with the path at fault when ``data`` do not fit the schema of ``kind``."""
     try:
         validator = _validator(orjson.dumps(kind.schema))
@@ -55,7 +54,7 @@ def validate(kind: Any, data: Json, field_name: str = "data") -> None:
 
 
 @lru_cache(maxsize=64)
-def _validator(schema: bytes) -> Any:
+def _validator(schema: bytes) -> jsonschema_rs.Draft202012Validator:
     # This engine matches in linear time, so no pattern of a schema can stop the service.
     return jsonschema_rs.Draft202012Validator(
         orjson.loads(schema),
@@ -64,7 +63,7 @@ def _validator(schema: bytes) -> Any:
     )
 
 
-def _check_references(schema: Any, where: str) -> None:
+def _check_references(schema: Json, where: str) -> None:
     """Refuses references that leave the schema. A reference to a part of the schema begins with #."""
     if isinstance(schema, list):
         for index, each in enumerate(schema):

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from events.references.kinds.kind import MAX_ITEMS, ReferenceInvalidError
+from events.types.json_values import Json
 
 Item = dict[str, Any]
 
 
-def prepared(data: Any, name: str, defaults: Mapping[str, object], new_id: Callable[[], str]) -> object:
+def prepared(data: Json, name: str, defaults: Mapping[str, object], new_id: Callable[[], str]) -> Json:
     """Returns ``data`` whose items in the list ``name`` have an id and the defaults for the fields they lack.
 
     Data of another form are returned unchanged; the schema of the kind refuses them.

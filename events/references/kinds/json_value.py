@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jsonpatch
 import jsonpointer
@@ -18,7 +17,7 @@ MAX_PATCH_OPS = 1000
 _MOST_COPIED_BYTES = 4 * MAX_DATA_BYTES
 
 
-def patch_ops(name: str, value: Any) -> list[Any]:
+def patch_ops(name: str, value: Json) -> list[Json]:
     """Checks the form of a JSON Patch."""
     if not isinstance(value, list) or not value:
         raise ReferenceInvalidError(name, "must be a list of JSON Patch operations (RFC 6902)")
@@ -82,7 +81,7 @@ class JsonChanges:
         return _inner(data)
 
 
-def patched(data: Json, patch: Sequence[Any], field: str = "patch") -> Json:
+def patched(data: Json, patch: Sequence[Json], field: str = "patch") -> Json:
     """Returns a copy of ``data`` after a JSON Patch. All operations are applied, or none."""
     value = copy.deepcopy(data)
     for index, each in enumerate(patch):
@@ -131,7 +130,7 @@ def _set(data: Json, path: str, value: Json) -> Json:
     """
     parts = jsonpointer.JsonPointer(path).parts
     root = _opened(data) if isinstance(data, dict | list) else {}
-    place: Any = root
+    place: Json = root
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
         if isinstance(place, dict):

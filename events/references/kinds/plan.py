@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from events.references.kinds.arguments import Arguments, checked, item_id, place, text
 from events.references.kinds.items import added, changed, found, moved, prepared, removed
@@ -52,7 +51,7 @@ class Plan:
             case "set_goal":
                 return {**data, "goal": op["goal"]}
             case "add_step":
-                step: dict[str, Any] = {
+                step = {
                     "id": op["item_id"],
                     "text": op["text"],
                     "status": "pending",

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
+from events.types.json_values import JsonObject
 
 TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
 SCHEMA: dict[str, Any] = json.loads(TEXT)
@@ -210,7 +211,7 @@ def _modes(given: object) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
-def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str]:
+def _faults(item: object, schema: JsonObject, where: str) -> Iterator[str]:
     if not isinstance(item, dict):
         yield f"{where} is {_shown(item)}, not an object"
         return
@@ -222,7 +223,7 @@ def _faults(item: object, schema: Mapping[str, Any], where: str) -> Iterator[str
             yield from _value_faults(name, item[name], rule, f"{where}.{name}")
 
 
-def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str) -> Iterator[str]:
+def _value_faults(name: str, value: object, rule: JsonObject, where: str) -> Iterator[str]:
     wanted = rule["type"]
     # A bool is an int in Python, but not in JSON.
     if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
@@ -251,7 +252,7 @@ def _value_faults(name: str, value: object, rule: Mapping[str, Any], where: str)
 _T = TypeVar("_T", StateFound, EventFound, KnowledgeFound, ProblemFound)
 
 
-def _made(kind: type[_T], item: Mapping[str, Any]) -> _T:
+def _made(kind: type[_T], item: JsonObject) -> _T:
     given = {field.name: item[field.name] for field in fields(kind) if item.get(field.name) is not None}
     for name in MOST_NAMES.keys() & given.keys():
         given[name] = tuple(given[name])

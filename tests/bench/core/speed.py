@@ -40,7 +40,9 @@ def long_history(running: Running, user: str) -> None:
                 "value": {"n": number, "text": "a fact " * 5},
             }
             document, ops, guards = guarded(document, [op])
-            patch = CorePatched(patch=tuple(ops), guards=guards, by="agent", source="bench", confidence=0.9)
+            patch = CorePatched(
+                patch=tuple(map(dict, ops)), guards=guards, by="agent", source="bench", confidence=0.9
+            )
             made.append(
                 NewEvent(
                     event_id=uuid7(), user_id=user, stream=STREAM, payload=patch, occurred_at=datetime.now(UTC),

@@ -80,7 +80,7 @@ def history_of(patches: Sequence[Sequence[dict[str, Any]]]) -> list[Event]:
             _, ops, guards = guarded(fold.state.document, redirected(fold.state.document, patch))
         except PatchConflictError:
             continue
-        take(CorePatched(patch=tuple(ops), guards=guards, by="user"))
+        take(CorePatched(patch=tuple(map(dict, ops)), guards=guards, by="user"))
         if number % 8 == 3:
             take(
                 SchemaPromoted(candidate="case", name="promoted", schema={"type": "object"}, by="user",
