@@ -59,7 +59,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a rule decides: the event with ``payload``, and events that are appended with it.
+    """The decision of a rule: the event with ``payload``, and events that are appended with it.
 
     ``key`` is the idempotency key of the event in the place of the command's own.
     """
@@ -73,7 +73,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Answer]):
-    """``state`` is what the command made, or what already held. ``position`` is the last position that it rests on.
+    """``state`` is the state after the command. ``position`` is the last position that it rests on.
 
     ``event`` is None when the wanted state already held. ``repeated``: an earlier command with the key appended it.
     """
@@ -112,7 +112,7 @@ class Aggregate(ABC, Generic[State, Answer]):
 
     @abstractmethod
     def answer(self, state: State, event: Event | None) -> Answer:
-        """Returns what the command made: ``state`` after ``event``, or ``state`` as it is."""
+        """Returns the answer of the command: ``state`` after ``event``, or ``state`` as it is."""
 
     @abstractmethod
     def first_answer(self, event: Event) -> Answer:
@@ -164,7 +164,7 @@ def decide(
     rule: Callable[[State], Payload | Decision | None],
     is_repeat: Callable[[Payload], bool] = lambda _: True,
 ) -> Outcome[Answer]:
-    """Appends what ``rule`` decides on the present state. None: the wanted state already holds.
+    """Appends the decision of ``rule`` on the present state. None: the wanted state already holds.
 
     Raises what ``rule`` raises, and a 422 problem when ``is_repeat`` does not know the payload of the first command
     with the same key. When the aggregate moved meanwhile, the append is taken back and the command is decided again.

@@ -38,7 +38,7 @@ class Entry:
     """One request. ``users`` are the storage ids whose memory it names; only their keyed hashes are written.
 
     ``operation`` is the operation id of a route, or the name of a command. ``requests``: more than 1 only for
-    entries that stand for several lost ones.
+    entries that represent several lost ones.
     """
 
     service: str
@@ -62,7 +62,7 @@ def subject_key(connection: Connection) -> bytes:
 
 
 def subject_of(key: bytes, storage_id: str) -> str:
-    """Returns the keyed hash that stands for a user in the audit log: 32 hexadecimal digits."""
+    """Returns the keyed hash that represents a user in the audit log: 32 hexadecimal digits."""
     digest = hmac.digest(key, storage_id.encode("utf-8", "surrogatepass"), "sha256")
     return digest[:_SUBJECT_BYTES].hex()
 

@@ -1,4 +1,4 @@
-"""Writes audit entries in batches, beside the requests. A thread of its own holds the connection."""
+"""Writes audit entries in batches, in a thread of its own, which holds the connection. Requests do not wait for it."""
 
 from __future__ import annotations
 

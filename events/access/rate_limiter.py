@@ -43,7 +43,7 @@ class RateLimiter:
         now = time.monotonic()
         here = self._take_here(subject, cost, now)
         if self._redis is not None and now >= self._asked_from:
-            # The name of a user must not stand in Redis.
+            # Redis must not hold the name of a user.
             name = f"cardlog:rate:{{{sha256(subject.encode()).hexdigest()[:32]}}}"
             try:
                 await ready(self._redis)

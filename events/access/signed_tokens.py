@@ -1,4 +1,4 @@
-"""JSON Web Tokens of an identity provider, as another credential beside API keys."""
+"""JSON Web Tokens of an identity provider, as a credential in addition to API keys."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ Slot = tuple[Tokens, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the cards want in a slot. ``before`` and ``after`` are MISSING when there is nothing.
+class SlotChange:
+    """The change of a slot from the cards. ``before`` and ``after`` are MISSING for an empty slot.
 
-    ``by`` is the value that the wish comes from; for a removal, the value that was there.
+    ``by`` is the value that the change comes from; for a removal, the value that was there.
     """
 
     slot: Slot
@@ -29,12 +29,12 @@ class Wish:
     by: CardValue
 
     @classmethod
-    def of(cls, slot: Slot, values: Sequence[CardValue]) -> Wish:
-        """Returns the wish to have ``values``, which are all of one slot, where nothing is."""
+    def of(cls, slot: Slot, values: Sequence[CardValue]) -> SlotChange:
+        """Returns the change that puts ``values`` into the empty slot."""
         return cls(slot, MISSING, _value(slot, values), values[-1])
 
 
-def wishes(before: Sequence[CardValue], after: Sequence[CardValue]) -> list[Wish]:
+def slot_changes(before: Sequence[CardValue], after: Sequence[CardValue]) -> list[SlotChange]:
     """Returns the slots whose value differs, removals first, in a fixed order."""
     old, new = _by_slot(before), _by_slot(after)
     found = []
@@ -43,43 +43,43 @@ def wishes(before: Sequence[CardValue], after: Sequence[CardValue]) -> list[Wish
         old_value = MISSING if was is None else _value(slot, was)
         new_value = MISSING if now is None else _value(slot, now)
         if was is None or now is None or not same(old_value, new_value):
-            found.append(Wish(slot, old_value, new_value, (now or was or [])[-1]))
+            found.append(SlotChange(slot, old_value, new_value, (now or was or [])[-1]))
     return sorted(found, key=lambda each: (each.after is not MISSING, each.slot[0], each.slot[1] or ""))
 
 
-def operations(document: Json, wish: Wish) -> tuple[list[Op], tuple[int, ...]] | None:
-    """Returns the operations for a wish, with their guards. None: another value, which no card gave, is in the way."""
-    place, key = wish.slot
+def operations(document: Json, change: SlotChange) -> tuple[list[Op], tuple[int, ...]] | None:
+    """Returns the operations of a change, with their guards. None: a value that no card gave is in the way."""
+    place, key = change.slot
     ops: list[Op] = []
     guards: tuple[int, ...] = ()
     if key is None:
         held = value_at(document, place)
-        if wish.after is MISSING:
-            if held is not MISSING and same(held, wish.before):
+        if change.after is MISSING:
+            if held is not MISSING and same(held, change.before):
                 ops.append({"op": "remove", "path": join(place)})
-        elif held is not MISSING and not (wish.before is not MISSING and same(held, wish.before)):
-            return ([], ()) if same(held, wish.after) else None
+        elif held is not MISSING and not (change.before is not MISSING and same(held, change.before)):
+            return ([], ()) if same(held, change.after) else None
         else:
-            document, ops = _with_parents(document, place, wish.by)
-            ops.append({"op": "add", "path": join(place), "value": wish.after})
+            document, ops = _with_parents(document, place, change.by)
+            ops.append({"op": "add", "path": join(place), "value": change.after})
         return ops + _emptied(document, place, ops), guards
     items = value_at(document, place)
     if items is not MISSING and not isinstance(items, list):
-        return ([], ()) if wish.after is MISSING else None
-    held_at = _index(items, wish.before) if wish.before is not MISSING else None
-    if held_at is not None and (wish.after is MISSING or _index(items, wish.after) is None):
+        return ([], ()) if change.after is MISSING else None
+    held_at = _index(items, change.before) if change.before is not MISSING else None
+    if held_at is not None and (change.after is MISSING or _index(items, change.after) is None):
         item = (*place, str(held_at))
         guards = (0,)
         ops.append({"op": "test", "path": join(item), "value": value_at(document, item)})
-        if wish.after is MISSING:
+        if change.after is MISSING:
             ops.append({"op": "remove", "path": join(item)})
         else:
-            ops.append({"op": "replace", "path": join(item), "value": wish.after})
-    elif wish.after is not MISSING and _index(items, wish.after) is None:
+            ops.append({"op": "replace", "path": join(item), "value": change.after})
+    elif change.after is not MISSING and _index(items, change.after) is None:
         if items is MISSING:
-            document, ops = _with_parents(document, place, wish.by)
+            document, ops = _with_parents(document, place, change.by)
             ops.append({"op": "add", "path": join(place), "value": []})
-        ops.append({"op": "add", "path": join((*place, APPEND)), "value": wish.after})
+        ops.append({"op": "add", "path": join((*place, APPEND)), "value": change.after})
     return ops + _emptied(document, place, ops), guards
 
 

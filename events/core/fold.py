@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from events.core.cards import Statements
-from events.core.contributions import Wish, operations, wishes
+from events.core.contributions import SlotChange, operations, slot_changes
 from events.core.evolution.entries import LOG_END, logged
 from events.core.evolution.old_pointers import redirected, resolved
 from events.core.feed import CardFeed, Trust
@@ -153,7 +153,7 @@ class CoreFold:
             if check:
                 check_document(document, list(done))
         except PatchConflictError as error:
-            # It fitted when it was made. An event that it stood on was erased since, or a bound is reached.
+            # It fitted when it was made. An event that it depends on was erased since, or a bound is reached.
             self._enqueue(queued(event, change.ops, error, change, guards=guards))
             return False
         # Only a guard rewrites operations.
@@ -242,40 +242,42 @@ class CoreFold:
         document = self.state.document
         for entry in proposals(event, document, self._queue, before, after):
             self._enqueue(entry)
-        self._grant(event, wishes(sure(document, before), sure(document, after)))
+        self._apply(event, slot_changes(sure(document, before), sure(document, after)))
 
-    def _grant(self, event: Event, wanted: Sequence[Wish]) -> None:
-        """Makes one change of what the cards want. What contradicts a more trusted value waits in the queue."""
+    def _apply(self, event: Event, changes: Sequence[SlotChange]) -> None:
+        """Makes one change of the changed slots. A value that contradicts a more trusted one waits in the queue."""
         document = self.state.document
         ops: list[Op] = []
         guards: tuple[int, ...] = ()
-        for each in wanted:
-            wish = replace(each, slot=(resolved(document, each.slot[0]), each.slot[1]))
-            self._withdraw_contradictions(event, wish)
-            granted = None if self._contradicts(wish) else operations(document, wish)
-            more, tests = self._contradicting(event, document, wish) if granted is None else granted
+        for each in changes:
+            change = replace(each, slot=(resolved(document, each.slot[0]), each.slot[1]))
+            self._withdraw_contradictions(event, change)
+            fitting = None if self._contradicts(change) else operations(document, change)
+            more, tests = self._contradicting(event, document, change) if fitting is None else fitting
             guards += tuple(len(ops) + each for each in tests)
             ops += more
             document = applied(document, more)
         if ops:
-            by = wanted[-1].by
+            by = changes[-1].by
             self._change(event, "card", ops, guards, by.trust, by, check=True)
 
-    def _contradicts(self, wish: Wish) -> bool:
+    def _contradicts(self, change: SlotChange) -> bool:
         """True when words of another memory would replace a value that is trusted more."""
-        if wish.by.source is None or wish.slot[1] is not None or MISSING in (wish.before, wish.after):
+        if change.by.source is None or change.slot[1] is not None or MISSING in (change.before, change.after):
             return False
-        mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
-        return mark is not None and not outweighs(wish.by.trust, wish.by.confidence, mark)
+        mark = hardest_mark(value_at(self.state.marks, change.slot[0]))
+        return mark is not None and not outweighs(change.by.trust, change.by.confidence, mark)
 
-    def _contradicting(self, event: Event, document: Json, wish: Wish) -> tuple[list[Op], tuple[int, ...]]:
+    def _contradicting(
+        self, event: Event, document: Json, change: SlotChange
+    ) -> tuple[list[Op], tuple[int, ...]]:
         """Returns the operations that replace a value that no card gave, or none and queues them."""
-        path = join(wish.slot[0])
-        held = value_at(document, wish.slot[0])
-        mark = hardest_mark(value_at(self.state.marks, wish.slot[0]))
-        value = wish.after if wish.slot[1] is None else [wish.after]
+        path = join(change.slot[0])
+        held = value_at(document, change.slot[0])
+        mark = hardest_mark(value_at(self.state.marks, change.slot[0]))
+        value = change.after if change.slot[1] is None else [change.after]
         op: dict[str, object] = {"op": "add", "path": path, "value": value}
-        if mark is None or outweighs(wish.by.trust, wish.by.confidence, mark):
+        if mark is None or outweighs(change.by.trust, change.by.confidence, mark):
             return [op], ()
         if not any(each.path == path and each.status == "open" for each in self._queue.values()):
             reason = (
@@ -283,13 +285,13 @@ class CoreFold:
                 "which is trusted more"
             )
             conflict = PatchConflictError("contradiction", 0, path, reason, shown(value), shown(held))
-            basis = replace(wish.by, source=wish.by.trust.name.lower(), rationale=None)
+            basis = replace(change.by, source=change.by.trust.name.lower(), rationale=None)
             self._enqueue(queued(event, [op], conflict, basis, kind="contradiction"))
         return [], ()
 
-    def _withdraw_contradictions(self, event: Event, wish: Wish) -> None:
+    def _withdraw_contradictions(self, event: Event, change: SlotChange) -> None:
         """Closes the entry about a slot whose contradicting value the cards do not hold any more."""
-        path = join(wish.slot[0])
+        path = join(change.slot[0])
         for entry in list(self._queue.values()):
             if entry.kind == "contradiction" and entry.status == "open" and entry.path == path:
                 self._enqueue(replace(entry, status="withdrawn", decided_at=event.occurred_at))

@@ -45,7 +45,7 @@ _SHOWN = 2000
 
 
 class PatchMalformedError(ValueError):
-    """This is no patch that anybody could apply. ``op`` is the number of the operation at fault."""
+    """The patch is malformed. ``op`` is the number of the operation at fault."""
 
     def __init__(self, op: int | None, path: str | None, reason: str) -> None:
         super().__init__(reason)
@@ -190,7 +190,7 @@ def names_items(patch: Iterable[Op]) -> bool:
 def guarded(document: Json, patch: Sequence[Op]) -> tuple[Json, list[Op], tuple[int, ...]]:
     """Returns the document after ``patch``, the operations with their guards, and the numbers of the guards.
 
-    Before each operation on an existing item of an array stands a ``test`` of what tells this item from the others.
+    A ``test`` that identifies the item precedes each operation on an existing item of an array.
     Raises :class:`PatchConflictError` with the number that the operation has in ``patch``.
     """
     ops: list[Op] = []

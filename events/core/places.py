@@ -27,7 +27,7 @@ def _places() -> dict[str, Tokens]:
 
 
 def registered_place(key: str) -> Tokens | None:
-    """Returns the place of a canonical concept key; None when none is registered."""
+    """Returns the place of a canonical concept key; None for an unregistered key."""
     return _places().get(key)
 
 

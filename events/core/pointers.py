@@ -41,7 +41,7 @@ def index_of(token: str) -> int | None:
 
 
 class Missing:
-    """Stands for a value that is not there."""
+    """The type of :data:`MISSING`, which represents an absent value."""
 
 
 MISSING = Missing()

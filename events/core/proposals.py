@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid5
 
-from events.core.contributions import Slot, Wish, operations, slot_of, wishes
+from events.core.contributions import Slot, SlotChange, operations, slot_changes, slot_of
 from events.core.feed import CardValue, Trust
 from events.core.patches import Op, PatchConflictError, same, shown
 from events.core.places import APPEND
@@ -37,13 +37,13 @@ def proposals(
     """
     waiting = {each.queue_id: each for each in queue.values() if each.status == "open"}
     added: set[UUID] = set()
-    for wish in wishes(_unsure(document, before), _unsure(document, after)):
+    for change in slot_changes(_unsure(document, before), _unsure(document, after)):
         for entry in list(waiting.values()):
-            if _is_about(entry, wish):
+            if _is_about(entry, change):
                 del waiting[entry.queue_id]
                 yield replace(entry, status="withdrawn", decided_at=event.occurred_at)
-        if wish.after is not MISSING and len(waiting) < MAX_WAITING:
-            entry = _proposed(event, document, wish, {*queue, *added})
+        if change.after is not MISSING and len(waiting) < MAX_WAITING:
+            entry = _proposed(event, document, change, {*queue, *added})
             waiting[entry.queue_id] = entry
             added.add(entry.queue_id)
             yield entry
@@ -63,7 +63,7 @@ def approved(document: Json, entry: QueueEntry) -> Sequence[Op]:
         trust=Trust.CORRECTION,
         confidence=1.0 if entry.confidence is None else entry.confidence,
     )
-    made = operations(document, Wish(slot, MISSING, entry.patch[0]["value"], by))
+    made = operations(document, SlotChange(slot, MISSING, entry.patch[0]["value"], by))
     return entry.patch if made is None else made[0]
 
 
@@ -74,34 +74,34 @@ def _unsure(document: Json, values: Iterable[CardValue]) -> list[CardValue]:
 def _has(document: Json, value: CardValue) -> bool:
     """True when the document has ``value`` at its place."""
     slot = slot_of(value)
-    wanted = Wish.of(slot, [value])
+    wanted = SlotChange.of(slot, [value])
     if slot[1] is not None:
         return operations(document, wanted) == ([], ())
     held = value_at(document, slot[0])
     return held is not MISSING and same(held, wanted.after)
 
 
-def _proposed(event: Event, document: Json, wish: Wish, taken: Container[UUID]) -> QueueEntry:
-    path = _path(wish)
-    held = MISSING if wish.slot[1] is not None else value_at(document, wish.slot[0])
-    reason = f"the confidence {wish.by.confidence:g} is below the one from which values apply"
+def _proposed(event: Event, document: Json, change: SlotChange, taken: Container[UUID]) -> QueueEntry:
+    path = _path(change)
+    held = MISSING if change.slot[1] is not None else value_at(document, change.slot[0])
+    reason = f"the confidence {change.by.confidence:g} is below the one from which values apply"
     actual = None if held is MISSING else shown(held)
-    conflict = PatchConflictError("confidence", 0, path, reason, shown(wish.after), actual)
-    patch: list[Op] = [{"op": "add", "path": path, "value": wish.after}]
-    entry = queued(event, patch, conflict, wish.by, kind="proposal")
+    conflict = PatchConflictError("confidence", 0, path, reason, shown(change.after), actual)
+    patch: list[Op] = [{"op": "add", "path": path, "value": change.after}]
+    entry = queued(event, patch, conflict, change.by, kind="proposal")
     return replace(entry, queue_id=uuid5(event.event_id, path)) if event.event_id in taken else entry
 
 
-def _is_about(entry: QueueEntry, wish: Wish) -> bool:
-    """True when ``entry`` proposes the value that held before ``wish``."""
+def _is_about(entry: QueueEntry, change: SlotChange) -> bool:
+    """True when ``entry`` proposes the value that held before ``change``."""
     return (
         entry.kind == "proposal"
-        and entry.path == _path(wish)
-        and wish.before is not MISSING
-        and same(entry.patch[0]["value"], wish.before)
+        and entry.path == _path(change)
+        and change.before is not MISSING
+        and same(entry.patch[0]["value"], change.before)
     )
 
 
-def _path(wish: Wish) -> str:
-    place, key = wish.slot
+def _path(change: SlotChange) -> str:
+    place, key = change.slot
     return join(place if key is None else (*place, APPEND))

@@ -1,4 +1,4 @@
-"""The document without some of its events: what a rollback and a cherry-pick make of the history."""
+"""The document without some of its events: the results of a rollback and of a cherry-pick."""
 
 from __future__ import annotations
 

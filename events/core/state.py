@@ -52,7 +52,7 @@ class CoreState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What one event did to the document. ``version`` is the version after it.
+    """The effect of one event on the document. ``version`` is the version after it.
 
     ``ops`` are the operations as they were applied; ``guards`` are the numbers of the tests that the service added. The
     operations of a rollback are the difference that it made. ``others`` are the events that a rollback leaves out or

@@ -74,7 +74,7 @@ class Heartbeat:
 
     Inside the context the thread updates the worker's row in ``log.heartbeats`` every ``every_s`` and at every change
     of state. The end of the context writes the state ``stopped``. The worker never waits for Postgres and gets no
-    errors of the heartbeat. While Postgres is away there is no heartbeat, and the worker counts as gone. A process that
+    errors of the heartbeat. A worker without a heartbeat counts as gone, also while Postgres is away. A process that
     is suspended or killed writes no heartbeat.
     """
 

@@ -29,7 +29,7 @@ Check = Callable[[Scope, Headers], Awaitable[None] | None]
 """Checks a request without its body. Raises a :class:`ProblemError` to refuse the request."""
 
 JSON = "cardlog.json"
-"""The key of the ASGI scope under which the parsed body stands. A request without a body has no such key."""
+"""The key of the ASGI scope of the parsed body. A request without a body has no such key."""
 PRINCIPAL = "cardlog.principal"
 """The key of the ASGI scope under which authentication puts who asks."""
 HELD_BYTES = 96 * 1024 * 1024

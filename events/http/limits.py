@@ -106,7 +106,7 @@ def _cost(named: list[dict[str, object]]) -> float:
 
 
 def cost_of(asked: Mapping[str, object]) -> float:
-    """Returns what the fields of a request cost beyond 1: more for a long page or an explanation, much for the past."""
+    """Returns the cost of a request beyond 1: more for a long page or an explanation, much for the past."""
     cost = max(_number(asked.get("limit")), _number(asked.get("k"))) / 100
     return cost + bool(asked.get("explain")) + _PAST * bool(asked.get("known_at"))
 

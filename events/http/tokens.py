@@ -63,29 +63,23 @@ class Sealer:
 
 
 class Keyring:
-    """The token key of this process: the key in the settings, or else the key that the database keeps."""
+    """The token key of this process: the key in the settings, or else the key that the database keeps.
+
+    ``sealer`` seals tokens, and ``queue_key`` proves the tenant of a turn on the queue. Both are None until
+    :meth:`learn` has the key.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._sealer: Sealer | None = None
-        self._queue_key: QueueKey | None = None
+        self.sealer: Sealer | None = None
+        self.queue_key: QueueKey | None = None
         if settings.token_key:
             self.learn(settings.token_key.encode())
 
-    @property
-    def sealer(self) -> Sealer | None:
-        """The sealer; None until :meth:`learn` has the key of the database."""
-        return self._sealer
-
     def learn(self, secret: bytes) -> Sealer:
         """Keeps the key that the statement ``token_key`` returned, and returns its sealer."""
-        self._sealer = Sealer(bytes(secret))
-        self._queue_key = QueueKey(bytes(secret))
-        return self._sealer
-
-    @property
-    def queue_key(self) -> QueueKey | None:
-        """The key that proves the tenant of a turn on the queue; None until :meth:`learn` has its secret."""
-        return self._queue_key
+        self.sealer = Sealer(bytes(secret))
+        self.queue_key = QueueKey(bytes(secret))
+        return self.sealer
 
 
 def read_queue_key(settings: Settings) -> QueueKey:

@@ -1,4 +1,4 @@
-"""What a mode and a project may be: names, lengths, and why one is refused."""
+"""The bounds of modes and projects: names and lengths, and the error of a refused one."""
 
 from __future__ import annotations
 

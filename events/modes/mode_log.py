@@ -1,4 +1,4 @@
-"""The registry of a user's modes as the log has it. A read right after a write sees it: no table stands between."""
+"""The registry of a user's modes as the log has it. A read right after a write sees it, because it needs no table."""
 
 from __future__ import annotations
 

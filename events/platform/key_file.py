@@ -48,7 +48,7 @@ def new_key() -> Key:
 
 @dataclass(frozen=True, slots=True)
 class KeyFileKind:
-    """A kind of key file. ``kind`` stands in the file. The other fields complete the messages of errors."""
+    """A kind of key file. ``kind`` is written in the file. The other fields complete the messages of errors."""
 
     kind: str
     called: str

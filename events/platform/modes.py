@@ -9,7 +9,7 @@ GENERAL_MODE = "general"
 
 
 def modes_of(settings: Settings) -> dict[str, str]:
-    """Returns the embedding model of each declared mode. "" stands for the default model, ``embed_model``.
+    """Returns the embedding model of each declared mode. "" means the default model, ``embed_model``.
 
     The result is empty when recall accepts any mode. Raises :class:`SettingsError` for a malformed declaration.
     """

@@ -1,4 +1,4 @@
-"""Reads named SQL statements, once each. The statements are in files beside the code that runs them."""
+"""Reads named SQL statements, once each. The statements are in the folder of the code that runs them."""
 
 from __future__ import annotations
 

@@ -94,8 +94,8 @@ def is_cluster(client: object) -> bool:
 def keys_of(client: redis.Redis | redis.asyncio.Redis, stream: str) -> StreamKeys:
     """Returns the keys of ``stream``. In a cluster the keys of ``turns`` are ``{turns}:dead`` and so on: the braces
     keep them in the slot of ``turns``."""
-    beside = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream
-    return StreamKeys(stream, f"{beside}:dead", f"{beside}:counts", f"{beside}:dropped", f"{beside}:{PUSHED}")
+    prefix = f"{{{stream}}}" if is_cluster(client) and "{" not in stream else stream
+    return StreamKeys(stream, f"{prefix}:dead", f"{prefix}:counts", f"{prefix}:dropped", f"{prefix}:{PUSHED}")
 
 
 def existing(client: redis.Redis, streams: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What references rest on: the kinds that a tenant declared, and the members of teams, as the log has them."""
+"""The kinds that a tenant declared, and the members of teams, as the log has them."""
 
 from __future__ import annotations
 

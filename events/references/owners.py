@@ -19,12 +19,12 @@ def team_owner(tenant: str, team_id: str) -> str:
 
 
 def tenant_owner(tenant: str) -> str:
-    """Returns the storage id that owns what belongs to a whole tenant, such as declared kinds."""
+    """Returns the storage id that owns the property of a whole tenant, such as declared kinds."""
     return team_owner(tenant, "")
 
 
 def is_team(storage_id: str) -> bool:
-    """True for the storage id of a team or of what belongs to a whole tenant."""
+    """True for the storage id of a team or of a whole tenant."""
     return SEPARATOR * 2 in storage_id
 
 
@@ -48,7 +48,7 @@ def checked_name(name: ReferenceName) -> ReferenceName:
         if SEPARATOR in text:
             raise ReferenceInvalidError(field, "holds the control character U+001F; leave it out")
     if "/" in name.key or name.key in (".", ".."):
-        raise ReferenceInvalidError("key", "must not hold a / or be dots alone, because it stands in a path")
+        raise ReferenceInvalidError("key", "must not hold a / or be dots alone, because it is part of a path")
     if name.project_id is not None and name.team_id is not None:
         raise ReferenceInvalidError("team_id", "and project_id exclude each other; a reference has one scope")
     return name

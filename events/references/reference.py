@@ -30,8 +30,8 @@ class Reference:
     """A reference at one version of its stream. ``data`` is the complete value.
 
     ``owner`` is the storage id of the user or team. ``reference_id`` is the event id of its creation.
-    ``created_at`` is the first use of the name. ``archived``:
-    somebody put it away. ``moved_to`` names the stream that continues it.
+    ``created_at`` is the first use of the name. ``archived``: somebody put it away. ``moved_to`` names the stream that
+    continues it.
     """
 
     owner: str

@@ -1,4 +1,4 @@
-"""References as the log has them. A read right after a write sees it, because no table stands between."""
+"""References as the log has them. A read right after a write sees it, because it needs no table."""
 
 from __future__ import annotations
 

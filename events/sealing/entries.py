@@ -26,7 +26,7 @@ from events.types.turn_contract import TurnInvalidError, text_of
 VISIBLE = ("user_id", "tenant")
 """The fields of an entry that are never sealed."""
 NAME = "turn_id"
-"""The field that a roll-over of the stream adds beside the sealed ones: the turn keeps the name that it was given. A
+"""The field that a roll-over of the stream adds to the sealed ones: the turn keeps the name that it was given. A
 ``turn_id`` among the sealed fields wins."""
 _CONTEXT = "turn queue"
 _NONCE_BYTES = 12
@@ -55,21 +55,21 @@ def opened_entry(fields: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
     stays sealed, and can be retried with the right key. Raises it too for a pushed text that is no turn.
     """
     if SEALED.encode() in fields:
-        beside, found = _unsealed(fields)
+        plain, found = _unsealed(fields)
     elif PUSHED.encode() in fields:
-        beside, found = _parsed(fields)
+        plain, found = _parsed(fields)
     else:
         return fields
-    if NAME in beside and not found.get(NAME, "").strip():
-        found[NAME] = beside[NAME]
+    if NAME in plain and not found.get(NAME, "").strip():
+        found[NAME] = plain[NAME]
     return {name.encode(): value.encode() for name, value in found.items()}
 
 
 def _unsealed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, str]]:
     """Returns (the visible fields of a sealed entry, all fields of its turn)."""
     try:
-        beside = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
-        visible = {name: value for name, value in beside.items() if name != NAME}
+        plain = {name.decode(): value.decode() for name, value in fields.items() if name != SEALED.encode()}
+        visible = {name: value for name, value in plain.items() if name != NAME}
         if not visible.keys() <= set(VISIBLE):
             raise ValueError("further fields")
         parts = a2b_base64(fields[SEALED.encode()], strict_mode=True)
@@ -83,7 +83,7 @@ def _unsealed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, 
         hidden = cipher.decrypt(
             parts[start : start + _NONCE_BYTES], parts[start + _NONCE_BYTES :], _bound(visible)
         )
-        return beside, {**visible, **orjson.loads(hidden)}
+        return plain, {**visible, **orjson.loads(hidden)}
     except KeyUnavailableError as error:
         raise TurnInvalidError(SEALED, str(error)) from None
     except TurnInvalidError:
@@ -93,18 +93,18 @@ def _unsealed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, 
 
 
 def _parsed(fields: Mapping[bytes, bytes]) -> tuple[dict[str, str], dict[str, str]]:
-    """Returns (the fields beside the text of a turn, the fields of the turn)."""
+    """Returns (the plain fields of the entry, the fields of the turn)."""
     found = pushed_turn(fields[PUSHED.encode()])
-    beside = {
+    plain = {
         text_of("(field name)", name): text_of("(field)", value)
         for name, value in fields.items()
         if name != PUSHED.encode()
     }
-    if not beside.keys() <= {"user_id", NAME} or beside.get("user_id", found.get("user_id")) != found.get(
+    if not plain.keys() <= {"user_id", NAME} or plain.get("user_id", found.get("user_id")) != found.get(
         "user_id"
     ):
         raise TurnInvalidError(PUSHED, "holds a whole turn; leave the other fields out")
-    return beside, found
+    return plain, found
 
 
 @lru_cache(1)

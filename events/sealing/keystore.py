@@ -96,7 +96,7 @@ def wrapped_keys(connection: Connection, users: Collection[str]) -> dict[str, by
 def salts_and_keys(
     connection: Connection, partitions: Sequence[int], positions: Sequence[int], users: Sequence[str]
 ) -> dict[tuple[int, int], str]:
-    """Returns what opens the sealed payloads at some places, as ``sealing.readable`` adds it to a payload."""
+    """Returns the keys of the sealed payloads at some places, as ``sealing.readable`` adds them to a payload."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         rows = cursor.execute(
             statement(_PACKAGE, "salts_and_keys"),

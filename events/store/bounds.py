@@ -115,15 +115,15 @@ def _knowledge(card: KnowledgeLearned) -> Iterator[str]:
     yield from _common(card)
 
 
-def _problem(told: ProblemEvent) -> Iterator[str]:
+def _problem(payload: ProblemEvent) -> Iterator[str]:
     for field in ("description", "problem", "approach", "outcome", "resolution", "reason"):
-        if (text := getattr(told, field, None)) is not None:
+        if (text := getattr(payload, field, None)) is not None:
             yield from _text(field, text, MAX_REASON)
-    priority = getattr(told, "priority", None)
+    priority = getattr(payload, "priority", None)
     if priority is not None and (isinstance(priority, bool) or priority not in range(1, 11)):
         yield f"priority is {priority!r}; use 1 to 10"
-    yield from _instant("tried_at", getattr(told, "tried_at", None))
-    yield from _origin(told.origin)
+    yield from _instant("tried_at", getattr(payload, "tried_at", None))
+    yield from _origin(payload.origin)
 
 
 for _each in PROBLEM_EVENTS:

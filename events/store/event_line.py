@@ -85,7 +85,7 @@ class EventLine:
 
 
 def with_keys(connection: Connection, lines: Sequence[EventLine]) -> list[EventLine]:
-    """Returns ``lines`` with what opens their sealed payloads, as ``sealing.readable`` adds it in the database.
+    """Returns ``lines`` with the keys of their sealed payloads, as ``sealing.readable`` adds them in the database.
 
     A line never carries its salt, so nobody can open a copy of an erased event.
     """
@@ -118,7 +118,7 @@ def _microseconds(text: str) -> int:
 
 
 def _canonical(fields: Mapping[str, Any]) -> str:
-    """Returns the columns that the digest covers beside the payload, in the notation of ``log.canonical``."""
+    """Returns the columns that the digest covers in addition to the payload, in the notation of ``log.canonical``."""
     names = [None if fields[name] is None else _quoted(fields[name]) for name in _NAMES]
     event_id, user_id, stream, kind, actor, dedupe_key, causation_id, correlation_id = names
     return (

@@ -89,7 +89,7 @@ class Reporter(Protocol):
 class SubscriptionOptions:
     """The differences between the subscriptions of different processors.
 
-    ``name`` stands in the log messages and in the name of the connection. ``blocked`` are errors whose message names
+    ``name`` is part of the log messages and of the name of the connection. ``blocked`` are errors whose message names
     the reason, so the log needs no traceback. ``linger_s`` is the shortest time between two rounds that found work.
     Zero turns a timeout off.
     """

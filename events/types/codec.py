@@ -54,7 +54,7 @@ SEALED = "sealed"
 def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[type[_T]], type[_T]]:
     """Registers a frozen dataclass as an event type at schema version ``version``. The class name is the type name.
 
-    ``visible`` are fields that queries of the database look at. A sealed payload has a copy of them beside it, so they
+    ``visible`` are fields that queries of the database look at. A sealed payload has a readable copy of them, so they
     hold no words of a user. Raises ``TypeError`` when the name is registered already or a field has the name "sealed".
     """
 

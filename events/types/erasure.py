@@ -1,4 +1,4 @@
-"""The payload that stands in the place of an erased payload."""
+"""The payload that replaces an erased payload."""
 
 from __future__ import annotations
 

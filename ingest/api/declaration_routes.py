@@ -1,8 +1,7 @@
-"""What references rest on, over HTTP: the kinds of a tenant, and the members of teams."""
+"""The declared kinds of a tenant and the members of teams, over HTTP."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from events.platform.database import Connection
 from events.references.declarations import members
 from events.references.owners import tenant_owner
 from events.resources.references import DeclaredKind, Team
+from events.types.references import TeamMemberAdded, TeamMemberRemoved
 from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
 from ingest.decider import Command
@@ -74,7 +74,7 @@ def declaration_router(transactions: Transactions) -> APIRouter:
         operation_id="add_team_member",
     )
     def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
-        return membership(caller, team_id, member, body.user_id, declarations.add_member)
+        return changed(caller, TeamMemberAdded(team_id=team_id, member=member, by=body.user_id))
 
     @router.delete(
         "/v1/teams/{team_id}/members/{member}",
@@ -82,23 +82,22 @@ def declaration_router(transactions: Transactions) -> APIRouter:
         operation_id="remove_team_member",
     )
     def remove_member(team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]) -> Team:
-        return membership(caller, team_id, member, user_id, declarations.remove_member)
+        return changed(caller, TeamMemberRemoved(team_id=team_id, member=member, by=user_id))
 
-    def membership(
-        caller: Principal, team_id: str, member: str, by: str, change: Callable[..., bool]
-    ) -> Team:
-        for user_id in (by, member):
+    def changed(caller: Principal, change: TeamMemberAdded | TeamMemberRemoved) -> Team:
+        team_id = change.team_id
+        for user_id in (change.by, change.member):
             owner_of(caller, user_id, thing="team", field="team_id")
         if not caller.reach.admits("default", None):
             raise missing("team", "team_id")
-        for field, value in (("team_id", team_id), ("member", member)):
+        for field, value in (("team_id", team_id), ("member", change.member)):
             _check_path(field, value)
-        command = Command(actor=f"user/{by}", at=datetime.now(UTC))
+        command = Command(actor=f"user/{change.by}", at=datetime.now(UTC))
 
         def run(connection: Connection) -> Team:
-            changed = change(connection, caller.tenant, team_id, member, by, command)
+            done = declarations.change_member(connection, caller.tenant, team_id, change, command)
             found = members(connection, caller.tenant, team_id)
-            return Team(team_id=team_id, members=found, changed=changed)
+            return Team(team_id=team_id, members=found, changed=done)
 
         return transactions.run(tenant_owner(caller.tenant), run)
 

@@ -147,7 +147,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
             return mode_commands.declare(modes, body.project_id, name, wanted, dimension_of)
 
-        return told(body, name, run(caller, body.user_id, body.project_id, [name], command))
+        return written(body, name, run(caller, body.user_id, body.project_id, [name], command))
 
     @router.post(
         "/v1/modes/{name}/rename",
@@ -159,7 +159,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
             return mode_commands.rename(modes, body.project_id, name, body.new_name)
 
         outcome = run(caller, body.user_id, body.project_id, [name, body.new_name], command)
-        return told(body, body.new_name, outcome)
+        return written(body, body.new_name, outcome)
 
     @router.delete(
         "/v1/modes/{name}",
@@ -267,7 +267,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         sent = Command(actor=f"user/{user_id}", at=datetime.now(UTC))
         return transactions.run(owner, lambda c: command(UserModes(c, owner, sent)))
 
-    def told(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:
+    def written(body: _Scoped, name: str, outcome: Outcome[ModeRegistry]) -> WrittenMode:
         modes = Modes(outcome.state, everybody)
         [mode] = [
             each for each in outcome.state.modes if (each.project_id, each.name) == (body.project_id, name)

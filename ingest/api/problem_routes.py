@@ -28,7 +28,7 @@ Long = Annotated[str, *storable(4000)]
 Priority = Annotated[int, Field(ge=1, le=10, description="1: a trifle, 10: urgent")]
 
 
-class _Told(BaseModel):
+class _Sent(BaseModel):
     """Who sends a command."""
 
     model_config = ConfigDict(extra="forbid")
@@ -37,7 +37,7 @@ class _Told(BaseModel):
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
 
 
-class ProblemIn(_Told):
+class ProblemIn(_Sent):
     """A new problem."""
 
     model_config = ConfigDict(
@@ -51,7 +51,7 @@ class ProblemIn(_Told):
     mode: Annotated[Name | None, Field(description="the mode, such as journal")] = None
 
 
-class AttemptIn(_Told):
+class AttemptIn(_Sent):
     """Something that the user tried."""
 
     model_config = ConfigDict(
@@ -69,19 +69,19 @@ class AttemptIn(_Told):
     date: Annotated[Instant | None, Field(description="when it was tried; else now")] = None
 
 
-class CloseIn(_Told):
+class CloseIn(_Sent):
     """The problem is over."""
 
     resolution: Annotated[Long | None, Field(description="how it ended")] = None
 
 
-class ReopenIn(_Told):
+class ReopenIn(_Sent):
     """The problem is back."""
 
     reason: Long | None = None
 
 
-class PriorityIn(_Told):
+class PriorityIn(_Sent):
     """Another priority."""
 
     priority: Priority
@@ -157,7 +157,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
         sender: Sender,
         user_id: str,
         problem_id: UUID,
-        body: _Told,
+        body: _Sent,
         run: Callable[[KnownProblem], Outcome[Problem]],
     ) -> WrittenProblem:
         owner = sender.owner(user_id, "problem", "problem_id")
@@ -171,6 +171,6 @@ def problem_router(transactions: Transactions) -> APIRouter:
     return router
 
 
-def _command(sender: Sender, user_id: str, body: _Told) -> Command:
+def _command(sender: Sender, user_id: str, body: _Sent) -> Command:
     actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{user_id}"
     return sender.command(actor, agent_id=body.agent_id, turn_ids=tuple(body.turn_ids))

@@ -28,8 +28,8 @@ _T = TypeVar("_T")
 def commanding(connection: Connection, user_id: str, types: Collection[str] = ()) -> Iterator[None]:
     """The transaction of a command. It sees the tenant of the user, and wakes the followers of the log when it ended.
 
-    ``types`` are the event types that the command may append; none stands for all types. ``connection`` must be in
-    autocommit mode. After the commit nothing raises: the command is done, and followers also look by themselves.
+    ``types`` are the event types that the command may append; an empty collection means all types. ``connection`` must
+    be in autocommit mode. After the commit nothing raises: the command is done, and followers also look by themselves.
     """
     with connection.transaction():
         see_tenant_of(connection, user_id)
@@ -62,14 +62,14 @@ class Transactions:
             raise problem_of(error, "Log unavailable") from error
 
     def run(self, owner: str, command: Callable[[Connection], _T], types: Collection[str] = ()) -> _T:
-        """Returns what ``command`` returns. The tokens of its answer can then be made."""
+        """Returns the result of ``command``. The tokens of its answer can then be made."""
         with self.connection() as connection:
             self.sealer(connection)
             with commanding(connection, owner, types):
                 return command(connection)
 
     def sealer(self, connection: Connection) -> Sealer:
-        """Returns what seals tokens. The first call reads the key of tokens."""
+        """Returns the sealer of tokens. The first call reads the key of tokens."""
         if self.keyring.sealer is not None:
             return self.keyring.sealer
         row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()

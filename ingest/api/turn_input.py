@@ -99,7 +99,7 @@ def refuse_unreached(turns: Sequence[dict[str, str]], caller: Principal) -> None
 def body_schema() -> dict[str, Any]:
     """Returns the JSON Schema of the body: a turn, a list of turns, or a conversation."""
     turn = TurnIn.model_json_schema()
-    # The schema stands in the document of the service, so the parts of a conversation stand at their places.
+    # The schema is part of the document of the service, so the parts of a conversation are at their places.
     conversation = conversation_schema()
     return {
         "oneOf": [turn, {"type": "array", "items": turn, "minItems": 1, "maxItems": MAX_TURNS}, conversation]

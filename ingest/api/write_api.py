@@ -38,10 +38,7 @@ from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7
 from events.types.queue_entry import QueueKey
 from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
-from events.types.turn_contract import (
-    FIELDS,
-    turn_key,
-)
+from events.types.turn_contract import FIELDS, turn_key
 from ingest.api import chores
 from ingest.api.command_routes import command_router
 from ingest.api.core_routes import DocumentWriter, memory_router
@@ -128,10 +125,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     )
 
     watch = LogMonitor(settings.database_url, "write, watching")
-    health_status, queue_health = (
-        CachedProbe(watch),
-        CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0))),
-    )
+    health_status = CachedProbe(watch)
+    queue_health = CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0)))
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)
 
@@ -206,11 +201,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {
-                    "application/json": {
-                        "schema": body_schema(),
-                    }
-                },
+                "content": {"application/json": {"schema": body_schema()}},
             }
         },
     )

@@ -20,7 +20,7 @@ class Documents(Protocol):
     ) -> Present:
         """Returns the present document of a user; the empty one of a user of whom nothing is known.
 
-        With ``history`` all changes come with it, and with ``entries`` these entries of the queue beside the open ones.
+        With ``history`` it has all changes, and with ``entries`` these entries of the queue and the open ones.
         """
 
     def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
@@ -34,7 +34,7 @@ class Documents(Protocol):
 
 
 class NoDocuments:
-    """Stands for documents in a process that cannot fold them. Every command gets a 503 problem."""
+    """The documents of a process that cannot fold them. Every command gets a 503 problem."""
 
     def present(
         self, connection: Connection, storage_id: str, *, history: bool = False, entries: Iterable[UUID] = ()

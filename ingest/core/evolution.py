@@ -35,7 +35,7 @@ SERVICE = "cardlog"
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """A promotion that was done, or would be. ``ops`` are the operations on the document; a repeat shows none."""
+    """A promotion, done or planned. ``ops`` are the operations on the document; a repeat shows none."""
 
     name: str
     schema: Mapping[str, object]

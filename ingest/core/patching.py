@@ -35,7 +35,7 @@ from ingest.decider import Command, Outcome, decide
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """What became of a patch. ``queued`` says why it waits instead. Without an event the queue is full then."""
+    """The result of a patch. ``queued`` says why it waits instead. Without an event the queue is full then."""
 
     outcome: Outcome[int]
     queued: PatchConflictError | None

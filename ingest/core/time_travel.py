@@ -21,7 +21,7 @@ from ingest.decider import Outcome, decide
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """A rollback that was done, or would be. With ``conflicts`` nothing is done."""
+    """A rollback, done or planned. With ``conflicts`` nothing is done."""
 
     event_ids: tuple[UUID, ...]
     ops: Sequence[Op]
@@ -36,7 +36,7 @@ def roll_back(
     *,
     dry_run: bool = False,
 ) -> RolledBack:
-    """Leaves events out of the document, or everything after a version. Changes that stood on them are conflicts.
+    """Leaves events out of the document, or everything after a version. Changes that depend on them are conflicts.
 
     With a conflict nothing is appended. Raises a 404 problem for an event that did not change the document.
     """

@@ -1,6 +1,6 @@
 """What an erasure says again, because its effect must stay: references, modes, and the modes of cards.
 
-An event of a reference holds the complete value, and an event of a mode holds all modes. One name thus stands in many
+An event of a reference holds the complete value, and an event of a mode holds all modes. One name is thus in many
 events. All these events go, and the rest of their content is said again in new events.
 """
 

@@ -168,7 +168,7 @@ def _made_of(
             continue
         for left_out in _undone_by(payload, answers):
             answers.pop(left_out)
-        # The note of a problem's event repeats the words of the problem, and no turn may stand behind it.
+        # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
         if restating.takes(event, rests or named(_own_words(payload)), rests):
             gone.add(event.event_id)

@@ -1,4 +1,4 @@
-"""Checks a receipt against the log: the tombstones stand there, and the erased words cannot be read."""
+"""Checks a receipt against the log: the tombstones are there, and the erased words cannot be read."""
 
 from __future__ import annotations
 

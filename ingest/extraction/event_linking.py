@@ -192,9 +192,9 @@ def _score(
     wanted: _Words, entity: str, one: KnownEvent, context: frozenset[str], near: frozenset[UUID]
 ) -> float | None:
     """Returns how well an event fits the words, or None when it does not fit."""
-    told = _told(one)
+    details = _details(one)
     timely = _at_time(wanted, one)
-    shared = {term: weight for term, weight in wanted.weights.items() if term in told}
+    shared = {term: weight for term, weight in wanted.weights.items() if term in details}
     matched = sum(shared.values())
     if timely:
         matched += sum(wanted.weights[term] for term in wanted.timely if term not in shared)
@@ -209,12 +209,12 @@ def _score(
     owner = normalise_entity(entity)
     if owner != normalise_entity(one.entity):
         others = {normalise_entity(name) for name in one.participants}
-        if owner not in others and not set(analyse(entity)) & told:
+        if owner not in others and not set(analyse(entity)) & details:
             if not wanted.names and not wanted.times:
                 return None
             score -= _ENTITY_PENALTY
     if context:
-        score += 0.15 * len(context & told) / len(context)
+        score += 0.15 * len(context & details) / len(context)
     if one.event_id in near:
         score += 0.1
     return score if score >= _ENOUGH else None
@@ -256,7 +256,7 @@ def _weight(term: str) -> float:
     return 1.0
 
 
-def _told(one: KnownEvent) -> frozenset[str]:
+def _details(one: KnownEvent) -> frozenset[str]:
     return _terms(f"{one.content}\n{one.words}\n{' '.join(one.participants)}"[: 3 * _LONGEST])
 
 

@@ -162,7 +162,7 @@ def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
 
 
 def fold_known(cards: Iterable[KnownFact | KnownEvent], project_id: str, at: datetime) -> KnownCards:
-    """Returns what is known in a project at the instant ``at``. ``cards`` are in the order of their turns."""
+    """Returns the known cards of a project at the instant ``at``. ``cards`` are in the order of their turns."""
     facts: dict[tuple[str, ...], KnownFact] = {}
     events: list[KnownEvent] = []
     replaced: set[UUID] = set()

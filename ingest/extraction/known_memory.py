@@ -40,7 +40,7 @@ class KnownMemory:
     def of(
         self, connection: Connection, partition: int, turns: Sequence[RecordedTurn], *, before: bool = False
     ) -> KnownCards:
-        """Returns what is known of the user of ``turns`` in their project at the last of them.
+        """Returns the known cards of the user of ``turns`` in their project at the last of them.
 
         ``turns`` are turns of one session in the order of the log. With ``before``, only cards of turns before the
         first of them count: what was known when it was said.

@@ -116,7 +116,7 @@ class Follower:
                         self._concepts.setdefault(turn_id, set()).add(payload.concept_key)
 
     def report(self, connection: Connection, documents: Documents) -> Report:
-        """Returns what became of the turns up to now, in the transaction of the caller."""
+        """Returns the results of the turns up to now, in the transaction of the caller."""
         pending = self.pending(connection)
         # An id that no entry has makes the open entries come along.
         present = documents.present(connection, self.owner, history=True, entries=[UUID(int=0)])

@@ -54,7 +54,7 @@ is not there."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What a caller declares of a mode. A field that is None keeps what was declared before."""
+    """The declared fields of a mode. A field that is None keeps its earlier value."""
 
     embedder: str | None = None
     description: str | None = None
@@ -211,7 +211,7 @@ def reembedding(
     project_id: str | None = None,
     dry_run: bool,
 ) -> Reembedding:
-    """Returns what a re-embedding does, or would do. ``reembedding_id`` None: nothing was asked for."""
+    """Returns the effect of a re-embedding, done or planned. ``reembedding_id`` None: there is no request."""
     asked = "unneeded" if reembedding_id is None else "accepted"
     return Reembedding.made_from(
         plan,

@@ -159,7 +159,7 @@ def prioritize(problem: KnownProblem, priority: int, reason: str | None) -> Outc
 
 
 def _change(problem: KnownProblem, asked: ProblemEvent, holds: Callable[[Problem], bool]) -> Outcome[Problem]:
-    """Appends what is ``asked`` of a problem, unless the wanted state ``holds``."""
+    """Appends the event ``asked`` of a problem, unless the wanted state ``holds``."""
 
     def rule(events: list[Event]) -> Decision | None:
         present = problem.present(events)
@@ -190,10 +190,10 @@ def _origin(command: Command, project_id: str = "default", mode: str | None = No
 def _decision(problems: UserProblems, payload: ProblemEvent, description: str) -> Decision:
     """Returns the event of a problem, with the noted event that tells it."""
     decision = Decision(payload=payload)
-    told = _told(payload, description)
-    if told is None:
+    note = _note(payload, description)
+    if note is None:
         return decision
-    words, sentiment = told
+    words, sentiment = note
     tags = ["problem"]
     if isinstance(payload, ProblemAttempted):
         tags += ["attempt", *{True: ["worked"], False: ["failed"], None: []}[payload.successful]]
@@ -213,7 +213,7 @@ def _decision(problems: UserProblems, payload: ProblemEvent, description: str) -
     return replace(decision, after=[event])
 
 
-def _told(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | None:
+def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | None:
     """Returns how an event of a problem is said, and its mood. None: it is not said."""
     match payload:
         case ProblemOpened() | ProblemReopened():
@@ -229,12 +229,12 @@ def _told(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | No
 
 
 def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
-    """Returns what tells whether the event of an earlier command is of a command that asked for the same."""
-    return lambda first: _wanted(first) == _wanted(asked)
+    """Returns the check whether an earlier command had the intent of the event ``asked``."""
+    return lambda first: _intent(first) == _intent(asked)
 
 
-def _wanted(payload: Payload) -> tuple[str, object]:
-    """Returns what a command asks for, without the time of its arrival."""
+def _intent(payload: Payload) -> tuple[str, object]:
+    """Returns the intent of a command: its event without the time of its arrival."""
     data = orjson.loads(encode(payload))
     return type(payload).__name__, {
         name: value for name, value in data.items() if name not in ("origin", "tried_at", "problem")

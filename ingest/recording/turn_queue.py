@@ -178,7 +178,7 @@ class TurnQueue:
         return int(done[0]), int(done[1])
 
     def pushed_count(self) -> int:
-        """Returns the number of turns on the list of the restricted pushers, which is beside the first stream only."""
+        """Returns the number of turns on the list of the restricted pushers, which belongs to the first stream only."""
         return 0 if self._mark else int(cast("Any", self._redis.llen(self._keys.pushed)))
 
     def take_pushed(self, most: int | None = None) -> None:

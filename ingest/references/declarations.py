@@ -53,34 +53,27 @@ def declare(
     return True
 
 
-def add_member(
-    connection: Connection, tenant: str, team_id: str, member: str, by: str, command: Command
+def change_member(
+    connection: Connection,
+    tenant: str,
+    team_id: str,
+    change: TeamMemberAdded | TeamMemberRemoved,
+    command: Command,
 ) -> bool:
-    """Adds a member. The first member of a team adds oneself. Later members are added by a member.
+    """Adds or removes a member. The first member of a team adds oneself. Members change it after that.
 
-    Returns False when the member was in the team. Raises a 404 problem for somebody outside the team.
+    Returns False when the team is like this already. Raises a 404 problem for somebody outside the team.
     """
-    _admit(connection, tenant, team_id, by, first=member)
-    if is_member(connection, tenant, team_id, member):
+    adds = isinstance(change, TeamMemberAdded)
+    _admit(connection, tenant, team_id, change.by, first=change.member if adds else None)
+    if is_member(connection, tenant, team_id, change.member) == adds:
         return False
-    added = TeamMemberAdded(team_id=team_id, member=member, by=by)
-    log.append(connection, [command.event(team_owner(tenant, team_id), member_stream(member), added)])
+    stream = member_stream(change.member)
+    log.append(connection, [command.event(team_owner(tenant, team_id), stream, change)])
     return True
 
 
-def remove_member(
-    connection: Connection, tenant: str, team_id: str, member: str, by: str, command: Command
-) -> bool:
-    """Removes a member. Returns False when the member was not in the team. Raises a 404 problem as above."""
-    _admit(connection, tenant, team_id, by)
-    if not is_member(connection, tenant, team_id, member):
-        return False
-    removed = TeamMemberRemoved(team_id=team_id, member=member, by=by)
-    log.append(connection, [command.event(team_owner(tenant, team_id), member_stream(member), removed)])
-    return True
-
-
-def _admit(connection: Connection, tenant: str, team_id: str, by: str, first: str | None = None) -> None:
+def _admit(connection: Connection, tenant: str, team_id: str, by: str, first: str | None) -> None:
     if is_member(connection, tenant, team_id, by):
         return
     if first != by or members(connection, tenant, team_id):

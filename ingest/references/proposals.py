@@ -41,7 +41,7 @@ KNOWN_LIST, NEW_LIST, UNCLEAR = 0.95, 0.8, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _ProposedOp:
     """An op for one reference, as a request in prose means it."""
 
     name: ReferenceName
@@ -51,7 +51,7 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """What an accepted proposal to retract did: the card, its content, and the number of withdrawn events."""
+    """The effect of an accepted proposal to retract: the card, its content, and the number of withdrawn events."""
 
     card_id: UUID
     content: str
@@ -133,7 +133,7 @@ def refuse(
 
 
 def _propose_one(
-    connection: Connection, turn: Event, wanted: _Wanted, command: Command, number: int, apply_from: float
+    connection: Connection, turn: Event, wanted: _ProposedOp, command: Command, number: int, apply_from: float
 ) -> None:
     applied = False
     if wanted.confidence >= apply_from:
@@ -171,7 +171,7 @@ def _apply(
 
 def _wanted(
     request: ListRequest, item: str, lists: Mapping[str, Reference], project_id: str
-) -> _Wanted | None:
+) -> _ProposedOp | None:
     """Returns the op that a request means. None: it names an item or a list that is not there."""
     key = list_key(request.list_name)
     found = lists.get(key)
@@ -190,10 +190,10 @@ def _wanted(
             return None
         op = {"op": request.op, "item_id": fitting[0]["id"]}
     if found is not None:
-        return _Wanted(found.name, op, KNOWN_LIST)
+        return _ProposedOp(found.name, op, KNOWN_LIST)
     scope = None if project_id == "default" else project_id
     name = ReferenceName(kind=KIND, key=key or "todo", project_id=scope)
-    return _Wanted(name, op, NEW_LIST if key and request.own else UNCLEAR)
+    return _ProposedOp(name, op, NEW_LIST if key and request.own else UNCLEAR)
 
 
 def _same(one: str, other: str) -> bool:

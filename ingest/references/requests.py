@@ -88,7 +88,7 @@ def requests_in(text: str) -> list[ListRequest]:
 
 
 def list_key(key: str) -> str:
-    """Returns what a key and a spoken name have in common: simplified, lower case, without the word for a list."""
+    """Returns the common form of a key and a spoken name: simplified, lower case, without the word for a list."""
     plain = to_simplified(key).casefold().replace("_", " ").strip()
     return re.sub(r"\s*(?:to-?do list|to-?dos?|checklist|list|清单|列表|待办事项|待办)$", "", plain).strip()
 

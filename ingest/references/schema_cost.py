@@ -10,7 +10,7 @@ import jsonpointer
 from events.references.kinds.kind import ReferenceInvalidError
 
 MAX_STEPS = 10_000
-"""The parts of a schema that one value may meet, when each reference stands for what it names."""
+"""The parts of a schema that one value may meet, when each reference is replaced by its target."""
 
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 _MEMBERS = ("properties", "prefixItems")

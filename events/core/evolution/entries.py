@@ -1,4 +1,4 @@
-"""What the log of a document says about each change of its schema."""
+"""The entries of the log of a document about the changes of its schema."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def migration(document: Json, entry: JsonObject) -> list[Op]:
 
 
 def _promote(moving: _Moving, name: str, moved: Mapping[str, str]) -> dict[str, object]:
-    """Moves the values. Returns what the service kept of the dynamic categories that are gone."""
+    """Moves the values. Returns the kept members of the removed dynamic categories."""
     was: dict[str, object] = {}
     for old, new in ((split(old), split(new)) for old, new in moved.items()):
         if not moving.has(old) or moving.has(new):

@@ -51,18 +51,18 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """An uncategorized value or a dynamic category. ``terms`` are of its key, ``told`` those of its words."""
+    """An uncategorized value or a dynamic category. ``terms`` are of its key, ``text_terms`` of its words."""
 
     place: Tokens
     words: tuple[str, ...]
     terms: tuple[str, ...]
-    told: frozenset[str]
+    text_terms: frozenset[str]
     uses: int
 
     def is_about(self, topic: str) -> bool:
         if self.place[0] == DYNAMIC:
             return self.terms[:1] == (topic,)
-        return topic in self.terms or topic in self.told
+        return topic in self.terms or topic in self.text_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +134,8 @@ def candidates(
 
 def _units(document: Json) -> Iterable[Unit]:
     for key, value in sorted(document.get(UNCATEGORIZED, {}).items()):
-        told = frozenset(term for text in texts_in(value) for term in _topics(text))
-        yield _unit((UNCATEGORIZED, key), key, told, 1)
+        text_terms = frozenset(term for text in texts_in(value) for term in _topics(text))
+        yield _unit((UNCATEGORIZED, key), key, text_terms, 1)
     for name, category in sorted(document.get(DYNAMIC, {}).items()):
         data = category.get("data")
         of_somebody = category.get("description") == description_of(name) and not (
@@ -146,10 +146,10 @@ def _units(document: Json) -> Iterable[Unit]:
             yield _unit((DYNAMIC, name), name, frozenset(), count if isinstance(count, int) else 1)
 
 
-def _unit(place: Tokens, key: str, told: frozenset[str], uses: int) -> Unit:
+def _unit(place: Tokens, key: str, text_terms: frozenset[str], uses: int) -> Unit:
     pairs = _key_terms(key)
     words, terms = tuple(word for word, _ in pairs), tuple(term for _, term in pairs)
-    return Unit(place, words, terms, told, max(1, uses))
+    return Unit(place, words, terms, text_terms, max(1, uses))
 
 
 def _key_terms(key: str) -> Sequence[tuple[str, str]]:
@@ -164,7 +164,7 @@ def _key_terms(key: str) -> Sequence[tuple[str, str]]:
 
 @cache
 def _says_nothing() -> frozenset[str]:
-    """Returns the words of keys and texts that are no topic, beside the stop words."""
+    """Returns the words of keys and texts that are no topic, in addition to the stop words."""
     return frozenset(files("events.core.evolution").joinpath("no_topics.txt").read_text("utf-8").split())
 
 
@@ -182,7 +182,7 @@ def _topics(text: str) -> Sequence[str]:
 
 
 def _groups(units: Sequence[Unit]) -> Iterable[tuple[str, list[Unit]]]:
-    """Yields topics with what is about them, the strongest first. No unit is in two groups."""
+    """Yields topics with their units, the strongest first. No unit is in two groups."""
     left = list(units)
     while left:
         named: Counter[str] = Counter()
@@ -190,7 +190,7 @@ def _groups(units: Sequence[Unit]) -> Iterable[tuple[str, list[Unit]]]:
         for unit in left:
             own = unit.terms[:1] if unit.place[0] == DYNAMIC else unit.terms
             named.update(own)
-            used.update(dict.fromkeys((*own, *unit.told), unit.uses))
+            used.update(dict.fromkeys((*own, *unit.text_terms), unit.uses))
         if not used:
             return
         topic = min(used, key=lambda term: (-min(named[term], 1), -used[term], -named[term], term))

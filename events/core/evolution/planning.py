@@ -1,4 +1,4 @@
-"""What a promotion would make of a document."""
+"""The plan of a promotion: the new category of a document, and the operations that make it."""
 
 from __future__ import annotations
 

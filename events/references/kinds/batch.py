@@ -54,7 +54,7 @@ def applied(kind: Kind, data: Json, op: Op) -> Json:
 
 
 def targets(kind: Kind, op: Op) -> frozenset[str]:
-    """Returns what the op changes, as :meth:`Kind.targets` does."""
+    """Returns the targets of the op, as :meth:`Kind.targets` does."""
     if op["op"] != BATCH:
         return kind.targets(op)
     return frozenset().union(*(kind.targets(each) for each in op["ops"]))

@@ -81,20 +81,20 @@ class DecisionLog:
         return frozenset((op["item_id"],))
 
     def render(self, data: Json) -> str:
-        return SEPARATOR.join(_told(each) for each in data["decisions"]) or "(empty)"
+        return SEPARATOR.join(_line(each) for each in data["decisions"]) or "(empty)"
 
 
-def _told(decision: Json) -> str:
-    told = f"{decision['decided_at'][:10]} {one_line(decision['question'])} → {one_line(decision['choice'])}"
-    told += _because(decision["reason"])
+def _line(decision: Json) -> str:
+    line = f"{decision['decided_at'][:10]} {one_line(decision['question'])} → {one_line(decision['choice'])}"
+    line += _because(decision["reason"])
     if decision["alternatives"]:
-        told += f", not {', '.join(map(one_line, decision['alternatives']))}"
+        line += f", not {', '.join(map(one_line, decision['alternatives']))}"
     for each in decision["amendments"]:
         changed_to = f" → {one_line(each['choice'])}" if each["choice"] else ""
-        told += f"; amended {each['at'][:10]}{changed_to}{_because(each['reason'])}"
+        line += f"; amended {each['at'][:10]}{changed_to}{_because(each['reason'])}"
     if decision["reversed_at"] is not None:
-        told += f"; reversed {decision['reversed_at'][:10]}{_because(decision['reversed_because'])}"
-    return told
+        line += f"; reversed {decision['reversed_at'][:10]}{_because(decision['reversed_because'])}"
+    return line
 
 
 def _because(reason: str | None) -> str:

@@ -11,6 +11,7 @@ import orjson
 
 from events.references.kinds.arguments import Arguments, anything, checked, pointer
 from events.references.kinds.kind import MAX_DATA_BYTES, SEPARATOR, Op, ReferenceInvalidError, one_line
+from events.references.kinds.schemas import schema_of
 from events.types.json_values import Json, json_text
 
 MAX_PATCH_OPS = 1000
@@ -79,6 +80,17 @@ class JsonChanges:
         if isinstance(data, list):
             return SEPARATOR.join(map(_inner, data)) or "(empty)"
         return _inner(data)
+
+
+class Variable(JsonChanges):
+    """A value of any form, for instance the stack of a project. Ops change the value or a part of it."""
+
+    name = "variable"
+    ops = OPS
+    schema = schema_of("variable")
+
+    def initial(self) -> Json:
+        return {}
 
 
 def patched(data: Json, patch: Sequence[Json], field: str = "patch") -> Json:

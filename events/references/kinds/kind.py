@@ -33,7 +33,7 @@ class ReferenceInvalidError(ValueError):
 
 
 class Kind(Protocol):
-    """What one kind of reference may hold, and how it changes.
+    """One kind of reference: its data, and the ops that change them.
 
     ``apply`` is a pure function: the same data and the same op give the same data again, and no argument is changed.
     The op therefore holds everything, also the id of a new item and the time of the change; ``complete`` adds them.
@@ -54,7 +54,7 @@ class Kind(Protocol):
         """Returns the data of a new reference without given data."""
 
     def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
-        """Returns given data of a new reference with what the app may leave out: ids, times, defaults."""
+        """Returns given data of a new reference with the optional parts: ids, times, defaults."""
 
     def complete(self, op: Op, *, at: str, new_id: str) -> Op:
         """Returns ``op`` with ``at`` (ISO 8601) and ``new_id``, as the log keeps it.
@@ -66,7 +66,7 @@ class Kind(Protocol):
         """Returns the data after a completed op. Raises :class:`ReferenceInvalidError` when the op does not fit."""
 
     def targets(self, op: Op) -> frozenset[str]:
-        """Returns what the op changes: ids of items, or pointers. Two ops with a common target exclude each other."""
+        """Returns the targets of the op: ids of items, or pointers. Two ops with a common target exclude each other."""
 
     def render(self, data: Json) -> str:
         """Returns the data as one text. Equal data have equal texts."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from events.references.kinds.decision_log import DecisionLog
+from events.references.kinds.json_value import Variable
 from events.references.kinds.kind import Kind
 from events.references.kinds.plan import Plan
 from events.references.kinds.todo_list import TodoList
-from events.references.kinds.variable import Variable
 
 BUILT_IN: Mapping[str, Kind] = {kind.name: kind for kind in (TodoList(), Plan(), DecisionLog(), Variable())}

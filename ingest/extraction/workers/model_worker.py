@@ -234,7 +234,9 @@ class ModelWorker(Handler):
         for task in asked:
             if task.batch is not None:
                 self._flights[_key(task)] = task
-                self._calls.submit(_key(task), self._call(task))
+                # A thread runs it: it asks the model and builds the events, without the database.
+                call = partial(self._extract, task.batch, task.spent, self._extractor)
+                self._calls.submit(_key(task), call)
             else:
                 self._breaker.record_no_verdict()
         for task in fell_back:
@@ -261,11 +263,6 @@ class ModelWorker(Handler):
         for culprit in isolate(fresh, attempt):
             culprit.item.batch = None
             self._fail(culprit.item, culprit.error)
-
-    def _call(self, task: ExtractionTask) -> Callable[[], tuple[list[NewEvent], bool]]:
-        """Returns the function that a thread runs: it asks the model and builds the events, without the database."""
-        assert task.batch is not None
-        return partial(self._extract, task.batch, task.spent, self._extractor)
 
     def _extract_with_rules(self, task: ExtractionTask) -> None:
         assert task.batch is not None

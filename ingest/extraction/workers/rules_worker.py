@@ -57,8 +57,7 @@ class TurnResult:
     """The result for turns of one session.
 
     ``events`` are appended all or none. ``before`` are the turns before these turns, and ``modes`` the modes of their
-    project. ``failed`` is True when the
-    events are failures.
+    project. ``failed`` is True when the events are failures.
     """
 
     turns: tuple[Event, ...]

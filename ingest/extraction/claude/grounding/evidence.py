@@ -69,7 +69,7 @@ def plain(text: str) -> str:
 
 
 def points_back(sentence: str) -> bool:
-    """Returns True when a sentence needs context: it has a word that stands for another, or very few words."""
+    """Returns True when a sentence needs context: it has a word that refers to another, or very few words."""
     text = plain(sentence)
     words = _WORD.findall(text)
     characters = sum(map(len, _CJK_RUN.findall(text)))
