@@ -69,14 +69,14 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
     return connection
 
 
-def connect_owner(settings: Settings, *, application: str, autocommit: bool = True) -> Connection:
+def connect_owner(settings: Settings, *, application: str) -> Connection:
     """Returns a new connection of an operator: of the role that owns the database, if the settings name it.
 
     Its role may do more than the role of the services. So it reads only what that role could not have replaced: raises
     :class:`DatabaseUnfitError` when another role that may log in owns an object of Cardlog.
     """
     url = settings.admin_database_url or settings.database_url
-    connection = connect(url, application=application, autocommit=True)
+    connection = connect(url, application=application)
     found = connection.execute(
         statement("events.platform", "foreign_objects"), {"projections": list(PROJECTIONS)}
     ).fetchall()
@@ -87,7 +87,6 @@ def connect_owner(settings: Settings, *, application: str, autocommit: bool = Tr
             f"{name} belongs to the role {role}, whose code would run here with the rights of an operator: run "
             f"`cardlog grant --role {role}` first"
         )
-    connection.autocommit = autocommit
     return connection
 
 
@@ -112,7 +111,6 @@ def connect_with_retry(
     *,
     application: str,
     stopping: Callable[[], bool] = lambda: False,
-    autocommit: bool = True,
     idle_in_transaction_timeout_ms: int = 0,
 ) -> Connection | None:
     """Returns a new connection. Waits for the server without limit; returns None when ``stopping()`` becomes true.
@@ -123,7 +121,7 @@ def connect_with_retry(
     delay, away_since = 0.05, 0.0
     while not stopping():
         try:
-            connection = connect(url, application=application, autocommit=autocommit)
+            connection = connect(url, application=application)
             if idle_in_transaction_timeout_ms:
                 connection.execute(
                     statement("events.platform", "set_idle_in_transaction_timeout"),

@@ -36,6 +36,7 @@ from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.erasure import Erased
 
 CHANNEL = "cardlog_log"
+_PATIENCE_S = 0.5
 
 
 EVENT_COLUMNS = (
@@ -336,23 +337,19 @@ def heads(connection: Connection) -> dict[int, int]:
 class Follower:
     """Waits for the log to grow, on a connection of its own.
 
-    A lost notification costs at most ``patience`` seconds, because the wait ends then and the caller looks. Events of
-    other types than ``types`` end no wait. None means all types.
+    A lost notification costs at most the patience of the wait, because the caller looks after it. Events of other types
+    than ``types`` end no wait. None means all types.
     """
 
-    def __init__(
-        self, connection: Connection, types: Collection[str] | None = None, patience: float = 0.5
-    ) -> None:
+    def __init__(self, connection: Connection, types: Collection[str] | None) -> None:
         self._connection = connection
         self._types = types
-        self._patience = patience
         connection.autocommit = True
         connection.execute(statement("events.store", "listen"))
 
     def wait(self, patience: float | None = None) -> bool:
-        """Waits at most ``patience`` seconds. Returns True when an append was announced."""
-        timeout = self._patience if patience is None else patience
-        heard = self._connection.notifies(timeout=timeout)
+        """Waits at most ``patience`` seconds, or half a second. Returns True when an append was announced."""
+        heard = self._connection.notifies(timeout=_PATIENCE_S if patience is None else patience)
         woken = any(self._follows(each.payload) for each in heard)
         heard.close()
         return woken

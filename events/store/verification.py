@@ -167,7 +167,8 @@ class _Partition:
             )
             for position, *given, data, mac in rows:
                 if self._keyring is not None and self.forged is None:
-                    self._authenticate(self._keyring, position, _given(given, stored_of(data)), mac)
+                    columns = (*given, stored_of(data).encode())
+                    self._authenticate(self._keyring, position, content(*columns), mac)
                 if self._sealer is not None and self.broken is None and data.startswith(PREFIX):
                     self._open(self._sealer, position, given, data)
 
@@ -195,25 +196,6 @@ class _Partition:
         return self._connection.execute(
             statement("events.store", name), {"partition": self._partition, **parameters}
         ).fetchone()
-
-
-def _given(row: Sequence[Any], data: str) -> bytes:
-    (
-        event_id,
-        user_id,
-        stream,
-        kind,
-        schema_version,
-        dedupe_key,
-        occurred_at,
-        actor,
-        causation_id,
-        correlation_id,
-    ) = row
-    return content(
-        event_id, user_id, stream, kind, schema_version, dedupe_key, occurred_at, actor, causation_id,
-        correlation_id, data.encode(),
-    )  # fmt: skip
 
 
 def _why(keyring: Keyring, mac: bytes | None) -> str:

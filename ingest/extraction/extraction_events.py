@@ -12,7 +12,7 @@ import orjson
 from events.store.bounds import fault_of
 from events.store.log import Unreadable, reason_of
 from events.types.cards import EventNoted, KnowledgeLearned, Utterance
-from events.types.codec import encode
+from events.types.codec import Payload, encode
 from events.types.envelope import Event, NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.relations import CardsConnected
@@ -25,7 +25,6 @@ from ingest.extraction.extractor_port import (
     Extraction,
     Extractor,
     ExtractorUnavailableError,
-    ProblemTold,
     SessionBatch,
     TurnsUnreadableError,
 )
@@ -223,7 +222,7 @@ def events_of(
         dedupe_key=f"extraction/{part_of_key(extractor.prompt_version)}/{first.turn.turn_id}",
     )
     caused = {
-        place: _caused(
+        place: caused_by(
             leader,
             _in_mode(_with_preceding(card, batch), batch.modes, modes),
             card.occurred_at if isinstance(card, EventNoted) else card.origin.said_at,
@@ -231,11 +230,11 @@ def events_of(
         for place, card in cards
     }
     relations = [
-        _caused(leader, connected, caused[link.card].occurred_at)
+        caused_by(leader, connected, caused[link.card].occurred_at)
         for link in extraction.links
         if (connected := _connected(link, caused)) is not None
     ]
-    told = [_caused(leader, each, each.origin.said_at) for each in problems]
+    told = [caused_by(leader, each, each.origin.said_at) for each in problems]
     events = [leader, *caused.values(), *told, *relations]
     if link:
         events = linked(events, batch.known)
@@ -244,9 +243,8 @@ def events_of(
     return events
 
 
-def _caused(
-    leader: NewEvent, payload: CardEvent | ProblemTold | CardsConnected, occurred_at: datetime
-) -> NewEvent:
+def caused_by(leader: NewEvent, payload: Payload, occurred_at: datetime) -> NewEvent:
+    """Returns an event that ``leader`` caused, for the stream of ``leader``."""
     return NewEvent(
         event_id=uuid7(),
         user_id=leader.user_id,

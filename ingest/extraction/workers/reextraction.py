@@ -16,7 +16,7 @@ from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_of
-from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of, uuid7
+from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
@@ -24,7 +24,7 @@ from ingest.extraction.circuit_breaker import backoff
 from ingest.extraction.conversation import preceding, recorded
 from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.event_linking import relinked
-from ingest.extraction.extraction_events import events_of
+from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
@@ -333,22 +333,9 @@ class Reextraction:
         if not rows:
             return []
         reason = f"the turns were read again by {self._extractor.name} ({self._extractor.prompt_version})"
-        return [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=leader.user_id,
-                stream=leader.stream,
-                payload=CardsWithdrawn(
-                    event_ids=tuple(row[0] for row in rows),
-                    positions=tuple(row[1] for row in rows),
-                    reason=reason,
-                ),
-                occurred_at=leader.occurred_at,
-                actor=leader.actor,
-                causation_id=leader.event_id,
-                correlation_id=leader.event_id,
-            )
-        ]
+        ids, positions = zip(*rows, strict=True)
+        withdrawn = CardsWithdrawn(event_ids=ids, positions=positions, reason=reason)
+        return [caused_by(leader, withdrawn, leader.occurred_at)]
 
 
 def _leaving(at_work: dict[int, _Job]) -> Iterator[int]:
