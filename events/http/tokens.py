@@ -14,7 +14,7 @@ from hashlib import sha256
 import orjson
 
 from events.http.errors import ProblemError, invalid
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.queue_entry import QueueKey
@@ -87,9 +87,14 @@ def read_queue_key(settings: Settings) -> QueueKey:
     if settings.token_key:
         return QueueKey(settings.token_key.encode())
     with connect(settings.database_url, application="key of tenants") as connection:
-        row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
-    assert row is not None
-    return QueueKey(bytes(row[0]))
+        return QueueKey(stored_key(connection))
+
+
+def stored_key(connection: Connection) -> bytes:
+    """Returns the key of tokens that the database keeps."""
+    row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
+    assert row is not None, "the migration makes the key"
+    return bytes(row[0])
 
 
 def unread(error: BaseException) -> ProblemError:

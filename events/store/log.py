@@ -35,7 +35,6 @@ from events.types.codec import (
 from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.erasure import Erased
 
-CHANNEL = "cardlog_log"
 _PATIENCE_S = 0.5
 
 

@@ -15,7 +15,6 @@ from events.types.codec import event_type
 from events.types.verdicts import CardKind
 
 Decay = Literal["fast", "medium", "slow", "none"]
-DECAYS: tuple[Decay, ...] = ("fast", "medium", "slow", "none")
 STREAM = "modes"
 """The stream of a user's modes and projects."""
 

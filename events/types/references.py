@@ -18,7 +18,6 @@ from events.types.json_values import Json
 Tier = Literal["pinned", "session", "archive"]
 MAX_VERSION = 2**63 - 1
 """The last version that the log can count."""
-TIERS: tuple[Tier, ...] = ("pinned", "session", "archive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,10 @@ from psycopg_pool import ConnectionPool
 
 from events.http.database import problem_of
 from events.http.errors import ProblemError
-from events.http.tokens import Awaited, Keyring, Sealer
+from events.http.tokens import Awaited, Keyring, Sealer, stored_key
 from events.platform.database import Connection, see_tenant_of
-from events.platform.sql import statement
 from events.store import log
 from events.store.log import AppendConflictError
-from events.types.tenancy import TOKENS, vouch
 
 logger = logging.getLogger(__name__)
 
@@ -72,9 +70,7 @@ class Transactions:
         """Returns the sealer of tokens. The first call reads the key of tokens."""
         if self.keyring.sealer is not None:
             return self.keyring.sealer
-        row = connection.execute(statement("events.http", "token_key"), {"proof": vouch(TOKENS)}).fetchone()
-        assert row is not None
-        return self.keyring.learn(row[0])
+        return self.keyring.learn(stored_key(connection))
 
     def token(self, owner: str, awaited: Awaited) -> str:
         """Returns the token of an answer: a read that waits for it sees what the command did."""

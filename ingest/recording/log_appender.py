@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from events.health.heartbeat import Heartbeat
+from events.http.tokens import stored_key
 from events.platform.database import Connection, connect_with_retry
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.linger import pause
-from events.platform.sql import statement
 from events.store import log
 from events.types.envelope import Appended, NewEvent
-from events.types.tenancy import TOKENS, vouch
 
 logger = logging.getLogger(__name__)
 
@@ -72,15 +71,9 @@ class LogAppender:
         """Returns the key of tokens that the database keeps. Waits and returns None as :meth:`append` does."""
         with self._lock:
             try:
-                row = self._tried(
-                    lambda connection: connection.execute(
-                        statement("events.http", "token_key"), {"proof": vouch(TOKENS)}
-                    ).fetchone()
-                )
+                return self._tried(stored_key)
             except _StoppedError:
                 return None
-        assert row is not None
-        return bytes(row[0])
 
     def _append(self, events: Sequence[NewEvent]) -> list[Appended]:
         """Appends all ``events`` or none. Raises as :meth:`_tried`."""
