@@ -10,15 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from events.core.pointers import (
-    MISSING,
-    PointerError,
-    Tokens,
-    index_of,
-    join,
-    split,
-    value_at,
-)
+from events.core.pointers import MISSING, PointerError, Tokens, index_of, join, split, value_at
 from events.types.core import Fault, PatchQueued
 from events.types.json_values import Json, JsonObject
 

@@ -23,15 +23,7 @@ from events.sealing import sealer as sealing
 from events.store import authentication
 from events.store.bounds import check
 from events.store.rows import rows_of
-from events.types.codec import (
-    Payload,
-    PayloadError,
-    UnknownEventTypeError,
-    decode,
-    describe,
-    encode,
-    visible,
-)
+from events.types.codec import Payload, PayloadError, UnknownEventTypeError, decode, describe, encode, visible
 from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.erasure import Erased
 

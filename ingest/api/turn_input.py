@@ -11,12 +11,7 @@ from pydantic import ConfigDict, Field
 from events.access.principal import Principal, Reach
 from events.http.access import owner_of
 from events.http.errors import invalid, missing
-from events.types.turn_contract import (
-    MAX_TEXT_BYTES,
-    TurnInvalidError,
-    fields_of,
-    parse_turn,
-)
+from events.types.turn_contract import MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
 from ingest.api.conversation_input import conversation_schema, field_of_message, turns_said
 from ingest.api.turn_fields import MAX_TURNS, Name, TurnFields, UserId
 

@@ -13,12 +13,7 @@ from events.types.turns import TurnRecorded
 from ingest.core.documents import Documents
 from ingest.extraction.conversation import CONTEXT_TURNS
 from ingest.extraction.extraction_events import events_of, failure_of, stream_of
-from ingest.extraction.extractor_port import (
-    Extractor,
-    RecordedTurn,
-    SessionBatch,
-    TurnsUnreadableError,
-)
+from ingest.extraction.extractor_port import Extractor, RecordedTurn, SessionBatch, TurnsUnreadableError
 from ingest.extraction.known_memory import KnownMemory
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration

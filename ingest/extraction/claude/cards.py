@@ -13,12 +13,7 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
-from ingest.extraction.claude.grounding.occurrences import (
-    GroundedEvent,
-    ground_event,
-    joined,
-    mended,
-)
+from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
 from ingest.extraction.claude.grounding.problems import ground_problem
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of

@@ -12,13 +12,7 @@ from events.language.terms import analyse
 from events.types.cards import EventNoted, EventStatus, StateAsserted
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
-from ingest.extraction.claude.grounding.spoken import (
-    LESS_SURE,
-    SURE,
-    content_of,
-    entity_of,
-    origin_of,
-)
+from ingest.extraction.claude.grounding.spoken import LESS_SURE, SURE, content_of, entity_of, origin_of
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
 from ingest.extraction.episodes import judging
