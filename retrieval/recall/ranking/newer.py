@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from math import log
 
@@ -34,35 +34,33 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     and only a text that tells something ends anything. Cards of one turn are never compared, and share what ends them.
     A turn that repeats a value without a word of change refreshes it.
     """
+    # Of two cards of one instant, the card that was made later is the later one.
     own = sorted(
         (each for each in found[:COMPARED] if _told_by_user(each.card)),
-        key=lambda each: _when_said(each.card),
+        key=lambda each: (each.card.said_at, each.card.card_id.int),
     )
-    telling = [each for each in own if each.card.episode and asks(each.card.content) < 1]
+    telling = [
+        (place, each) for place, each in enumerate(own) if each.card.episode and asks(each.card.content) < 1
+    ]
     spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
-    for older in own:
-        later = [newer for newer in telling if _is_later(newer.card, older.card)]
+    for place, older in enumerate(own):
+        later = [each for at, each in telling if at > place and _may_end(each.card, older.card)]
         if later and older.card.card_id not in asked.disputed:
             _compare_with(later, older, weights, asked)
-    for newer in telling:
+    for place, newer in telling:
         if mends(newer.card.content):
-            _mend(newer, own)
+            _mend(newer, own[:place])
     _follow_the_facts(found, asked)
     _share_among_turns(own)
 
 
-def _when_said(card: Card) -> tuple[datetime, int]:
-    """The order in which cards were said. Of one instant, the card that was made later is the later one."""
-    return card.said_at, card.card_id.int
-
-
-def _is_later(one: Card, other: Card) -> bool:
+def _may_end(newer: Card, older: Card) -> bool:
+    """True for two cards of one speaker and project, and of different turns."""
     return (
-        _when_said(one) > _when_said(other)
-        and one.project_id == other.project_id
-        and one.speaker == other.speaker
-        and set(one.turn_ids).isdisjoint(other.turn_ids)
+        newer.project_id == older.project_id
+        and newer.speaker == older.speaker
+        and set(newer.turn_ids).isdisjoint(older.turn_ids)
     )
 
 
@@ -112,12 +110,12 @@ def _compare_with(
             older.is_ended(newer, share, surely=replaced)
 
 
-def _mend(correction: Candidate, own: Sequence[Candidate]) -> None:
+def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
     """Notes the last turn before a brief correction that it can mean. It needs no word of that turn."""
-    for before in reversed(own):
+    for before in reversed(earlier):
         if (
             before.card.episode
-            and _is_later(correction.card, before.card)
+            and _may_end(correction.card, before.card)
             and correction.card.session_id == before.card.session_id
             and correction.card.said_at - before.card.said_at <= _SOON
         ):
