@@ -59,6 +59,7 @@ _SUFFIXES = word_set("name names info information detail details value current n
 _SINGLE_SUFFIXES = (
     "_status",
     "_date",
+    "_time",
     "_stage",
     "_version",
     "_address",

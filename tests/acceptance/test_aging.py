@@ -6,7 +6,7 @@ from tests.aging.chains import MECHANISMS, Depth, chains
 from tests.aging.growth import grow
 from tests.support.stack import Running
 
-LEAST = 1.0
+LEAST = 0.875
 
 
 def test_short_chains_keep_their_facts(stack: Running) -> None:
@@ -15,5 +15,5 @@ def test_short_chains_keep_their_facts(stack: Running) -> None:
     scores = grow(stack, told, note=notes.append)
     assert len(notes) == 2
     for mechanism in MECHANISMS:
-        # One question in eight may be led by the raw words of an old value, above the new one.
+        # One question in eight may be missed: the model of the tests knows no meanings, and the reader reads few facts.
         assert min(scores.recall(mechanism, depth) or 0 for depth in (0, 1)) >= LEAST, scores.misses

@@ -89,7 +89,7 @@ def _compare_with(
                 news = near >= 0 and slot in _news(text)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(text) else share
-            named = max(share, _share(of_slot, newer.terms, weights))
+            named = max(share, _share(of_slot, newer.terms))
             if changes and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif share >= 1:

@@ -202,10 +202,10 @@ def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candida
 
 
 def _says_more(card: Card, *, than: Card) -> bool:
-    """True for a state or knowledge, and for an event with a time that the episode ``than`` does not tell."""
+    """True for a fact that did not end, for knowledge, and for an event with a time that the episode does not tell."""
     if card.kind == "event":
         return not card.episode and bool(card.time_resolved) and not than.time_resolved
-    return True
+    return not card.ended
 
 
 def below_the_newer(
