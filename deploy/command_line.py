@@ -79,11 +79,22 @@ def parse(words: Sequence[str]) -> Asked:
     Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it.
     """
     app = command_line(words)
-    command, bound, _ = app.meta.parse_args(list(words), **_QUIET)
+    command, bound, _ = app.meta.parse_args(_data_first(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself
         return Asked(command, bound, frozenset(), None)
     asked: Asked = command(*bound.args, **bound.kwargs)
     return asked
+
+
+def _data_first(words: Sequence[str]) -> list[str]:
+    """Returns ``words`` with ``--data`` in front, because a verb would take it for its file."""
+    rest = list(words)
+    given = (place for place, word in enumerate(rest) if word.partition("=")[0] in ("--data", "--"))
+    at = next(given, None)
+    if at is None or rest[at] == "--":
+        return rest
+    end = at + (1 if "=" in rest[at] else 2)
+    return rest[at:end] + rest[:at] + rest[end:]
 
 
 def run(words: Sequence[str]) -> int:

@@ -151,6 +151,12 @@ def test_the_data_folder_may_be_given_before_or_after_the_verb(words: list[str])
     assert asked.bound.arguments["as_json"] is True
 
 
+@pytest.mark.parametrize("given", [["--data", "here"], ["--data=here"]])
+def test_the_data_folder_may_be_given_before_a_file(given: list[str]) -> None:
+    asked = parse(["push", *given, "-"])
+    assert (asked.data, asked.bound.arguments["file"]) == (Path("here"), "-")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
