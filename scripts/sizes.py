@@ -44,7 +44,7 @@ def _lines(paths: Iterable[Path]) -> int:
 
 def _branchy(tree: Path) -> int:
     command = [
-        "ruff",
+        str(Path(sys.executable).with_name("ruff")),
         "check",
         "--isolated",
         "--select",
