@@ -59,7 +59,7 @@ class CardlogsTogether(LoadScopeScheduling):  # type: ignore[misc]
 @cache
 def _group(file: Path) -> str:
     text = file.read_text("utf-8")
-    if re.search(r"\bstack: Running", text):
+    if re.search(r"\b(?:stack: Running|person: Person|read_by_model: Person)", text):
         return "shared"
     return "own" if re.search(r"from tests.support.stack import .*\bstart\b", text) else ""
 
