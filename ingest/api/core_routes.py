@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
@@ -16,6 +17,7 @@ from events.http.access import Writer
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.uuids import Uuid
+from events.http.wording import reason_of
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
 from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
@@ -45,7 +47,20 @@ class Authored(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class PatchIn(Authored):
+class OpEvent(BaseModel):
+    """The member ``_event`` of an operation: what the patch rests on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: Annotated[
+        Name | None,
+        Field(description="a turn id, a tool, or user_correction, which outweighs every other source"),
+    ] = None
+    confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+    rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
+
+
+class PatchIn(OpEvent, Authored):
     """A JSON Patch (RFC 6902) of the document."""
 
     model_config = ConfigDict(
@@ -57,13 +72,17 @@ class PatchIn(Authored):
         },
     )
 
-    patch: Annotated[list[object], Field(description="the operations; all are applied, or none")]
+    patch: Annotated[
+        list[object],
+        Field(
+            description="the operations; all are applied, or none. `_event` of an operation may hold the source, the "
+            "confidence and the rationale of the patch"
+        ),
+    ]
     actor: Annotated[Author, Field(description="who says so")]
-    source: Annotated[
-        Name | None,
-        Field(description="a turn id, a tool, or user_correction, which outweighs every other source"),
+    id: Annotated[
+        Name | None, Field(description="the event as its sender knows it; the same as an Idempotency-Key")
     ] = None
-    confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     expected_version: Annotated[
         int | None,
         Field(ge=0, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
@@ -147,13 +166,16 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         dependencies=[Depends(refuse_duplicate_names)],
     )
     def patch(user_id: str, body: PatchIn, sender: Sent, response: Response) -> MemoryChanged:
-        rests_on = {"source": body.source, "confidence": body.confidence, "turn_ids": tuple(body.turn_ids)}
+        sender = _identified(sender, body.id)
+        rests_on = _told(body.patch, {name: getattr(body, name) for name in OpEvent.model_fields})
         ops = _ops(body.patch)
 
         def run(document: CoreDocument) -> patching.Patched:
             return patching.patch(document, ops, body.expected_version)
 
-        owner, done = writer.run(sender, user_id, body, body.actor, CoreDocument, run, **rests_on)
+        owner, done = writer.run(
+            sender, user_id, body, body.actor, CoreDocument, run, turn_ids=tuple(body.turn_ids), **rests_on
+        )
         if done.queued is not None:
             event = done.outcome.event
             more = {"queue_full": True} if event is None else {"queue_id": str(event.event_id)}
@@ -220,6 +242,10 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
     ) -> MemoryChanged:
         ops = None if body.patch is None else _ops(body.patch)
+        if _told(body.patch or [], {}):
+            raise invalid(
+                "patch", "has operations with _event; leave it out: an approval rests on its reviewer"
+            )
         return reviewed(
             caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
         )
@@ -273,7 +299,7 @@ class DocumentWriter:
         owner = document_owner(sender, user_id)
         agent = f"agent/{body.agent_id}" if body.agent_id else by
         actor = f"user/{user_id}" if by == "user" else agent
-        sent = sender.command(actor, by=by, rationale=body.rationale, **rests_on)
+        sent = sender.command(actor, by=by, **{"rationale": body.rationale, **rests_on})
         done = self.transactions.run(
             owner, lambda c: command(seen(c, self.documents(), owner, sent)), CORE_TYPES
         )
@@ -304,6 +330,38 @@ def document_owner(sender: Sender, user_id: str, thing: str = "document", field:
     if not sender.caller.reach.admits("default", None):
         raise missing(thing, field)
     return owner
+
+
+def _identified(sender: Sender, event_id: str | None) -> Sender:
+    """Returns the sender with the id of the event as idempotency key."""
+    if event_id is None:
+        return sender
+    if sender.idempotency_key not in (None, event_id):
+        raise invalid("id", "and the Idempotency-Key differ; send one of them")
+    return replace(sender, idempotency_key=event_id)
+
+
+def _told(patch: list[object], told: dict[str, object]) -> dict[str, object]:
+    """Returns what a patch rests on: ``told``, and what the ``_event`` of its operations says.
+
+    Raises a 422 problem for a member with two values, because a patch is one event.
+    """
+    told = {name: value for name, value in told.items() if value is not None}
+    for number, op in enumerate(patch):
+        if not isinstance(op, dict) or "_event" not in op:
+            continue
+        try:
+            own = OpEvent.model_validate(op["_event"])
+        except ValidationError as error:
+            fault = error.errors()[0]
+            raise invalid(
+                "/".join(map(str, ("patch", number, "_event", *fault["loc"]))), reason_of(fault)
+            ) from None
+        for name, value in own:
+            if value is not None and told.setdefault(name, value) != value:
+                reason = "is another one than before; send this operation in a patch of its own"
+                raise invalid(f"patch/{number}/_event/{name}", reason)
+    return told
 
 
 def _ops(patch: list[object]) -> list[Op]:

@@ -181,9 +181,12 @@ def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[
 
 
 def _is_repeat(first: Payload, ops: Sequence[Op]) -> bool:
-    """True when ``ops`` may have become the event of an earlier patch."""
+    """True when ``ops`` may have become the event of an earlier patch: pointers follow their items, values stay."""
     if not isinstance(first, CorePatched | PatchQueued):
         return False
     sent = [op for op in ops if op["op"] != "test"]
     kept = [op for index, op in enumerate(first.patch) if op["op"] != "test" and index not in first.guards]
-    return len(sent) == len(kept)
+    return len(sent) == len(kept) and all(
+        one["op"] == other["op"] and same(one.get("value"), other.get("value"))
+        for one, other in zip(sent, kept, strict=True)
+    )

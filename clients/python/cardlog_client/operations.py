@@ -344,8 +344,8 @@ class Operations:
     def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
-        """Patch the core document. Other fields: rationale, agent_id, source, confidence, expected_version, turn_ids,
-        idempotency_key."""
+        """Patch the core document. Other fields: rationale, agent_id, source, confidence, id, expected_version,
+        turn_ids, idempotency_key."""
         return self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
 
     def prioritize_problem(

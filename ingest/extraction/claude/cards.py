@@ -58,6 +58,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     turns = [TurnWords(recorded.turn) for recorded in (*batch.preceding, *batch.turns)]
     first = len(batch.preceding)
     read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
+    told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
     findings: list[StateFound | EventFound | KnowledgeFound] = [
         *answer.states, *answer.events, *answer.knowledge,
@@ -71,25 +72,27 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             refused += 1
         else:
             read.append((at[0], card))
+            told += [(at[0], found)] if isinstance(found, EventFound) else []
             refused += 0 if isinstance(card, KnowledgeLearned) else card.refused
     problems: list[tuple[int, ProblemTold]] = []
     for each in answer.problems:
         at = place(each.turn, each.quote, turns[first:])
-        told = None
+        problem = None
         if at is not None:
             quote = QuoteInContext(turns, first, first + at[0], at[1], known)
-            told = ground_problem(each, quote, turns[: first + at[0] + 1])
-        if at is None or told is None:
+            problem = ground_problem(each, quote, turns[: first + at[0] + 1])
+        if at is None or problem is None:
             refused += 1
         else:
-            problems.append((at[0], told))
+            problems.append((at[0], problem))
     problems.sort(key=lambda pair: pair[0])
-    return _in_order(turns[first:], read, problems, refused)
+    return _in_order(turns[first:], read, told, problems, refused)
 
 
 def _in_order(
     turns: Sequence[TurnWords],
     read: Sequence[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]],
+    found: Sequence[tuple[int, EventFound]],
     problems: Sequence[tuple[int, ProblemTold]],
     refused: int,
 ) -> GroundedCards:
@@ -116,8 +119,8 @@ def _in_order(
             cards[number].append((card, relations))
     ordered: list[CardEvent] = []
     links: list[CardLink] = []
-    for words, here in zip(turns, cards, strict=True):
-        ordered += _episode(words, len(here))
+    for number, (words, here) in enumerate(zip(turns, cards, strict=True)):
+        ordered += _episode(words, len(here), [event for turn, event in found if turn == number])
         for card, relations in here:
             links += [CardLink(len(ordered), to_card, predicate, _LINKED) for predicate, to_card in relations]
             ordered.append(card)
@@ -200,8 +203,11 @@ def _knowledge(found: KnowledgeFound, quote: QuoteInContext) -> KnowledgeLearned
     )
 
 
-def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
-    """Returns the turn as one episode, without memory blocks. Returns an empty list for small talk."""
+def _episode(words: TurnWords, cards: int, events: Sequence[EventFound]) -> list[EventNoted]:
+    """Returns the turn as one episode, without memory blocks. Returns an empty list for small talk.
+
+    What the model says of the ``events`` of the turn outweighs what the words of the turn show.
+    """
     turn = words.turn
     if not substantive(turn) and not (cards and words.words.strip()):
         return []
@@ -216,8 +222,14 @@ def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
     longest = turn.text[start:end]
     start += len(longest) - len(longest.lstrip())
     end = start + len(longest.strip())
-    read = judging.read(content)
+    read = judging.read(content).told(
+        tuple(topic.strip() for event in events for topic in event.topics),
+        [each.sentiment for each in sorted(events, key=lambda each: -each.importance)],
+    )
     question = content.rstrip().endswith(("?", "？"))
+    importance = max(
+        [each.importance for each in events], default=read.importance(cards=cards, question=question)
+    )
     return [
         EventNoted(
             content=content,
@@ -229,7 +241,7 @@ def _episode(words: TurnWords, cards: int) -> list[EventNoted]:
             occurred_at=turn.said_at,
             episode=True,
             topics=read.topics,
-            importance=read.importance(cards=cards, question=question),
+            importance=importance,
             sentiment=read.sentiment,
         )
     ]

@@ -45,12 +45,16 @@ WITH_MODES: dict[str, object] = {
 _MOST_FAULTS = 20
 # Cards of one kind in one answer about a dozen turns, and names in one list.
 MOST_CARDS = 60
-MOST_NAMES = {"aliases": 20, "participants": 15}  # A card stores 16 participants, the entity among them.
+MOST_NAMES = {
+    "aliases": 20,
+    "participants": 15,
+    "topics": 8,
+}  # A card stores 16 participants, the entity among them.
 # Characters. More than a careful model writes, and less than the tables store (events.store.bounds).
 _LONGEST = {
     "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
     "replaces": 250, "title": 200, "aliases": 200, "occurred_at_hint": 200,
-    "value_hint": 200, "same_as": 10, "expands": 10, "participants": 200,
+    "value_hint": 200, "same_as": 10, "expands": 10, "participants": 200, "topics": 80,
     "problem": 250, "approach": 250, "outcome": 250,
 }  # fmt: skip
 # Fields that are searched and shown as names. They hold no control characters and no bidirectional overrides.
@@ -65,6 +69,7 @@ _NAMES = frozenset(
         "same_as",
         "expands",
         "participants",
+        "topics",
         "problem",
         "approach",
         "outcome",
@@ -120,6 +125,7 @@ class EventFound:
     status: EventStatus = "happened"
     replaces: str | None = None
     participants: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

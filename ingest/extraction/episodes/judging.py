@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk
@@ -84,6 +85,14 @@ class Episode:
     def tags(self) -> tuple[str, ...]:
         """The tags of the episode: its first topics, and :data:`PASTED` for pasted text."""
         return (*((PASTED,) if self.pasted else ()), *(topic.lower() for topic in self.topics[:4]))
+
+    def told(self, topics: Sequence[str], sentiments: Sequence[Sentiment]) -> Episode:
+        """Returns the episode with the topics and the first sentiment, except a neutral one, that a reader gives it."""
+        return replace(
+            self,
+            topics=tuple(dict.fromkeys(topics))[:_MOST_TOPICS] or self.topics,
+            sentiment=next((each for each in sentiments if each != "neutral"), self.sentiment),
+        )
 
     def importance(self, *, cards: int, question: bool) -> int:
         """Returns the importance from 1 (chatter) to 10 (a change of life).

@@ -61,7 +61,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
         status = "planned"
-    topics = judging.read(quote.span.text).topics
+    topics = found.topics or judging.read(quote.span.text).topics
     card = EventNoted(
         content=content,
         entity=entity,

@@ -1,0 +1,67 @@
+"""The examples of the post on a layered memory: a core document, episodes and problems."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.ingest.messages_api import MessagesApi, calls
+from tests.support.person import Person
+
+CONDITION = {"name": "Type 2 Diabetes", "since": "2018-03", "confidence": 0.95}
+SINCE = "/healthProfile/conditions/0/since"
+
+
+def test_an_operation_tells_the_source_and_the_confidence_of_its_patch(person: Person) -> None:
+    person.write(
+        "memory/{user}/events",
+        actor="user",
+        patch=[{"op": "add", "path": "/healthProfile/conditions/-", "value": CONDITION}],
+    )
+    correction = {
+        "op": "replace", "path": SINCE, "value": "2019-03",
+        "_event": {"confidence": 0.98, "source": "user_correction"},
+    }  # fmt: skip
+    person.write("memory/{user}/events", actor="agent", patch=[correction])
+    change = person.read("memory/{user}/history")["changes"][0]
+    assert (change["confidence"], change["source"], change["trust"]) == (
+        0.98,
+        "user_correction",
+        "correction",
+    )
+    explained = person.read("memory/{user}", explain="true")["explain"][SINCE]
+    assert (explained["confidence"], explained["source"]) == (0.98, "user_correction")
+    assert person.read("memory/{user}", paths=SINCE)["snippets"][0]["value"] == "2019-03"
+
+    other = {**correction, "value": "2020-03", "_event": {"confidence": 0.5}}
+    problem = person.write("memory/{user}/events", actor="agent", patch=[correction, other], status=422)
+    assert problem["field"] == "patch/1/_event/confidence"
+    strange = {**correction, "_event": {"mood": "good"}}
+    problem = person.write("memory/{user}/events", actor="agent", patch=[strange], status=422)
+    assert problem["field"] == "patch/0/_event/mood"
+
+
+def test_an_event_counts_once_by_its_id(person: Person) -> None:
+    note = {"op": "add", "path": "/healthProfile/other/recentA1c", "value": "6.8 as of November 2023"}
+    event: dict[str, Any] = {"id": "mem-7", "actor": "agent", "source": "msg-12", "patch": [note]}
+    first = person.write("memory/{user}/events", **event)
+    again = person.write("memory/{user}/events", **event)
+    assert (again["event_id"], again["duplicate"], again["version"]) == (first["event_id"], True, 1)
+    other = {**event, "patch": [{**note, "value": "7.1"}]}
+    assert person.write("memory/{user}/events", **other, status=422)["field"] == "Idempotency-Key"
+
+
+def test_an_episode_has_the_topics_the_sentiment_and_the_importance_that_a_model_gives(
+    read_by_model: Person, model: MessagesApi
+) -> None:
+    words = "I tried that dawn phenomenon strategy. It's been working really well!"
+    topics = ["dawn phenomenon", "blood glucose", "insulin management", "success story"]
+    event = {
+        "turn": 1, "quote": "I tried that dawn phenomenon strategy.", "content": "Tried the dawn phenomenon strategy",
+        "entity": "user", "importance": 8, "sentiment": "positive", "topics": topics,
+    }  # fmt: skip
+    model.trouble = lambda _: calls({"states": [], "events": [event], "knowledge": []})
+    read_by_model.say(words)
+    [episode] = read_by_model.read("memory/{user}/episodes", topics="dawn phenomenon")["episodes"]
+    assert (episode["content"], episode["topics"]) == (words, topics)
+    assert (episode["sentiment"], episode["importance"]) == ("positive", 8)
+    assert episode["explanation"]["topic_points"] == 3
