@@ -37,7 +37,8 @@ class RecalledCard(AnyCard):
     pending: bool
     beside: list[Beside] = Field(description="other cards of the same turn")
     perhaps_no_longer: Absent[Beside] = Field(
-        None, description="the later words that may have ended what the card says"
+        None,
+        description="the later words that may have ended what the card says, or the retracted fact of a turn",
     )
 
 

@@ -15,10 +15,11 @@ from events.http.instants import Instant, refuse_future
 from events.http.uuids import Uuid
 from events.platform.database import Connection
 from events.resources.cards import Accepted
+from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
-from ingest.api import commands
+from ingest.api import commands, relation_commands
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 
@@ -75,6 +76,16 @@ class RelationIn(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
+class WithdrawIn(BaseModel):
+    """A relation that no longer holds, or a withdrawn relation that holds again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name = Field(description="whose memory this is")
+    reason: Words = Field(description="why, for whoever asks later")
+    agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
+
+
 class VerifyIn(BaseModel):
     """The confirmation by a person or an agent that a card is still right."""
 
@@ -122,9 +133,24 @@ def command_router(transactions: Transactions) -> APIRouter:
             reason=body.reason,
             confidence=body.confidence,
         )
-        actor = f"agent/{body.agent_id}" if body.agent_id else "api"
-        command = Command(actor=actor, at=datetime.now(UTC), reach=caller.reach)
-        return accepted(transactions, owner, lambda c: commands.connect(c, owner, connected, command))
+        command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
+        return _related(transactions, owner, lambda c: relation_commands.relate(c, owner, connected, command))
+
+    @router.post(
+        "/v1/relations/{relation_id}/withdraw",
+        status_code=202,
+        summary="Take a relation back, or a withdrawal; both stay in the log",
+        operation_id="withdraw_relation",
+        tags=["cards"],
+    )
+    def withdraw(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
+        owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
+        command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
+        return _related(
+            transactions,
+            owner,
+            lambda c: relation_commands.withdraw(c, owner, relation_id, body.reason, command),
+        )
 
     @router.post(
         "/v1/cards/{card_id}/verify",
@@ -146,6 +172,21 @@ def command_router(transactions: Transactions) -> APIRouter:
         return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
 
     return router
+
+
+def _actor(agent_id: str | None) -> str:
+    return f"agent/{agent_id}" if agent_id else "api"
+
+
+def _related(
+    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[Event | None]]
+) -> Accepted:
+    """Returns the answer to a command about a relation: its event, or the event by which it holds already."""
+    outcome = transactions.run(owner, command)
+    event = outcome.state
+    assert event is not None, "a relation has an event after every command"
+    token = transactions.token(owner, event.position)
+    return Accepted.made_from(event, duplicate=outcome.event is None, token=token)
 
 
 def accepted(

@@ -6,35 +6,24 @@ A command changes and destroys no card. A repeated command returns the place of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from psycopg.rows import tuple_row
 
 from events.access.principal import Reach
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import Connection
 from events.platform.sql import statement
-from events.types.codec import Payload, encode
+from events.types.codec import Payload
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected
 from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.decider import Command, Keyed, Outcome, decide
 from ingest.modes.mode_commands import refuse_unknown
 
 STREAM = "commands"
-# The relations of one family must form no cycle. `update` and `state_change` are one family, because a chain of cards
-# follows both.
-_ONE_WAY = {
-    "update": ("update", "state_change"),
-    "state_change": ("update", "state_change"),
-    "retracts": ("retracts",),
-    "parent_of": ("parent_of",),
-    "expands": ("expands",),
-}
 
 
 def rule(connection: Connection, user_id: str, ruled: ConflictRuled, command: Command) -> Outcome[None]:
@@ -43,8 +32,8 @@ def rule(connection: Connection, user_id: str, ruled: ConflictRuled, command: Co
     Raises a 404 problem when the user has no such arbitration within reach. Raises 409 when it is settled with another
     verdict.
     """
-    row = _first(connection, "arbitration", user_id=user_id, arbitration=ruled.arbitration_id)
-    if row is None or not _reached(connection, user_id, command.reach, ruled.arbitration_id):
+    row = first_row(connection, "arbitration", user_id=user_id, arbitration=ruled.arbitration_id)
+    if row is None or not reached(connection, user_id, command.reach, ruled.arbitration_id):
         raise missing("arbitration", "arbitration_id")
 
     def verdict(_: None) -> Payload:
@@ -61,45 +50,22 @@ def rule(connection: Connection, user_id: str, ruled: ConflictRuled, command: Co
     return decide(Keyed(connection, user_id, STREAM, command, key), verdict, is_repeat)
 
 
-def connect(
-    connection: Connection, user_id: str, connected: CardsConnected, command: Command
-) -> Outcome[None]:
-    """Relates two cards of a user.
-
-    Raises a 404 problem that names the card the user does not have within reach, 422 when both cards are the same,
-    and 409 when the relation would close a cycle.
-    """
-    ends = {"from_card": connected.from_card, "to_card": connected.to_card}
-    if connected.from_card == connected.to_card:
-        raise invalid("to_card", "is the same card as from_card; relate two different ones")
-    kinds = _kinds(connection, user_id, *ends.values())
-    for field, card in ends.items():
-        if card not in kinds or not _reached(connection, user_id, command.reach, card):
-            raise missing("card", field)
-    family = _ONE_WAY.get(connected.predicate)
-    if family is not None:
-        back = {"from_card": connected.to_card, "to_card": connected.from_card, "predicates": list(family)}
-        row = _first(connection, "would_close_cycle", user_id=user_id, **back)
-        if row is not None and row[0]:
-            raise ProblemError(
-                409,
-                "Cycle",
-                f"predicate: {connected.predicate} already leads from to_card to from_card; relate them the other way",
-                field="predicate",
-            )
-    digest = sha256(encode(connected) + command.actor.encode()).hexdigest()
-    return _append(connection, user_id, connected, f"relation/{digest}", command)
-
-
 def verify(
     connection: Connection, user_id: str, card_id: UUID, note: str | None, command: Command
 ) -> Outcome[None]:
     """Records that a card was still right when the command was sent.
 
     Commands with the same idempotency key count once. Without one, commands of the same instant count once. Raises a
-    404 problem when the user has no such card within reach.
+    404 problem when the user has no such card within reach, and 409 when the card was retracted.
     """
-    kind = _kind(connection, user_id, card_id, command.reach)
+    kind = kind_within(connection, user_id, card_id, command.reach)
+    if first_row(connection, "retracted", user_id=user_id, card=card_id) is not None:
+        raise ProblemError(
+            409,
+            "Retracted",
+            "card_id: the card was retracted; withdraw the relation that retracts it, or say the fact again",
+            field="card_id",
+        )
     verified = CardVerified(card_id=card_id, kind=kind, by=command.actor, note=note)
     return _append(connection, user_id, verified, f"verify/{card_id}/{_sending(command)}", command)
 
@@ -118,11 +84,11 @@ def reclassify(
     ``everybody`` are the modes of the installation. When any mode is declared, another one is refused with a 422
     problem. Raises a 404 problem when the user has no such card within reach.
     """
-    kind = _kind(connection, user_id, card_id, command.reach)
+    kind = kind_within(connection, user_id, card_id, command.reach)
     modes = Modes(registry_of(connection, user_id), everybody)
     if modes:
         refuse_unknown("mode", mode, modes, None)
-    row = _first(connection, "position_of_card", user_id=user_id, kind=kind, card=card_id)
+    row = first_row(connection, "position_of_card", user_id=user_id, kind=kind, card=card_id)
     if row is None:
         raise missing("card", "card_id")
     given = CardReclassified(
@@ -143,31 +109,31 @@ def _sending(command: Command) -> str:
     return command.at.isoformat() if key is None else f"request/{key}"
 
 
-def _kind(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> Any:
+def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> Any:
     """Returns the kind of a card or of a statement. Raises a 404 problem when it is not there within ``reach``."""
-    kind = _kinds(connection, user_id, card_id).get(card_id)
-    if kind is None and (row := _first(connection, "existing_statement", user_id=user_id, card=card_id)):
+    kind = kinds_of(connection, user_id, card_id).get(card_id)
+    if kind is None and (row := first_row(connection, "existing_statement", user_id=user_id, card=card_id)):
         kind = row[0]
-    if kind is None or not _reached(connection, user_id, reach, card_id):
+    if kind is None or not reached(connection, user_id, reach, card_id):
         raise missing("card", "card_id")
     return kind
 
 
-def _kinds(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
+def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
     """Returns the kind of each of ``cards`` that the user has."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         values = {"user_id": user_id, "cards": list(cards)}
         return dict(cursor.execute(statement("ingest.api", "existing_cards"), values).fetchall())
 
 
-def _reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -> bool:
+def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -> bool:
     """True when a card or an arbitration of the user is within ``reach``."""
     return not reach.limited or (
-        _first(connection, "within_reach", user_id=user_id, ids=[target], **reach.parameters()) is not None
+        first_row(connection, "within_reach", user_id=user_id, ids=[target], **reach.parameters()) is not None
     )
 
 
-def _first(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
+def first_row(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
     with connection.cursor(row_factory=tuple_row) as cursor:
         return cursor.execute(statement("ingest.api", name), values).fetchone()
 

@@ -24,6 +24,13 @@ SELECT position FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target IN ('card', 'statement') AND id = %(card)s::uuid AND detail = %(kind)s
 LIMIT 1;
 
+-- name: retracted
+-- A card of a state or of knowledge that a relation retracts. What is said again is another card.
+SELECT r.made_by FROM cards.command_targets r
+WHERE r.user_id = %(user_id)s AND r.target = 'relation' AND r.detail = 'retracts' AND r.leads_to = %(card)s::uuid
+  AND r.made_by IS NOT NULL
+LIMIT 1;
+
 -- name: within_reach
 -- The cards and arbitrations among `ids` in these projects and modes. NULL means all of them. A target without a mode
 -- belongs to the general mode. An arbitration is in reach when its project and the modes of both its cards are.

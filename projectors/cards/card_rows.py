@@ -194,6 +194,7 @@ def knowledge_card(period: ValidPeriod) -> StoredCard:
         related_keys=sorted(related.keys() - {*name_keys, ""}),
         concept_key=canonical_key(title),
         entity=title,
+        retracted=period.retracted,
     )
 
 

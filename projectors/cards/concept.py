@@ -9,7 +9,16 @@ from events.language.chinese_script import to_simplified
 from events.types.cards import KnowledgeLearned
 from events.types.naming import KnowledgeMerged
 from projectors.cards.statement import Statement, name_key, names_of
-from projectors.cards.timeline import Remarks, Timeline, TimelineEdge, ValidPeriod, mode_given, verified_at
+from projectors.cards.timeline import (
+    Claims,
+    Remarks,
+    Timeline,
+    TimelineEdge,
+    ValidPeriod,
+    mode_given,
+    retracting,
+    verified_at,
+)
 
 _PIECE = re.compile(r"[\u2e80-\U0003134f]|[^\W\u2e80-\U0003134f]+")
 
@@ -24,9 +33,15 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         {one.event.event_id: one for one in statements}.values(),
         key=lambda one: (one.said_at, _words(one), one.event.event_id),
     )
-    periods: list[ValidPeriod] = []
+    about = remarks or {}
+    return retracting(lambda wrong: _knowledge_timeline(said, wrong, about), about)
+
+
+def _knowledge_timeline(said: Sequence[Statement], wrong: Sequence[Claims], remarks: Remarks) -> Timeline:
+    taken_back = {one.event.event_id for claims in wrong for one in claims}
+    periods = [_retracted(claims) for claims in wrong]
     edges: list[TimelineEdge] = []
-    for concept in _concepts(said):
+    for concept in _concepts([one for one in said if one.event.event_id not in taken_back]):
         learned = [one for one in concept if isinstance(one.event.payload, KnowledgeLearned)]
         if not learned:
             continue
@@ -34,8 +49,8 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
             learned[0], learned[0].said_at, agreeing=learned[1:], names=_names(concept, learned)
         )
         period.revisions = _deepened(learned)
-        period.verified_at = verified_at(learned, remarks or {})
-        period.mode = mode_given(learned, remarks or {})
+        period.verified_at = verified_at(learned, remarks)
+        period.mode = mode_given(learned, remarks)
         periods.append(period)
         seen = {learned[0].value_key}
         for one in learned:
@@ -46,6 +61,12 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
                     TimelineEdge(one, learned[0], "same_as", f"{_title(one)} is {period.names[0]}", one)
                 )
     return Timeline(tuple(periods), tuple(edges))
+
+
+def _retracted(claims: Claims) -> ValidPeriod:
+    first = claims[0]
+    names = _names((), claims)
+    return ValidPeriod(first, first.said_at, retracted=True, agreeing=list(claims[1:]), names=names)
 
 
 def _words(statement: Statement) -> str:

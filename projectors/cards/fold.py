@@ -90,6 +90,8 @@ def remarked(event: Event) -> UUID | None:
         return payload.arbitration_id
     if isinstance(payload, CardVerified | CardReclassified) and payload.kind != "event":
         return payload.card_id
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn) and payload.predicate == "retracts":
+        return payload.to_card
     return None
 
 
@@ -123,10 +125,10 @@ def fold(
     all_remarks = {target: list(found) for target, found in earlier.items()}
     for event in events:
         payload = event.payload
+        if isinstance(payload, CardsConnected | ConnectionWithdrawn):
+            _connect(changes, chains, event, payload)
         if isinstance(payload, EventNoted):
             _note(changes, event, payload)
-        elif isinstance(payload, CardsConnected | ConnectionWithdrawn):
-            _connect(changes, chains, event, payload)
         elif isinstance(payload, TagAliased):
             _alias(changes, event, payload)
         elif (card_id := reference_id(event)) is not None:

@@ -14,7 +14,7 @@ from projectors.cards.related_rows import StoredArbitration, StoredRelation, Sto
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The rows of the tables with these names, in no particular order."""
+    """The rows of the tables with these names, in no particular order. ``relations`` are those that cards imply."""
 
     cards: list[StoredCard]
     relations: list[StoredRelation]
@@ -33,7 +33,7 @@ def cards_of(
     changes = fold(known, {}, supersede=supersede, thresholds=thresholds)
     return History(
         list(changes.cards_put.values()),
-        list(changes.relations_put.values()),
+        [row for row in changes.relations_put.values() if row.implied],
         list(changes.arbitrations_put.values()),
         list(changes.updates_put.values()),
     )

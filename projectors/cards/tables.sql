@@ -203,18 +203,19 @@ ALTER TABLE words ALTER gram_keys SET STATISTICS 0;
 -- affect the write API.
 CREATE VIEW command_targets AS
 SELECT user_id, 'card' AS target, card_id AS id, kind COLLATE "C" AS detail, NULL::uuid AS leads_to, project_id,
-       ARRAY[mode] AS modes, position
+       ARRAY[mode] AS modes, position, NULL::uuid AS made_by
 FROM cards
 UNION ALL
-SELECT user_id, 'statement', event_id, split_part(identity, E'\x1f', 1) COLLATE "C", NULL, NULL, NULL, position
+SELECT user_id, 'statement', event_id, split_part(identity, E'\x1f', 1) COLLATE "C", NULL, NULL, NULL, position, NULL
 FROM statements
 UNION ALL
 SELECT user_id, 'arbitration', arbitration_id, status COLLATE "C", NULL, project_id, ARRAY(
     SELECT c.mode FROM cards c
-    WHERE c.user_id = a.user_id AND c.kind = 'state' AND c.card_id IN (a.old_card, a.new_card)), NULL
+    WHERE c.user_id = a.user_id AND c.kind = 'state' AND c.card_id IN (a.old_card, a.new_card)), NULL, NULL
 FROM arbitrations a
 UNION ALL
-SELECT user_id, 'relation', from_card, predicate, to_card, NULL, NULL, NULL FROM relations WHERE NOT refused;
+SELECT user_id, 'relation', from_card, predicate, to_card, NULL, NULL, NULL, CASE WHEN NOT implied THEN event_id END
+FROM relations WHERE NOT refused;
 
 -- What a proposal to retract reads: current states and episodes with the words that may mean them. Like the view above, it
 -- keeps the write side apart from the tables.

@@ -7,12 +7,13 @@ A timeline is ordered by *effective* time.
 - A statement with its own end supersedes nothing.
 - A mistake that the same session corrects was never true. Its card is retracted.
 - A contested statement that is not accepted was never current.
+- What a card said was never true when a relation retracts the card. What is said again after the relation counts.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -20,6 +21,7 @@ from uuid import UUID
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.modes import CardReclassified
+from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import ConflictResolver, ContestedStatement, OrderedStatement, Thresholds
 from projectors.cards.corrections import Correction, find_corrections
@@ -29,6 +31,9 @@ _A_DAY = timedelta(days=1)
 
 Remarks = Mapping[UUID, Sequence[Event]]
 """The remarks on statements, by the event of the statement."""
+
+Claims = Sequence[Statement]
+"""Statements that say the same and make one card, in order."""
 
 
 @dataclass(slots=True)
@@ -103,9 +108,44 @@ def state_timeline(
     """Returns the timeline of one state identity, with a single value or with several values."""
     remarks = remarks or {}
     said = in_order(statements)
+    return retracting(lambda wrong: _state_timeline(said, wrong, remarks, thresholds), remarks)
+
+
+def retracting(timeline_of: Callable[[Sequence[Claims]], Timeline], remarks: Remarks) -> Timeline:
+    """Returns the timeline without what relations retract.
+
+    A relation that no later event withdrew takes back the statements of its card that were recorded before it.
+    ``timeline_of`` returns the timeline without some groups of statements, each of which makes a retracted card.
+    """
+    wrong: list[Claims] = []
+    for position, target in _retractions(remarks):
+        for period in timeline_of(wrong).periods:
+            ids = {each.event.event_id for each in period.statements}
+            earlier = [each for each in period.statements if each.event.position < position]
+            if target in ids and earlier and not period.retracted:
+                wrong.append(earlier)
+    return timeline_of(wrong)
+
+
+def _retractions(remarks: Remarks) -> list[tuple[int, UUID]]:
+    """Returns the position and the target of each retraction in force, in the order of the log."""
+    in_force: dict[tuple[UUID, UUID], int] = {}
+    for target, about in remarks.items():
+        for event in sorted(about, key=lambda event: event.position):
+            if isinstance(event.payload, CardsConnected):
+                in_force[target, event.payload.from_card] = event.position
+            elif isinstance(event.payload, ConnectionWithdrawn):
+                in_force.pop((target, event.payload.from_card), None)
+    return sorted((position, target) for (target, _), position in in_force.items())
+
+
+def _state_timeline(
+    said: Sequence[Statement], wrong: Sequence[Claims], remarks: Remarks, thresholds: Thresholds | None
+) -> Timeline:
     corrections = find_corrections(said)
     ordered = {each.statement.event.event_id: each for each in _ordered(said, corrections)}
     taken_back = {claim.event.event_id for correction in corrections for claim in correction.claims}
+    taken_back.update(claim.event.event_id for claims in wrong for claim in claims)
     counted = [each for event_id, each in ordered.items() if event_id not in taken_back]
     contests: list[ContestedStatement] = []
     if said and said[0].single:
@@ -118,6 +158,7 @@ def state_timeline(
     walk = _Walk()
     for each in counted:
         walk.take(each)
+    walk.periods += [_never_true(claims, ordered, retracted=True) for claims in wrong]
     for correction in corrections:
         walk.periods.append(_never_true(correction.claims, ordered, retracted=True))
         walk.links.append(
@@ -187,7 +228,7 @@ def mode_given(statements: Iterable[Statement], remarks: Remarks) -> str | None:
 
 
 def _never_true(
-    claims: Sequence[Statement],
+    claims: Claims,
     ordered: Mapping[UUID, OrderedStatement],
     *,
     retracted: bool = False,

@@ -12,6 +12,7 @@ from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.migrated import migrated
+from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import ConflictRuled
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.fold import remarked
@@ -29,7 +30,10 @@ class StateFeed:
     own. A card whose conflict waits for a verdict changes nothing.
     """
 
-    types = frozenset(cls.__name__ for cls in (StateAsserted, CardsWithdrawn, ConflictRuled))
+    types = frozenset(
+        cls.__name__
+        for cls in (StateAsserted, CardsWithdrawn, ConflictRuled, CardsConnected, ConnectionWithdrawn)
+    )
 
     def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
         self._supersede = supersede
@@ -42,7 +46,7 @@ class StateFeed:
         return tuple(each.identity for each in statements_of(event, supersede=self._supersede))
 
     def target(self, event: Event) -> UUID | None:
-        return remarked(event) if isinstance(event.payload, ConflictRuled) else None
+        return remarked(event) if type(event.payload).__name__ in self.types else None
 
     def withdrawn(self, event: Event) -> Sequence[int]:
         return event.payload.positions if isinstance(event.payload, CardsWithdrawn) else ()

@@ -66,8 +66,9 @@ class CardResolution:
     """The cards that may answer, with their evidence, and the conflicts that any of them is part of.
 
     A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
-    ``over`` names, for a turn whose only fact another card superseded, that card. ``found`` are all cards that were
-    looked up. ``left_out`` says why a card does not answer.
+    ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
+    facts all were retracted, one of them. ``found`` are all cards that were looked up. ``left_out`` says why a card
+    does not answer.
     """
 
     cards: dict[UUID, Card]
@@ -77,6 +78,7 @@ class CardResolution:
     found: Mapping[UUID, Card] = field(default_factory=dict)
     terms: Mapping[UUID, frozenset[int]] = field(default_factory=dict)
     over: Mapping[UUID, UUID] = field(default_factory=dict)
+    retracted: Mapping[UUID, Card] = field(default_factory=dict)
 
     def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
         """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
@@ -159,12 +161,12 @@ class CardResolver:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
                 edges = await (await _edges(connection, scope, list(found))).fetchall()
             chained = [card for card, row in found.items() if _needs_chain(question, scope, row)]
-            if chained := [*chained, *(state for _, state in of_turns)]:
+            if chained := [*chained, *(state for _, state, _ in of_turns)]:
                 edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             later = await _later(connection, question, scope, found, marks)
-            named |= later.keys()
+            named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
             others: dict[UUID, Card] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
@@ -232,7 +234,7 @@ def _judged(  # noqa: C901 - one branch a reason
     others: Mapping[UUID, Card],
     edges: Sequence[RelationEdge],
     disputes: Sequence[Dispute],
-    of_turns: Sequence[tuple[UUID, UUID]],
+    of_turns: Sequence[tuple[UUID, UUID, bool]],
 ) -> CardResolution:
     known = {**others, **found}
     edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
@@ -274,14 +276,19 @@ def _judged(  # noqa: C901 - one branch a reason
                 if question.intent == "present":
                     out[card] = f"{last} took its place"
     ended: dict[UUID, set[UUID]] = {}
-    for episode, state in of_turns:
+    for episode, state, _ in of_turns:
         ended.setdefault(episode, set()).add(
             latest_in_chain(state, edges, begun)[-1] if state in known else state
         )
+    stated = {(episode, state) for episode, state, _ in of_turns}
     over = {
         episode: latest.pop()
         for episode, latest in ended.items()
-        if episode in evidence and len(latest) == 1 and (episode, *latest) not in of_turns
+        if episode in evidence and len(latest) == 1 and (episode, *latest) not in stated
+    }
+    sound = {episode for episode, _, retracted in of_turns if not retracted}
+    wrong = {
+        episode: known[state] for episode, state, _ in of_turns if episode not in sound and state in known
     }
     for episode, successor in over.items():
         raise_to(successor, evidence[episode])
@@ -295,7 +302,9 @@ def _judged(  # noqa: C901 - one branch a reason
         if edge.predicate == "contradicts" and not out.keys() & {edge.from_card, edge.to_card}
     ]
     cards = {card: row for card, row in found.items() if card not in out}
-    return CardResolution(cards, {card: evidence[card] for card in cards}, tuple(conflicts), out, over=over)
+    return CardResolution(
+        cards, {card: evidence[card] for card in cards}, tuple(conflicts), out, over=over, retracted=wrong
+    )
 
 
 def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:

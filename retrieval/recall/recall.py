@@ -114,6 +114,7 @@ def asked_for(found: Found, ask: Ask) -> Asked:
         question=found.question,
         user_id=ask.user_id,
         over=found.resolution.over,
+        retracted=found.resolution.retracted.keys(),
         disputed=frozenset(
             card
             for conflict in (*found.resolution.conflicts, *found.overlaid.conflicts)
@@ -267,7 +268,12 @@ class Recall:
                     places,
                     now,
                     pending=card.card_id in overlaid.pending,
-                    newer=_words_of(cards.get(ranking.newer.get(card.card_id, card.card_id)), card),
+                    newer=_words_of(
+                        cards.get(ranking.newer[card.card_id])
+                        if card.card_id in ranking.newer
+                        else resolution.retracted.get(card.card_id),
+                        card,
+                    ),
                     beside=beside(
                         card,
                         [

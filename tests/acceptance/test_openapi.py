@@ -111,6 +111,14 @@ class Known:
         )
         assert opened.status_code == 201, opened.text
         self.problem: str = opened.json()["problem_id"]
+        ends = {"from_card": self.cards[0], "to_card": self.cards[1]}
+        related = WEB.post(
+            f"{self.write_url}/v1/relations",
+            headers=stack.administrator,
+            json={"user_id": self.user, **ends, "predicate": "related_to", "reason": "both said"},
+        )
+        assert related.status_code == 202, related.text
+        self.relation: str = related.json()["event_id"]
         reading = WEB.put(f"{self.write_url}/v1/modes/reading", json={"user_id": self.user})
         assert reading.status_code == 200, reading.text
 
@@ -129,7 +137,7 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]),
+            ("problem_id", [self.problem]), ("relation_id", [self.relation]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):
             case.query["dry_run"] = "true"  # the user serves the other requests, too

@@ -144,6 +144,9 @@ _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
 )
+_WITHDRAW_RELATION: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/relations/{relation_id}/withdraw"
+)
 
 
 class Operations:
@@ -507,6 +510,14 @@ class Operations:
         """Confirm that a card is still right. Other fields: by, note, verified_at, request_id."""
         return self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
+    def withdraw_relation(
+        self, user_id: str, relation_id: str, reason: str, **more: object
+    ) -> types.Accepted:
+        """Take a relation back, or a withdrawal; both stay in the log. Other fields: agent_id."""
+        return self._send(
+            _WITHDRAW_RELATION, {"user_id": user_id, "relation_id": relation_id, "reason": reason}, more
+        )
+
 
 class AsyncOperations:
     """The methods of :class:`~cardlog_client.client.AsyncClient`: those of :class:`Operations` as coroutines."""
@@ -795,3 +806,10 @@ class AsyncOperations:
 
     async def verify_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
         return await self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def withdraw_relation(
+        self, user_id: str, relation_id: str, reason: str, **more: object
+    ) -> types.Accepted:
+        return await self._send(
+            _WITHDRAW_RELATION, {"user_id": user_id, "relation_id": relation_id, "reason": reason}, more
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from uuid import UUID
@@ -46,13 +46,14 @@ class Asked:
     """One question.
 
     ``disputed`` are the cards of conflicts that wait for a verdict. Until then the old value holds. ``over`` names, for
-    a turn whose only fact another card superseded, that card.
+    a turn whose only fact another card superseded, that card. ``retracted`` are turns whose facts all were retracted.
     """
 
     question: Question
     user_id: str
     disputed: frozenset[UUID] = frozenset()
     over: Mapping[UUID, UUID] = field(default_factory=dict)
+    retracted: Collection[UUID] = ()
     context_layer: str | None = None
     modes: Modes | None = None
     first_mode: str | None = None

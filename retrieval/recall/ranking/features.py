@@ -53,7 +53,7 @@ def features_of(
     if asked.about_now:
         if candidate.revised or candidate.revises:
             values["revised"], values["revises"] = candidate.revised, candidate.revises
-        if not holds(card, question):
+        if not holds(card, question) or card.card_id in asked.retracted:
             values["superseded"] = 1.0
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)

@@ -101,20 +101,76 @@ def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
     memory.post("relations", from_card=cards[2], to_card=cards[0], reason="back", predicate="related_to")
 
 
-def test_an_agents_words_change_no_card(memory: Memory) -> None:
+def test_only_a_retraction_changes_a_card(memory: Memory) -> None:
     cards = [memory.state("residence", city, day(n)) for n, city in enumerate(("Rome", "Milan"))]
     memory.fold()
     before = memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall()
-    for predicate in (
-        "update", "expands", "qualifies", "contradicts", "retracts", "same_as", "parent_of", "related_to",
-        "affects_state",
-    ):  # fmt: skip
+    for predicate in ("update", "expands", "qualifies", "parent_of", "related_to", "affects_state"):
         memory.post(
             "relations", from_card=str(cards[1]), to_card=str(cards[0]), predicate=predicate, reason="so"
         )
     memory.fold()
     assert memory.connection.execute("SELECT c::text FROM cards.cards c ORDER BY 1").fetchall() == before
-    assert count(memory.connection, "cards.relations WHERE NOT implied") == 9
+    assert count(memory.connection, "cards.relations WHERE NOT implied") == 6
+
+
+def residences(memory: Memory, status: str = "current") -> list[str]:
+    memory.fold()
+    return [card["value"] for card in memory.get("cards", kind="state", status=status)["cards"]]
+
+
+def test_a_retraction_holds_until_it_is_withdrawn_and_what_is_said_again_holds_again(memory: Memory) -> None:
+    milan, rome = memory.state("residence", "Milan", day(0)), memory.state("residence", "Rome", day(5))
+    wrong = memory.event("I never lived in Rome", day(6))
+    assert residences(memory) == ["Rome"]
+    ends = {"from_card": str(wrong), "to_card": str(rome)}
+    body: dict[str, Any] = {**ends, "predicate": "retracts", "reason": "a joke"}
+    retraction = memory.post("relations", **body)
+    assert residences(memory) == ["Milan"]
+    assert residences(memory, "retracted") == ["Rome"]
+    problem = memory.post(f"cards/{rome}/verify", answers=409)
+    assert (problem["field"], problem["title"]) == ("card_id", "Retracted")
+
+    back = f"relations/{retraction['event_id']}/withdraw"
+    withdrawal = memory.post(back, reason="it was true")
+    assert memory.post(back, reason="it was true") == {**withdrawal, "duplicate": True}
+    assert residences(memory) == ["Rome"]
+    memory.post(f"cards/{rome}/verify")
+    memory.post(f"relations/{withdrawal['event_id']}/withdraw", reason="it was a joke after all")
+    assert residences(memory) == ["Milan"]
+    memory.post("relations", **body)
+    assert residences(memory) == ["Milan"]
+
+    again = memory.state("residence", "Rome", day(9))
+    assert residences(memory) == ["Rome"]
+    assert memory.get(f"cards/{again}")["turn_ids"] == ["t-0114"]
+    assert memory.get(f"cards/{milan}")["superseded_at"].startswith("2026-01-14")
+
+
+@pytest.mark.parametrize(
+    ("held", "contrary"),
+    [("same_as", "retracts"), ("retracts", "update"), ("contradicts", "same_as"), ("expands", "contradicts")],
+)
+def test_relations_that_contradict_each_other_are_refused(memory: Memory, held: str, contrary: str) -> None:
+    old, new = memory.event("Alex has a pet", day(0)), memory.event("Alex has a dog", day(9))
+    memory.fold()
+    holds = memory.post("relations", from_card=str(new), to_card=str(old), predicate=held, reason="so")
+    for from_card, to_card in ((new, old), (old, new)):
+        body = {"from_card": str(from_card), "to_card": str(to_card), "reason": "so"}
+        problem = refused(memory, "relations", 409, "predicate", predicate=contrary, **body)
+        assert problem["relation_id"] == holds["event_id"]
+    memory.post(f"relations/{holds['event_id']}/withdraw", reason="no")
+    memory.post("relations", from_card=str(new), to_card=str(old), predicate=contrary, reason="so")
+
+
+def test_a_withdrawal_of_nothing_is_refused(memory: Memory) -> None:
+    old, new = memory.event("a pet", day(0)), memory.event("a dog", day(9))
+    memory.fold()
+    made = memory.post("relations", from_card=str(new), to_card=str(old), predicate="expands", reason="so")
+    refused(memory, f"relations/{uuid4()}/withdraw", 404, "relation_id", reason="so")
+    refused(memory.of("eve"), f"relations/{made['event_id']}/withdraw", 404, "relation_id", reason="so")
+    refused(memory, f"relations/{old}/withdraw", 404, "relation_id", reason="so")
+    refused(memory, f"relations/{made['event_id']}/withdraw", 422, "reason")
 
 
 # --- verifications

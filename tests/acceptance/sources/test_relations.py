@@ -1,0 +1,86 @@
+"""Relations between facts: a wrong one buries nothing, and a turn whose fact is over says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.stack import Running
+from tests.support.web import WEB
+
+NOW = "2026-06-01T00:00:00Z"
+
+
+def told(stack: Running, path: str, **query: Any) -> Any:
+    answer = WEB.get(f"{stack.read_url}/v1/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def sent(stack: Running, path: str, **body: Any) -> Any:
+    answer = WEB.post(f"{stack.write_url}/v1/{path}", json=body)
+    assert answer.status_code == 202, answer.text
+    stack.wait()
+    return answer.json()
+
+
+def say(stack: Running, user: str, *texts: tuple[str, str]) -> None:
+    for at, text in texts:
+        stack.redis.xadd("turns", {"user_id": user, "text": text, "said_at": f"{at}T09:00:00+00:00"})
+    stack.wait()
+
+
+def states(stack: Running, user: str, key: str, status: str = "current") -> list[str]:
+    cards = told(stack, "cards", user_id=user, kind="state", concept_key=key, status=status)["cards"]
+    return [card["content"] for card in cards]
+
+
+def prompt(stack: Running, user: str, query: str) -> list[str]:
+    """Returns the lines of a prompt that hold cards and facts."""
+    body = {"user_id": user, "query": query, "as_of": NOW}
+    answer = WEB.post(f"{stack.read_url}/v1/context", json=body).raise_for_status().json()
+    return [line for line in answer["text"].splitlines() if line.startswith(("<state", "<event", "<facts"))]
+
+
+def document(stack: Running, user: str) -> str:
+    return str(told(stack, f"memory/{user}")["document"])
+
+
+def test_a_wrong_edge_buries_no_fact(stack: Running) -> None:
+    say(stack, "iris", ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "My sister is called Ada."))
+    [peanuts] = told(stack, "cards", user_id="iris", kind="state", concept_key="allergy")["cards"]
+    [ada] = told(stack, "cards", user_id="iris", kind="state", concept_key="sibling")["cards"]
+    assert "peanut" in document(stack, "iris").casefold()
+
+    edge = sent(
+        stack,
+        "relations",
+        user_id="iris",
+        from_card=ada["card_id"],
+        to_card=peanuts["card_id"],
+        predicate="retracts",
+        reason="misheard",
+    )
+    assert states(stack, "iris", "allergy") == []
+    assert "peanut" not in document(stack, "iris").casefold()
+    [line] = [line for line in prompt(stack, "iris", "what am I allergic to?") if "peanuts" in line]
+    assert line.startswith("<event")
+    assert 'newer="perhaps no longer: Is allergic to peanuts"' in line
+
+    say(stack, "iris", ("2026-04-01", "I'm allergic to peanuts."))
+    assert states(stack, "iris", "allergy") == ["Is allergic to peanuts"]
+    assert "peanut" in document(stack, "iris").casefold()
+    assert prompt(stack, "iris", "what am I allergic to?")[0].startswith('<state n="1" said="2026-04-01"')
+
+    undone = sent(stack, f"relations/{edge['event_id']}/withdraw", user_id="iris", reason="it was right")
+    assert states(stack, "iris", "allergy", "retracted") == []
+    assert prompt(stack, "iris", "what am I allergic to?")[0].startswith('<state n="1" said="2026-03-01"')
+    sent(stack, f"relations/{undone['event_id']}/withdraw", user_id="iris", reason="it was misheard")
+    assert states(stack, "iris", "allergy", "retracted") == ["Is allergic to peanuts"]
+
+
+def test_a_turn_whose_fact_is_over_says_so_and_stands_below_what_replaced_it(stack: Running) -> None:
+    say(stack, "wei", ("2026-03-01", "I live in Taipei."), ("2026-04-01", "I moved to Taichung."))
+    lines = prompt(stack, "wei", "where do I live?")
+    [old] = [line for line in lines if "Taipei" in line]
+    assert "Taichung" in lines[0]
+    assert 'newer="perhaps no longer: ' in old
