@@ -52,6 +52,7 @@ class Services:
     to_accept: str
     to_refuse: str
     erasure: str = ""
+    relation: str = ""
     problem: str = ""
     left_out: str = ""
     to_approve: str = ""
@@ -97,6 +98,19 @@ def _kept_things(services: Services) -> tuple[str, str]:
     opened = services.write.post("/v1/memory/ada/problems", json=trouble, headers=key)
     assert opened.status_code == 201, opened.text
     return erased.json()["erasure_id"], opened.json()["problem_id"]
+
+
+def _relation(services: Services) -> str:
+    """Relates two of ada's cards, and returns the id of the relation."""
+    link = {
+        "from_card": services.dog,
+        "to_card": services.diary,
+        "predicate": "related_to",
+        "reason": "asked her",
+    }
+    made = services.write.post("/v1/relations", json={"user_id": "ada"} | link, headers=services.key())
+    assert made.status_code == 202, made.text
+    return str(made.json()["event_id"])
 
 
 def _kept_document(services: Services) -> list[str]:
@@ -163,10 +177,12 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             ids = map(str, (home, dog, job, diary, row[0], first, second))
             made = Services(connection, write, read, embed, settings, *ids)
             erasure, problem = _kept_things(made)
+            relation = _relation(made)
             left_out, to_approve, to_decline = _kept_document(made)
             yield replace(
                 made,
                 erasure=erasure,
+                relation=relation,
                 problem=problem,
                 left_out=left_out,
                 to_approve=to_approve,
