@@ -24,6 +24,12 @@ SELECT position FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target IN ('card', 'statement') AND id = %(card)s::uuid AND detail = %(kind)s
 LIMIT 1;
 
+-- name: relation_that_holds
+-- The relation that an event made, whoever appended the event.
+SELECT id AS from_card, detail AS predicate, leads_to AS to_card FROM cards.command_targets
+WHERE user_id = %(user_id)s AND target = 'relation' AND made_by = %(relation)s::uuid
+LIMIT 1;
+
 -- name: retracted
 -- A card of a state or of knowledge that a relation retracts. What is said again is another card.
 SELECT r.made_by FROM cards.command_targets r

@@ -93,9 +93,8 @@ def withdraw(
     A repeated command appends nothing. Raises a 404 problem when the user has no such relation within reach, and the
     problems of :func:`relate` when the relation cannot hold again.
     """
-    named = first_event(connection, user_id, _key(relation_id))
-    link = None if named is None else named.payload
-    if not isinstance(link, Relation) or not all(
+    link = _named(connection, user_id, relation_id)
+    if link is None or not all(
         reached(connection, user_id, command.reach, card) for card in (link.from_card, link.to_card)
     ):
         raise missing("relation", "relation_id")
@@ -107,6 +106,18 @@ def withdraw(
         return None if over else _decision(_made_from(ConnectionWithdrawn, link, reason))
 
     return decide(_Stream(connection, user_id, command, link), rule)
+
+
+def _named(connection: Connection, user_id: str, relation_id: UUID) -> Relation | None:
+    """Returns the relation or the withdrawal of an event, or None. An extractor's relation is known from the cards."""
+    named = first_event(connection, user_id, _key(relation_id))
+    if named is not None:
+        return named.payload if isinstance(named.payload, Relation) else None
+    row = first_row(connection, "relation_that_holds", user_id=user_id, relation=relation_id)
+    if row is None:
+        return None
+    from_card, predicate, to_card = row
+    return CardsConnected(from_card=from_card, predicate=predicate, to_card=to_card, reason="")
 
 
 def _made_from(kind: type[_R], link: Relation, reason: str) -> _R:

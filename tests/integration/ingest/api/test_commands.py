@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from events.platform.database import Connection
+from events.types.relations import CardsConnected
 from ingest.api.transactions import commanding
 from tests.support.conversing import Memory, day, remembering
 from tests.support.projectors.folding import count
@@ -161,6 +162,17 @@ def test_relations_that_contradict_each_other_are_refused(memory: Memory, held: 
         assert problem["relation_id"] == holds["event_id"]
     memory.post(f"relations/{holds['event_id']}/withdraw", reason="no")
     memory.post("relations", from_card=str(new), to_card=str(old), predicate=contrary, reason="so")
+
+
+def test_a_relation_that_an_extractor_made_is_withdrawn(memory: Memory) -> None:
+    milan, rome = memory.state("residence", "Milan", day(0)), memory.state("residence", "Rome", day(5))
+    wrong = memory.event("I never lived in Rome", day(6))
+    link = CardsConnected(from_card=wrong, to_card=rome, predicate="retracts", reason="the words say so")
+    extracted = memory.say(link, day(6), actor="extractor")
+    assert residences(memory) == ["Milan"]
+    memory.post(f"relations/{extracted}/withdraw", reason="it was true")
+    assert residences(memory) == ["Rome"]
+    assert memory.get(f"cards/{milan}")["superseded_at"].startswith("2026-01")
 
 
 def test_a_withdrawal_of_nothing_is_refused(memory: Memory) -> None:
