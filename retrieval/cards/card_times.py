@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from projectors.cards.card import Card
-from retrieval.cards.event_time import time_passed
+from retrieval.cards.event_time import last_moment, time_passed
 from retrieval.cards.told_times import ToldTime, told_day, told_point, told_time, zone_of
 
 Plan = Literal["open", "time passed", "off"]
+_INSTANT = timedelta(microseconds=1)
 
 
 def times_of(card: Card) -> dict[str, str]:
     """Returns the times of a card by name, in reading order.
 
     An event has ``at`` (a minute), ``on`` (a day), ``in`` (a month, year or decade), ``about`` (roughly), or ``from``
-    and ``to`` (a stretch, with its last day). A state has ``since`` and ``until``. ``said`` is the day of the turn. It
-    stands alone when the words name no time. ``time`` is ``"unresolved"`` when the words name a time that was not
-    resolved. ``or`` is the other reading of an ambiguous time. ``value`` is the value of a state that is a time.
+    and ``to`` (a stretch, with its last day). A state has ``since`` and ``until``. An event whose words name only its
+    end ("by Friday") has ``until``, its last day. ``said`` is the day of the turn. It is there when the words name no
+    beginning, or tell it only roughly. ``time`` is ``"unresolved"`` when the words name a time that was not resolved.
+    ``or`` is the other reading of an ambiguous time. ``value`` is the value of a state that is a time.
     """
     zone = zone_of(card.time_zone)
     times: dict[str, str] = {}
@@ -28,12 +30,16 @@ def times_of(card: Card) -> dict[str, str]:
         times["from" if told.form == "from" else told.form] = told.start
         if told.end is not None:
             times["to"] = told.end
+        if told.form == "about":
+            times["said"] = told_day(card.said_at, zone)
     elif card.kind == "state" and card.effective_at is not None and _is_named(card, card.effective_at):
         told = told_point(card.effective_at, card.time_grain, zone)
         times["since"] = told.text
     else:
         times["said"] = told_day(card.said_at, zone)
-        if card.time_resolved is False:
+        if (end := last_moment(card)) is not None:
+            times["until"] = told_day(end - _INSTANT, zone)
+        elif card.time_resolved is False:
             times["time"] = "unresolved"
     if told is not None and card.alternative_at is not None:
         times["or"] = _alternative(card, card.alternative_at)

@@ -7,6 +7,7 @@ therefore the same for every question, byte for byte.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +42,10 @@ _NEWER = 120
 """The characters of the later words that stand beside a card which perhaps no longer holds."""
 _LEADING = 5
 """The first cards, whose turn words count as part of the card. Words of later turns take what room is left."""
+_SHORT_CARD = 60
+"""The tokens of a short card with its time."""
+_MOST_CARDS = 50
+"""The most cards of a prompt that does not say how many."""
 # Characters that XML 1.0 does not allow, escaped or not.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -95,13 +100,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """A card as escaped text. ``turn`` is the element of the turn words, or empty."""
+    """A card as escaped text. ``turn`` has an excerpt of its turn, ``whole`` all words; both may be empty."""
 
     card_id: UUID
     kind: str
     attributes: str
     content: str
     turn: str
+    whole: str
 
     def text(self, number: int) -> str:
         return f'<{self.kind} n="{number}"{self.attributes}>{self.content}{self.turn}</{self.kind}>'
@@ -124,6 +130,11 @@ def guard_rules_version() -> str:
     return found[1]
 
 
+def cards_within(token_budget: int) -> int:
+    """Returns how many cards to ask for, so that they can fill the budget."""
+    return min(_MOST_CARDS, max(_LEADING, token_budget // _SHORT_CARD))
+
+
 def context_of(
     answer: RecallAnswer,
     token_budget: int | None = None,
@@ -141,7 +152,8 @@ def context_of(
     them in the same way.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
-    cards with the lowest scores. The words of a turn stand beside its card while there is room, the best card first.
+    cards with the lowest scores. What room is left goes to the words of the turns, the best card first: an excerpt of
+    each, then the whole words.
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
     asked_budget = token_budget
@@ -194,13 +206,13 @@ def context_of(
             for one in elements
             if _tokens(answer, [replace(one, turn="")]) <= token_budget
         ]
-        turns = {one.card_id: one.turn for one in elements}
-        leading = [replace(one, turn=turns[one.card_id]) for one in plain[:_LEADING]]
+        whole = {one.card_id: one for one in elements}
+        leading = [whole[one.card_id] for one in plain[:_LEADING]]
         count = max(
             _fitting(answer, [*leading, *plain[_LEADING:]], token_budget),
             _fitting(answer, plain[:_LEADING], token_budget),
         )
-        elements = _with_turns(plain[:count], turns, token_budget - _tokens(answer, plain[:count]))
+        elements = _with_turns(plain[:count], whole, token_budget - _tokens(answer, plain[:count]))
     shown = {one.card_id for one in elements}
     return Prompt(
         blocks=_blocks(answer, elements, first, troubles, told, aims),
@@ -219,19 +231,20 @@ def _fitting(answer: RecallAnswer, elements: Sequence[_Element], token_budget: i
     )
 
 
-def _with_turns(elements: Sequence[_Element], turns: Mapping[UUID, str], room: int) -> list[_Element]:
-    """Gives the elements their turn words while these fit into ``room`` tokens.
+def _with_turns(elements: Sequence[_Element], whole: Mapping[UUID, _Element], room: int) -> list[_Element]:
+    """Gives the elements words of their turns while these fit into ``room`` tokens, the best card first.
 
-    The tokens of an element inside another add to the tokens of the outer one.
+    Every card gets an excerpt before one gets the whole words. The tokens of an element inside another add to the
+    tokens of the outer one.
     """
-    given = []
-    for one in elements:
-        tokens = count_tokens(turns[one.card_id])
-        if tokens <= room:
-            room -= tokens
-            given.append(replace(one, turn=turns[one.card_id]))
-        else:
-            given.append(one)
+    given = list(elements)
+    for all_words in (False, True):
+        for place, one in enumerate(given):
+            turn = whole[one.card_id].whole if all_words else whole[one.card_id].turn
+            tokens = count_tokens(turn) - count_tokens(one.turn)
+            if tokens <= room:
+                room -= tokens
+                given[place] = replace(one, turn=turn)
     return given
 
 
@@ -317,14 +330,19 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
     if found.perhaps_no_longer is not None:
         attributes["newer"] = "perhaps no longer: " + _in_short(found.perhaps_no_longer.content)
     attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
-    words = turn_words(found) if found.beside else ""
+    excerpt, whole = (turn_words(found), turn_words(found, sys.maxsize)) if found.beside else ("", "")
     return _Element(
         card_id=found.card_id,
         kind=card.kind,
         attributes=_attributes(attributes),
         content=_text(card.content),
-        turn=f"<turn>{_text(words)}</turn>" if words else "",
+        turn=_turn(excerpt),
+        whole=_turn(whole),
     )
+
+
+def _turn(words: str) -> str:
+    return f"<turn>{_text(words)}</turn>" if words else ""
 
 
 def _in_short(words: str) -> str:

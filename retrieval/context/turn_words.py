@@ -9,8 +9,8 @@ from events.language.chinese_script import to_simplified
 from retrieval.context.token_estimate import count_tokens
 from retrieval.recall.answer import CardAnswer
 
-MOST_TOKENS = 60
-"""The most tokens of the words beside one card."""
+EXCERPT = 60
+"""The tokens of an excerpt of a turn."""
 _LONGEST = 4000  # characters that are looked at
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
 _WORD = re.compile(
@@ -20,8 +20,8 @@ _SPACE = re.compile(r"\s+")
 _BREAK = re.compile(r"\s\S*$")
 
 
-def turn_words(answer: CardAnswer) -> str:
-    """Returns what the other cards of the turn add to the card, in at most ``MOST_TOKENS`` tokens. It may be empty.
+def turn_words(answer: CardAnswer, room: int = EXCERPT) -> str:
+    """Returns what the other cards of the turn add to the card, in at most ``room`` tokens. It may be empty.
 
     A sentence is left out when the card, or a sentence before it, says all its words. The last sentence may be cut at
     a word; it then ends in "…".
@@ -29,7 +29,6 @@ def turn_words(answer: CardAnswer) -> str:
     shown = _plain(answer.card.content)
     heard = _heard(answer.card.content[:_LONGEST])
     words: list[str] = []
-    room = MOST_TOKENS
     for sentence in _sentences([beside.content for beside in answer.beside]):
         plain, said = _plain(sentence), _heard(sentence)
         if plain in shown or said <= heard:

@@ -49,7 +49,7 @@ from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
 from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
-from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.context.context import BudgetTooSmallError, Prompt, cards_within, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.episodes.reader import EpisodeReader
@@ -150,6 +150,14 @@ class RecallIn(BaseModel):
 class ContextIn(RecallIn):
     """One question, answered as prompt blocks."""
 
+    k: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=200,
+            description="the most cards; by default 5, or as many as a token budget may hold",
+        ),
+    ] = 5
     token_budget: Annotated[
         int | None,
         Field(ge=1, le=1_000_000, description="the most tokens of the prompt, by Cardlog's estimate"),
@@ -213,6 +221,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         tags=["recall"],
     )
     async def context(body: ContextIn, caller: Reader) -> resources.Prompt:
+        if body.token_budget is not None and "k" not in body.model_fields_set:
+            body = body.model_copy(update={"k": cards_within(body.token_budget)})
         asked = asked_by(caller, ask_of(body))
         question = for_prompt(asked, knowledge=settings.knowledge_inject)
         answer = await answered(caller, body.wait_for, question)

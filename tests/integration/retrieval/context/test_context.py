@@ -83,6 +83,10 @@ def test_a_budget_is_kept_and_one_that_is_too_small_names_the_least_that_works(m
         assert least < some["tokens"] <= least + 250
         assert some["cards"]
         assert some["left_out"]
+        assert len(prompt(client, "apples at the market")["cards"]) == 5
+        full = prompt(client, "apples at the market", token_budget=least + 1_000)
+        assert len(full["cards"]) == 8
+        assert len(prompt(client, "apples at the market", token_budget=least + 1_000, k=6)["cards"]) == 6
 
 
 def test_knowledge_is_offered_unless_it_is_switched_off(memory: Memory) -> None:

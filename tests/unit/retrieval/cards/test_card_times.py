@@ -46,6 +46,20 @@ def test_a_named_time_that_was_not_resolved_is_marked() -> None:
     assert when_of(child) == "said 2026-04-02, time unresolved"
 
 
+def test_a_plan_until_a_day_names_its_last_day_and_passes_with_it() -> None:
+    by_friday = event(time_resolved=False, occurred_until=SAID + 3 * DAY, event_status="planned")
+    assert when_of(by_friday) == "said 2026-04-02 until 2026-04-04"
+    assert [plan_of(by_friday, SAID + days * DAY) for days in (2, 3)] == ["open", "time passed"]
+    assert plan_of(event(time_resolved=False, event_status="planned"), SAID + 99 * DAY) == "open"
+
+
+def test_a_rough_time_of_an_event_tells_when_it_was_said() -> None:
+    rough = event(
+        occurred_at=SAID - 730 * DAY, occurred_until=SAID - 729 * DAY, time_grain="year", time_resolved=True
+    )
+    assert times_of(rough) == {"about": "2024", "said": "2026-04-02"}
+
+
 def test_an_ambiguous_time_has_both_readings() -> None:
     friday = datetime(2026, 3, 26, 16, tzinfo=UTC)
     ran = event(

@@ -16,7 +16,7 @@ from ingest.extraction.memory_blocks import without_memory_blocks
 from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import BudgetTooSmallError, context_of, guard_rules_version, stable_block
 from retrieval.context.token_estimate import count_tokens
-from retrieval.context.turn_words import MOST_TOKENS
+from retrieval.context.turn_words import EXCERPT
 from retrieval.recall.answer import Beside, CardAnswer, RecallAnswer
 from tests.support.cards import answering
 from tests.support.cards import card as made
@@ -260,11 +260,28 @@ def test_the_words_of_the_turn_stand_beside_a_card_once() -> None:
 def test_the_words_of_a_turn_are_bounded(said: list[str]) -> None:
     prompt = context_of(answer([card(1, beside=said)]))
     [found] = ElementTree.fromstring(f"<prompt>{prompt.text}</prompt>").iterfind("memory/*")
-    assert count_tokens("".join(child.text or "" for child in found)) <= 2 * MOST_TOKENS
+    assert count_tokens("".join(child.text or "" for child in found)) <= 2 * EXCERPT
     bare = context_of(answer([card(1)])).tokens
     tight = context_of(answer([card(1, beside=said)]), bare)
     assert tight.tokens == bare
     assert [one.card_id for one in tight.cards] == [UUID(int=1)]
+
+
+def test_the_room_that_is_left_goes_to_the_whole_words_of_the_best_turns() -> None:
+    said = " ".join(
+        f"The number of the {name} bus is a secret of the town." for name in ("red", "old", "last", "late")
+    )
+    cards = [card(n, content=f"took bus {n}", beside=[said]) for n in (1, 2)]
+    excerpts = context_of(answer(cards))
+    assert excerpts.text.count("…</turn>") == 2
+    whole = context_of(answer(cards), 2 * excerpts.tokens)
+    assert whole.text.count(f"<turn>{said}</turn>") == 2
+    for spare in range(1, whole.tokens - excerpts.tokens):
+        some = context_of(answer(cards), excerpts.tokens + spare)
+        assert some.tokens <= excerpts.tokens + spare
+        first, second = (line for line in some.text.splitlines() if line.startswith("<state"))
+        assert said in first or said not in second
+    assert said in first
 
 
 # Cards as conversations of some weeks give them: half of them name a time.
