@@ -11,7 +11,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from events.http.errors import MEDIA_TYPE, ProblemError
-from events.http.guard import security_headers
+from events.http.headers import security_headers
 from events.platform.settings import Settings
 
 HEAD_BYTES = 64 * 1024

@@ -122,8 +122,9 @@ class Stack:
         key_file = self._data / first_key.FILE
         with parts.part("the tables"):
             settings = self._with_tables(settings, key_file)
-        environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
+        settings = replace(settings, write_url=urls[0], read_url=urls[1])
+        environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         # A question needs the read service, which takes longest: the workers start when a service answers.
         for name, listener in zip(("write", "read"), listeners, strict=True):
             arguments = ["serve", name, "--fd", str(listener.fileno())]
@@ -398,6 +399,8 @@ def _environment(settings: Settings) -> dict[str, str]:
         variable_of("tls_cert_file"): "",
         variable_of("tls_key_file"): "",
         variable_of("auth"): settings.auth,
+        variable_of("write_url"): settings.write_url,
+        variable_of("read_url"): settings.read_url,
         variable_of("api_key"): "",  # services check keys and send none
         "PYTHONUNBUFFERED": "1",
     }

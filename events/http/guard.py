@@ -22,6 +22,8 @@ from events.access.fair_share import Asker, FairShare
 from events.access.principal import Principal
 from events.http.body import parsed
 from events.http.errors import MEDIA_TYPE, ProblemError, invalid
+from events.http.headers import security_headers
+from events.http.passing_on import is_passed_on
 from events.platform.settings import Settings
 from events.types.turn_contract import TurnInvalidError, text_of
 
@@ -32,14 +34,14 @@ JSON = "cardlog.json"
 """The key of the ASGI scope of the parsed body. A request without a body has no such key."""
 PRINCIPAL = "cardlog.principal"
 """The key of the ASGI scope under which authentication puts who asks."""
+PUSH_BYTES = 16 * 1024 * 1024
+"""Most bytes of a push of turns."""
 HELD_BYTES = 96 * 1024 * 1024
 """Most bytes that the bodies of all requests of a process take together. One key alone gets a third."""
 
 WAITS_S = 3.0
 """A request waits this long for a place. A refusal at once would cost more: its client asks again at once."""
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
-_PAGES = ("/docs",)
-"""Pages that set a content security policy of their own."""
 _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
 """Paths that do not count as requests. An operator of an overloaded service must still get an answer."""
 
@@ -88,7 +90,8 @@ class Guard:
     - Requests without a key, where others have one, share a quarter as many places of their own.
 
     ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.
-    Every answer has the security headers. ``routes`` are those of the app.
+    Every answer has the security headers. ``routes`` are those of the app. With ``passes_on`` the guard also reads the
+    bodies of requests for the other service.
     """
 
     def __init__(
@@ -97,10 +100,13 @@ class Guard:
         rules: Rules,
         routes: Sequence[BaseRoute] = (),
         authentication: Check | None = None,
+        *,
+        passes_on: bool = False,
     ) -> None:
         self._app = app
         self._rules = rules
         self._routes = routes
+        self._passes_on = passes_on
         self._checks: tuple[Check, ...] = (self._host, self._origin, _text, self._content)
         self._requests = self._strangers = ConcurrencyLimiter(rules.requests, WAITS_S, "requests")
         if authentication is not None:
@@ -155,8 +161,9 @@ class Guard:
         return self._requests.place(asker, line=line)
 
     def _takes_body(self, scope: Scope) -> bool:
-        return scope["method"] in _WITH_BODY and any(
-            route.matches(scope)[0] is Match.FULL for route in self._routes
+        return scope["method"] in _WITH_BODY and (
+            any(route.matches(scope)[0] is Match.FULL for route in self._routes)
+            or (self._passes_on and is_passed_on(scope, self._routes))
         )
 
     def _host(self, scope: Scope, headers: Headers) -> None:
@@ -250,25 +257,6 @@ class _Holding:
 
     asker: Asker
     bytes: int = 0
-
-
-def security_headers(path: str, *, secure: bool = False) -> list[tuple[bytes, bytes]]:
-    """Returns the headers that every answer has. ``secure``: the request came over TLS.
-
-    Answers hold a memory, so no cache keeps them, and no page shows them in a frame. The pages of the documentation
-    load scripts, so they have no content policy.
-    """
-    found = [
-        (b"cache-control", b"no-store"),
-        (b"referrer-policy", b"no-referrer"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"x-frame-options", b"DENY"),
-    ]
-    if path not in _PAGES:
-        found.append((b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"))
-    if secure:
-        found.append((b"strict-transport-security", b"max-age=31536000"))
-    return found
 
 
 def _secured(scope: Scope, send: Send) -> Send:

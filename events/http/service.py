@@ -25,6 +25,7 @@ from events.http.docs_page import add_docs
 from events.http.errors import ProblemError, invalid, missing
 from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
+from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
 from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
 from events.resources.resource import Resource
@@ -71,12 +72,14 @@ def install(
     bodies: Mapping[str, int] | None = None,
     audit: AuditLog | None = None,
     authentication: Authentication | None = None,
+    other: str = "",
 ) -> None:
     """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
     The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
     with larger bodies. ``audit`` records the requests; None records none. Without ``authentication`` every request has
-    every right. The caller's lifespan must enter :func:`running`.
+    every right. ``other`` is the URL of the service that gets the requests that no route of this one fits. The caller's
+    lifespan must enter :func:`running`.
     """
     settings = settings or Settings()
     rules = rules_of(settings, bodies)
@@ -88,9 +91,14 @@ def install(
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type"],
         )
-    app.add_middleware(Guard, rules=rules, routes=app.router.routes, authentication=authentication)
+    routes = app.router.routes
+    if other:
+        app.add_middleware(PassingOn, address=other, routes=routes)
+    app.add_middleware(
+        Guard, rules=rules, routes=routes, authentication=authentication, passes_on=bool(other)
+    )
     if audit is not None:
-        app.add_middleware(AuditMiddleware, log=audit, routes=app.router.routes)
+        app.add_middleware(AuditMiddleware, log=audit, routes=routes)
         if audit.strict:
             app.router.dependencies.append(Depends(audit.begin))
     app.router.route_class = AnsweringRoute
@@ -114,17 +122,9 @@ def install(
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:
         path = request.url.path[:100]
-        if error.status_code == 404:
-            problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; see /docs")
-        elif error.status_code == 405:
-            allowed = ", ".join(_methods(request))
-            problem = ProblemError(
-                405,
-                "Method not allowed",
-                f"{request.method} is not allowed at {path!r}; use {allowed}",
-                headers={"allow": allowed},
-            )
-        elif error.status_code == 400:  # the framework answers 400 only for a body that it cannot decode
+        if error.status_code in (404, 405):
+            return _no_route(request, path)
+        if error.status_code == 400:  # the framework answers 400 only for a body that it cannot decode
             problem = invalid("(body)", "is not valid JSON in UTF-8")
         else:
             problem = ProblemError(error.status_code, str(error.detail), str(error.detail))
@@ -166,6 +166,28 @@ async def _known_parameters(request: Request) -> None:
                 if known
                 else "is not a parameter of this route, which has none; leave it out",
             )
+
+
+def _no_route(request: Request, path: str) -> Response:
+    """Answers a request that fits no route of this service, and none of the other one if that was asked."""
+    routes, other = request.app.router.routes, request.scope.get(OTHER, {})
+    allowed = sorted({*_methods(request), *filter(None, other.get("allow", "").split(", "))})
+    nearest = near(request.url.path, routes, *filter(None, (other.get(NO_ROUTE),)))
+    if allowed:
+        text = ", ".join(allowed)
+        problem = ProblemError(
+            405,
+            "Method not allowed",
+            f"{request.method} is not allowed at {path!r}; use {text}",
+            headers={"allow": text},
+        )
+    else:
+        hint = f"the nearest path is {nearest}" if nearest else "see /docs"
+        problem = ProblemError(404, "Not found", f"there is nothing at {path!r}; {hint}")
+    response = problem_response(problem)
+    if PASSED_ON in request.headers:
+        response.headers[NO_ROUTE] = nearest or ""
+    return response
 
 
 def _methods(request: Request) -> list[str]:

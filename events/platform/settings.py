@@ -374,10 +374,14 @@ class Settings:
     )
     pool_size: int = _setting(8, "database connections of one API process", least=1)
     read_url: str = _setting(
-        "", "read service that the command asks; empty: the service on this machine", form="http"
+        "",
+        "read service that the command and the write service ask; empty: the command asks the one on this machine",
+        form="http",
     )
     write_url: str = _setting(
-        "", "write service that the command calls; empty: the service on this machine", form="http"
+        "",
+        "write service that the command and the read service call; empty: the command calls the one on this machine",
+        form="http",
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "debug, info, warning or error"

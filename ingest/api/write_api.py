@@ -25,6 +25,7 @@ from events.http.access import Pusher
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
+from events.http.guard import PUSH_BYTES
 from events.http.places import Places
 from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
@@ -65,7 +66,6 @@ from ingest.recording.queue_health import QueueHealth, QueueMonitor
 
 logger = logging.getLogger(__name__)
 
-MAX_BODY_BYTES = 16 * 1024 * 1024
 PUSH_WAIT_S = 1.0
 
 
@@ -169,9 +169,10 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     install(
         app,
         settings,
-        bodies={"/v1/turns": MAX_BODY_BYTES},
+        bodies={"/v1/turns": PUSH_BYTES},
         audit=audit,
         authentication=authentication_of(settings, "write"),
+        other=settings.read_url,
     )
     app.include_router(status_router(overviews))
     erasures, commands = Places(settings.pool_size, "erasures"), Places(settings.pool_size, "commands")

@@ -26,6 +26,7 @@ from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
 from events.http.errors import ProblemError, invalid
+from events.http.guard import PUSH_BYTES
 from events.http.instants import Instant, refuse_future
 from events.http.limits import cost_of
 from events.http.metadata import DESCRIPTION as METADATA
@@ -202,7 +203,14 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         overviews.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
-    install(app, settings, audit=audit, authentication=authentication_of(settings, "read"))
+    install(
+        app,
+        settings,
+        bodies={"/v1/turns": PUSH_BYTES},
+        audit=audit,
+        authentication=authentication_of(settings, "read"),
+        other=settings.write_url,
+    )
 
     @app.post(
         "/v1/recall",
