@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
+from tests.support.waiting import eventually
+
 
 def url_of(server: str, database: str) -> str:
     """The server's URL with another database in it."""
@@ -24,6 +26,27 @@ def name_of(database: str) -> str:
 def execute(server: str, statement: str, *names: str) -> None:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+@contextmanager
+def backed_up(server: str, database: str) -> Iterator[str]:
+    """Makes a copy of a database that was in use, and gives the URL of the copy. The copy is dropped at the end.
+
+    Sessions that have not ended yet are ended, and none begins before the copy is made.
+    """
+    name = f"backup_{uuid.uuid4().hex}"
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+    execute(server, "ALTER DATABASE {} ALLOW_CONNECTIONS false", database)
+    try:
+        with psycopg.connect(server, autocommit=True) as owner:
+            eventually(lambda: not owner.execute(others, (database,)).fetchall())
+        execute(server, "CREATE DATABASE {} TEMPLATE {}", name, database)
+    finally:
+        execute(server, "ALTER DATABASE {} ALLOW_CONNECTIONS true", database)
+    try:
+        yield url_of(server, name)
+    finally:
+        execute(server, "DROP DATABASE {} WITH (FORCE)", name)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psycopg import sql
 from starlette.testclient import TestClient
 
 from events.access.principal import Principal
@@ -22,10 +21,9 @@ from projectors.parking.forgetting import ForgettingProjection
 from projectors.rebuild.rebuild import Rebuild
 from projectors.references.projector import ReferencesProjector
 from tests.integration.ingest.erasure.test_tombstones import eraser_of
-from tests.support.databases import execute, url_of
+from tests.support.databases import backed_up
 from tests.support.events.principals import As
 from tests.support.ingest.memories import Memory, words_in_tables
-from tests.support.waiting import eventually
 
 CANARY = "Zyxwortflosse"
 TEAM = team_owner("default", "kitchen")
@@ -116,22 +114,15 @@ def test_a_restored_backup_of_a_team_is_erased_again(
     memory.fold()
     file = tmp_path / "tombstones.jsonl"
     kitchen.client.close()
-    backup, database = f"backup_{id(memory):x}", connection.info.dbname
+    database = connection.info.dbname
     connection.close()
-    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
-    with connect(postgres_url, application="test") as owner:
-        eventually(lambda: not owner.execute(others, (database,)).fetchall())
-    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", backup, database)
-    try:
+    with backed_up(postgres_url, database) as backup:
         with connect(memory.settings.database_url, application="test") as again:
             subjects.erase_user(eraser_of(memory, file), again, "ada", TERMS)
-        restored = Memory(url_of(postgres_url, backup))
+        restored = Memory(backup)
         restored.projectors = memory.projectors
         with connect(restored.settings.database_url, application="test") as old:
             assert words_in_tables(old, CANARY)
             subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
             check_kept(restored, old)
             assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
-    finally:
-        with connect(postgres_url, application="test") as owner:
-            owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(backup)))

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from psycopg import sql
 
 from events.platform.database import Connection, connect
 from events.sealing import sealer as sealing
@@ -16,7 +15,7 @@ from ingest.erasure import subjects, tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
 from ingest.erasure.tombstones import TombstoneFileError
 from projectors.parking.forgetting import ForgettingProjection
-from tests.support.databases import execute, url_of
+from tests.support.databases import backed_up
 from tests.support.ingest.memories import Memory, words_in_tables
 
 CANARY = "Zyxwortflosse"
@@ -36,17 +35,15 @@ def test_a_restored_backup_is_erased_again(
     memory.say(connection, "bea", "I live in Montevideo.")
     memory.say(connection, "ada", f"I live in {CANARY}.")
     memory.understand(connection)
-    backup = f"backup_{id(memory):x}"
     database = connection.info.dbname
     connection.close()
-    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", backup, database)
-    try:
+    with backed_up(postgres_url, database) as backup:
         with connect(memory.settings.database_url, application="test") as again:
             subjects.erase_user(eraser_of(memory, file), again, "ada", TERMS)
             subjects.erase_turn(eraser_of(memory, file), again, "bea", turn, TERMS)
         assert CANARY.encode() not in file.read_bytes()
         assert file.stat().st_mode & 0o777 == 0o600
-        restored = Memory(url_of(postgres_url, backup))
+        restored = Memory(backup)
         with connect(restored.settings.database_url, application="test") as old:
             assert words_in_tables(old, CANARY)
             # After the backup, and before the replay, the user returns.
@@ -56,9 +53,6 @@ def test_a_restored_backup_is_erased_again(
             assert words_in_tables(old, "Montevideo")
             assert verify(old).faults == ()
             assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
-    finally:
-        with connect(postgres_url, application="test") as owner:
-            owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(backup)))
 
 
 def test_a_failure_at_a_later_user_keeps_and_announces_what_was_erased(
