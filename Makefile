@@ -156,9 +156,9 @@ docs: setup ## build the documentation site in build/site; a broken link fails t
 bench: setup ## run the benches (some need data; each script in tests/bench names it)
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
-aging: setup ## grow long histories and check the answers about them (about five minutes)
+aging: setup ## grow long histories of SEED (default 7) and check the answers about them (about five minutes)
 	@$(PY) -m scripts.model --optional
-	@$(PY) -m tests.aging
+	@$(PY) -m tests.aging $(if $(SEED),--seed $(SEED))
 
 ranking: setup ## fit the coefficients of the ranking on the evaluation sets in CARDLOG_EVAL_DATA (about ten minutes)
 	@$(PY) -m scripts.model

@@ -25,8 +25,10 @@ from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 
 PREFIX = "clk_"
 LONGEST_KEY = 128
-FIRST_SCOPES: tuple[Scope, ...] = ("push", "read", "write")
-"""The scopes of the key that ``cardlog up`` makes. It is no administrator."""
+USUAL_SCOPES: tuple[Scope, ...] = ("push", "read", "write")
+"""The scopes of a key that is made without a choice: of an app, or an agent."""
+FIRST_SCOPES: tuple[Scope, ...] = (*USUAL_SCOPES, "user")
+"""The scopes of the key that ``cardlog up`` makes for the person at this machine. It is no administrator."""
 MOST_NAMES = 1000
 """The most users, projects or modes that limit one key."""
 

@@ -9,7 +9,8 @@ from events.access.fair_share import Asker
 from events.platform.modes import GENERAL_MODE
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, storage_id
 
-Scope = Literal["push", "read", "write", "admin"]
+Scope = Literal["push", "read", "write", "admin", "user"]
+"""What a key may do. With ``user`` it may write in the name of the users, whose word outweighs that of agents."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 

@@ -45,16 +45,13 @@ from events.types.core import (
 from events.types.envelope import Event
 from events.types.json_values import Json
 
-CORRECTED = "user_correction"
 INFERRED = "inference"
 
 
 def trust_of(by: str, source: str | None) -> Trust:
-    """Returns whose word a patch is. The source ``user_correction`` outweighs everything else."""
-    if source == CORRECTED:
-        return Trust.CORRECTION
+    """Returns whose word a patch is. A user who patches the document corrects what is there."""
     if by == "user":
-        return Trust.USER
+        return Trust.CORRECTION
     return Trust.INFERENCE if source == INFERRED else Trust.AGENT
 
 

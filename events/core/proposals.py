@@ -7,8 +7,9 @@ from dataclasses import replace
 from uuid import UUID, uuid5
 
 from events.core.contributions import Slot, SlotChange, operations, slot_changes, slot_of
+from events.core.evolution.old_pointers import redirected
 from events.core.feed import CardValue, Trust
-from events.core.patches import Op, PatchConflictError, same, shown
+from events.core.patches import Op, PatchConflictError, followed, same, shown
 from events.core.places import APPEND
 from events.core.pointers import MISSING, join, split, value_at
 from events.core.state import QueueEntry, queued
@@ -65,6 +66,20 @@ def approved(document: Json, entry: QueueEntry) -> Sequence[Op]:
     )
     made = operations(document, SlotChange(slot, MISSING, entry.patch[0]["value"], by))
     return entry.patch if made is None else made[0]
+
+
+def undone(document: Json, entries: Iterable[QueueEntry]) -> Iterator[QueueEntry]:
+    """Yields the entries without those that still wait although ``document`` says what they would change."""
+    for each in entries:
+        if each.status == "open":
+            try:
+                wanted, _ = followed(document, redirected(document, each.patch), each.guards)
+            except PatchConflictError:
+                pass
+            else:
+                if same(wanted, document):
+                    continue
+        yield each
 
 
 def _unsure(document: Json, values: Iterable[CardValue]) -> list[CardValue]:

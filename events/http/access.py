@@ -32,6 +32,17 @@ def require(principal: Principal, scope: Scope) -> None:
         )
 
 
+def require_user(principal: Principal, field: str) -> None:
+    """Raises a 403 problem that names ``field`` when the key of ``principal`` may not act as the users."""
+    if not principal.may("user"):
+        raise ProblemError(
+            403,
+            "Key of no user",
+            f"{field}: this key does not act as the user; leave that to a key of `cardlog keys create --acts-as user`",
+            field=field,
+        )
+
+
 def require_everybody(principal: Principal) -> None:
     """Raises a 403 problem unless ``principal`` may change what all users of the installation share.
 

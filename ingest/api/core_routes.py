@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
-from events.http.access import Writer
+from events.http.access import Writer, require_user
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.uuids import Uuid
@@ -38,6 +38,14 @@ MAX_EVENTS = 1000
 _SHOWN_CONFLICTS = 100
 
 
+Actor = Annotated[
+    Author | None,
+    Field(description="who says so; by default the user, if the key acts as the user, and else an agent"),
+]
+CORRECTED = "user_correction"
+"""The source of what the user corrects."""
+
+
 class Authored(BaseModel):
     """Who sends a command, and why."""
 
@@ -54,7 +62,7 @@ class OpEvent(BaseModel):
 
     source: Annotated[
         Name | None,
-        Field(description="a turn id, a tool, or user_correction, which outweighs every other source"),
+        Field(description="a turn id, a tool, or user_correction, which only the user can say"),
     ] = None
     confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
@@ -67,7 +75,7 @@ class PatchIn(OpEvent, Authored):
         extra="forbid",
         json_schema_extra={
             "examples": [
-                {"actor": "user", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
+                {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
             ]
         },
     )
@@ -79,7 +87,7 @@ class PatchIn(OpEvent, Authored):
             "confidence and the rationale of the patch"
         ),
     ]
-    actor: Annotated[Author, Field(description="who says so")]
+    actor: Annotated[Author, Field(description="who says so; user needs a key that acts as the user")]
     id: Annotated[
         Name | None, Field(description="the event as its sender knows it; the same as an Idempotency-Key")
     ] = None
@@ -95,7 +103,7 @@ class RollbackIn(Authored):
 
     event_ids: Annotated[list[Uuid] | None, Field(min_length=1, max_length=MAX_EVENTS)] = None
     to_version: Annotated[int | None, Field(ge=0, le=MAX_VERSION)] = None
-    actor: Author = "user"
+    actor: Actor = None
     dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
 
 
@@ -103,7 +111,7 @@ class CherryPickIn(Authored):
     """Applies changes again that were left out."""
 
     event_ids: Annotated[list[Uuid], Field(min_length=1, max_length=MAX_EVENTS)]
-    actor: Author = "user"
+    actor: Actor = None
 
 
 class ApproveIn(Authored):
@@ -169,6 +177,7 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         sender = _identified(sender, body.id)
         rests_on = _told(body.patch, {name: getattr(body, name) for name in OpEvent.model_fields})
         ops = _ops(body.patch)
+        _refuse_anothers_word(rests_on, body.actor)
 
         def run(document: CoreDocument) -> patching.Patched:
             return patching.patch(document, ops, body.expected_version)
@@ -178,7 +187,9 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         )
         if done.queued is not None:
             event = done.outcome.event
-            more = {"queue_full": True} if event is None else {"queue_id": str(event.event_id)}
+            more: dict[str, object] = {} if event is None else {"queue_id": str(event.event_id)}
+            if event is None and done.queued.fault not in patching.HOPELESS:
+                more = {"queue_full": True}
             raise conflict_problem(done.queued, done.outcome.state, **more)
         return writer.answer(MemoryChanged, response, owner, done.outcome)
 
@@ -241,6 +252,7 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     def approve(
         user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
     ) -> MemoryChanged:
+        require_user(caller, "by")
         ops = None if body.patch is None else _ops(body.patch)
         if _told(body.patch or [], {}):
             raise invalid(
@@ -290,13 +302,16 @@ class DocumentWriter:
         sender: Sender,
         user_id: str,
         body: Authored,
-        by: Author,
+        by: Author | None,
         seen: type[_Seen],
         command: Callable[[_Seen], _T],
         **rests_on: object,
     ) -> tuple[str, _T]:
         """Returns (the storage id of the user, what ``command`` returned). ``seen`` is what it sees of the document."""
         owner = document_owner(sender, user_id)
+        if by == "user":
+            require_user(sender.caller, "actor")
+        by = by or ("user" if sender.caller.may("user") else "agent")
         agent = f"agent/{body.agent_id}" if body.agent_id else by
         actor = f"user/{user_id}" if by == "user" else agent
         sent = sender.command(actor, by=by, **{"rationale": body.rationale, **rests_on})
@@ -362,6 +377,12 @@ def _told(patch: list[object], told: dict[str, object]) -> dict[str, object]:
                 reason = "is another one than before; send this operation in a patch of its own"
                 raise invalid(f"patch/{number}/_event/{name}", reason)
     return told
+
+
+def _refuse_anothers_word(rests_on: dict[str, object], actor: Author) -> None:
+    """Raises a 422 problem for a correction by the user that somebody else sends."""
+    if rests_on.get("source") == CORRECTED and actor != "user":
+        raise invalid("source", f"is {CORRECTED}, which only the user can say; send another one")
 
 
 def _ops(patch: list[object]) -> list[Op]:

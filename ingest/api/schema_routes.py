@@ -11,9 +11,8 @@ from pydantic import ConfigDict, Field
 from events.core.patches import Op
 from events.http.answering import routes_of
 from events.resources.core import MemoryPromoted, MemoryReverted
-from events.types.core import Author
 from ingest.api.command_routes import Name
-from ingest.api.core_routes import Authored, DocumentWriter
+from ingest.api.core_routes import Actor, Authored, DocumentWriter
 from ingest.api.sender import Sent
 from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
@@ -52,7 +51,7 @@ class PromoteIn(Authored):
             description="the member that the value of an instance becomes, by the pointer of the instance",
         ),
     ]
-    actor: Author = "user"
+    actor: Actor = None
     dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
 
 
@@ -65,7 +64,7 @@ class RevertIn(Authored):
     )
 
     category: Annotated[Name, Field(description="a category that was promoted")]
-    actor: Author = "user"
+    actor: Actor = None
 
 
 def schema_router(writer: DocumentWriter) -> APIRouter:

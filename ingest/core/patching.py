@@ -10,7 +10,7 @@ from uuid import UUID
 import orjson
 
 from events.core.evolution.old_pointers import redirected
-from events.core.fold import CORRECTED, Present, hardest_mark, outweighs, trust_of
+from events.core.fold import Present, hardest_mark, outweighs, trust_of
 from events.core.patches import (
     Op,
     PatchConflictError,
@@ -22,20 +22,26 @@ from events.core.patches import (
     shown,
 )
 from events.core.pointers import MISSING, split, value_at
-from events.core.proposals import MAX_WAITING
+from events.core.proposals import MAX_WAITING, undone
 from events.core.schema import META, check_document, check_protected
 from events.core.state import CoreState
 from events.http.errors import ProblemError
 from events.references.reference_log import share_owner
 from events.types.codec import Payload
-from events.types.core import CorePatched, PatchQueued
+from events.types.core import CorePatched, Fault, PatchQueued
 from ingest.core.aggregate import CoreDocument, as_sent
 from ingest.decider import Command, Outcome, decide
+
+HOPELESS: frozenset[Fault] = frozenset(("protected", "schema"))
+"""Faults that no approval removes. A patch with such a fault does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """The result of a patch. ``queued`` says why it waits instead. Without an event the queue is full then."""
+    """The result of a patch. ``queued`` says why it waits instead.
+
+    Without an event it does not wait: its fault is in :data:`HOPELESS`, or the queue is full.
+    """
 
     outcome: Outcome[int]
     queued: PatchConflictError | None
@@ -61,8 +67,11 @@ def patch(document: CoreDocument, ops: Sequence[Op], expected_version: int | Non
         if error is None:
             return made
         refused.append(error)
-        waiting = document.present(entries=[UUID(int=0)]).fold.waiting
-        return None if len(waiting) >= MAX_WAITING else made
+        if error.fault in HOPELESS:
+            return None
+        held = document.present(entries=[UUID(int=0)])
+        waiting = sum(1 for _ in undone(held.state.document, held.fold.waiting))
+        return None if waiting >= MAX_WAITING else made
 
     outcome = decide(document, rule, lambda first: _is_repeat(first, ops))
     if outcome.event is not None and isinstance(first := outcome.event.payload, PatchQueued):
@@ -141,7 +150,7 @@ def _check_trust(state: CoreState, ops: Sequence[Op], guards: Sequence[int], com
                 index,
                 op["path"],
                 f"version {mark.version} set this value, and it is trusted more (trust {mark.trust.name.lower()}, "
-                f"confidence {mark.confidence:g}); a person decides, or send the source {CORRECTED}",
+                f"confidence {mark.confidence:g}); the user decides about the waiting patch",
                 expected=shown(op.get("value")),
                 actual=shown(held),
             )

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.core.fold import Present
+from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
 from events.core.state import Change, CoreState, QueueEntry, stepped
 from events.platform.sql import statement
@@ -96,6 +97,7 @@ class DocumentReader:
         rows = await self._rows(owner, "live_queue_page", user_id=owner, status=None)
         found: dict[UUID, QueueEntry] = {row["queue_id"]: entry_of(row) for row in rows}
         found |= present.fold.queued
+        found = {each.queue_id: each for each in undone(present.state.document, found.values())}
         entries = [each for each in found.values() if status in (None, each.status)]
         return sorted(entries, key=lambda each: (-each.position, each.queue_id))
 

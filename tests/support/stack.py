@@ -91,8 +91,8 @@ class Running:
     @cached_property
     def administrator(self) -> dict[str, str]:
         """The header with a key of every scope."""
-        scopes = [word for scope in SCOPES for word in ("--scope", scope)]
-        made = self.command("keys", "create", "--name", "tests", *scopes, "--json")
+        scopes = [word for scope in SCOPES if scope != "user" for word in ("--scope", scope)]
+        made = self.command("keys", "create", "--name", "tests", *scopes, "--acts-as", "user", "--json")
         return {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
 
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

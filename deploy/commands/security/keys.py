@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from deploy.options import Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
-from events.access.principal import Scope
 from events.platform.database import Connection, connect_owner, migrate
 from events.platform.settings import Settings
 from events.types.tenancy import DEFAULT_TENANT
@@ -24,10 +23,12 @@ app = App(
     name="keys",
     help="An API key opens the services: Authorization: Bearer KEY. The scope push lets it push turns, read lets it "
     "ask and read cards, write lets it settle conflicts, relate and verify cards, admin lets it manage users. No scope "
-    "includes another. A key belongs to one tenant and can be limited to users, projects and modes.",
+    "includes another. --acts-as user lets it write as the user. A key belongs to one tenant and can be limited to "
+    "users, projects and modes.",
 )
 
 Id = Annotated[str, Parameter(help="the key's id, as listed: the part between the underscores of the key")]
+_Granted = Literal["push", "read", "write", "admin"]
 _Names = Annotated[tuple[str, ...], Parameter(metavar="NAME")]
 
 
@@ -37,8 +38,12 @@ class Wanted:
 
     name: Annotated[str, Parameter(help="what the key is for, such as the app's name")]
     scope: Annotated[
-        tuple[Scope, ...], Parameter(help="repeat it for several scopes (default: push, read and write)")
-    ] = keys.FIRST_SCOPES
+        tuple[_Granted, ...], Parameter(help="repeat it for several scopes (default: push, read and write)")
+    ] = ("push", "read", "write")
+    acts_as: Annotated[
+        Literal["user"] | None,
+        Parameter(help="user: what the key writes is the user's own word, as in an app where users edit it"),
+    ] = None
     tenant: Annotated[str, Parameter(help="tenant of the key (default: default)")] = DEFAULT_TENANT
     user: Annotated[_Names, Parameter(help="only this user; repeat it for several")] = ()
     project: Annotated[_Names, Parameter(help="only this project; repeat it for several")] = ()
@@ -69,7 +74,7 @@ def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> int:
         made, text = keys.create(
             connection,
             name=options.name,
-            scopes=options.scope,
+            scopes=(*options.scope, *filter(None, [options.acts_as])),
             tenant=options.tenant,
             users=options.user,
             projects=options.project,

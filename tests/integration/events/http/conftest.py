@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from events.access import keys
+from events.access.principal import SCOPES
 from events.platform.database import Connection, connect
 from events.platform.key_file import new_key
 from events.platform.settings import Settings
@@ -63,9 +64,7 @@ class Services:
 
     def key(self, **rights: Any) -> dict[str, str]:
         """The header with a new key."""
-        _, text = keys.create(
-            self.connection, **({"name": "test", "scopes": ["push", "read", "write", "admin"]} | rights)
-        )
+        _, text = keys.create(self.connection, **({"name": "test", "scopes": SCOPES} | rights))
         return {"Authorization": f"Bearer {text}"}
 
 

@@ -234,6 +234,30 @@ def test_a_key_without_the_scope_is_refused(services: Services, operation: Opera
     assert told(missing) == told(answer)
 
 
+def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services: Services) -> None:
+    key = services.key(scopes=["push", "read", "write"])
+    memory, body = (
+        "/v1/memory/ada",
+        {"patch": [{"op": "add", "path": "/uncategorized/tea", "value": "green"}]},
+    )
+    for path, more, field in (
+        ("events", body | {"actor": "user"}, "actor"),
+        ("rollback", {"to_version": 1, "actor": "user"}, "actor"),
+        (f"queue/{services.to_approve}/approve", {}, "by"),
+    ):
+        refused = services.write.post(f"{memory}/{path}", json=more, headers=key)
+        assert (refused.status_code, refused.json()["field"]) == (403, field), refused.text
+        assert "--acts-as user" in refused.json()["detail"]
+    said = services.write.post(f"{memory}/events", json=body | {"actor": "agent"}, headers=key)
+    assert said.status_code == 200, said.text
+    undone = services.write.post(
+        f"{memory}/rollback", json={"event_ids": [said.json()["event_id"]]}, headers=key
+    )
+    assert undone.status_code == 200
+    history = services.read.get(f"{memory}/history", headers=services.key()).json()["changes"]
+    assert [each["actor"] for each in history[:2]] == ["agent", "agent"]
+
+
 @each_operation
 def test_a_key_of_another_user_learns_nothing(services: Services, operation: Operation) -> None:
     limited = services.key(users=["carl"])
@@ -293,7 +317,7 @@ def test_the_right_key_is_answered(services: Services, operation: Operation) -> 
     users = None if operation.for_everybody or operation.about_everybody else ["ada"]
     # Nothing is erased, because the other requests need it.
     dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
-    answer = operation.send(services, services.key(scopes=[operation.scope], users=users), **dry_run)
+    answer = operation.send(services, services.key(scopes=[operation.scope, "user"], users=users), **dry_run)
     assert answer.status_code in (200, 201, 202), answer.text
 
 
