@@ -22,7 +22,7 @@ from ingest.references import tiers
 
 logger = logging.getLogger(__name__)
 
-MINUTE_S, HOUR_S = 60.0, 3600.0
+SOON_S, MINUTE_S, HOUR_S = 10.0, 60.0, 3600.0
 _BACK = timedelta(days=2)
 """Documents that changed this long ago are looked at, so a service that was away for a day misses nothing."""
 
@@ -30,9 +30,14 @@ Connect = Callable[[], Connection]
 
 
 async def keep(every_s: float, name: str, chore: Callable[[], None]) -> None:
-    """Does a chore again and again, until it is cancelled. A failure is tried again after the same time."""
+    """Does a chore soon after the start, and then again and again until it is cancelled.
+
+    A failure is tried again after the same time.
+    """
+    wait_s = min(SOON_S, every_s)
     while True:
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(wait_s)
+        wait_s = every_s
         try:
             await asyncio.to_thread(chore)
         except (psycopg.Error, ErasureRefusedError, TombstoneFileError, *REDIS_AWAY) as error:

@@ -21,7 +21,7 @@ def test_an_operation_tells_the_source_and_the_confidence_of_its_patch(person: P
         "op": "replace", "path": SINCE, "value": "2019-03",
         "_event": {"confidence": 0.98, "source": "user_correction"},
     }  # fmt: skip
-    person.write("memory/{user}/events", 422, actor="agent", patch=[correction])
+    person.write("memory/{user}/events", status=422, actor="agent", patch=[correction])
     person.write("memory/{user}/events", actor="user", patch=[correction])
     change = person.read("memory/{user}/history")["changes"][0]
     assert (change["confidence"], change["source"], change["trust"]) == (

@@ -9,6 +9,8 @@ import pytest
 
 from deploy.command import main
 from events.platform.settings import variable_of
+from projectors.core.projector import CoreProjector
+from tests.support.projectors.folding import fold_live
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +32,19 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 def patch(*ops: dict[str, Any]) -> str:
     return json.dumps(ops)
+
+
+def test_a_review_proposes_what_recurs_and_nothing_twice(
+    capsys: pytest.CaptureFixture[str], database: str
+) -> None:
+    notes = [{"op": "add", "path": f"/uncategorized/sleep_note_{each}", "value": "bad"} for each in (1, 2, 3)]
+    told(capsys, "patch", patch(*notes))
+    answers = []
+    for _ in range(2):
+        fold_live(database, CoreProjector())
+        assert main(["core", "review"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers == ["1 change of schemas\n", "no topic is new\n"]
 
 
 def test_a_topic_becomes_a_category_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
