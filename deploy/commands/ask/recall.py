@@ -120,9 +120,10 @@ def lines_of(answer: Any) -> list[str]:
 
 
 def when_of(card: Any) -> str:
-    """Returns the times of a card as text, on the speaker's clock. A plan is marked as one."""
+    """Returns the times of a card as text, on the speaker's clock. Plans and what perhaps ended are marked."""
     status = card.get("event_status")
-    return f"{status} {card['when']}" if status in ("planned", "cancelled") else str(card["when"])
+    when = f"{status} {card['when']}" if status in ("planned", "cancelled") else str(card["when"])
+    return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
 
 
 def why_of(card: Any) -> str:
