@@ -114,7 +114,7 @@ def asked_for(found: Found, ask: Ask) -> Asked:
         question=found.question,
         user_id=ask.user_id,
         over=found.resolution.over,
-        retracted=found.resolution.retracted.keys(),
+        retracted=frozenset(found.resolution.retracted),
         disputed=frozenset(
             card
             for conflict in (*found.resolution.conflicts, *found.overlaid.conflicts)

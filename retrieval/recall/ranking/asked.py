@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from uuid import UUID
@@ -53,7 +53,7 @@ class Asked:
     user_id: str
     disputed: frozenset[UUID] = frozenset()
     over: Mapping[UUID, UUID] = field(default_factory=dict)
-    retracted: Collection[UUID] = ()
+    retracted: frozenset[UUID] = frozenset()
     context_layer: str | None = None
     modes: Modes | None = None
     first_mode: str | None = None
