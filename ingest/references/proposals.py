@@ -31,13 +31,13 @@ from events.types.turns import TurnRecorded
 from ingest.decider import Command, Outcome
 from ingest.references import reference_commands, retractions
 from ingest.references.reference_commands import ReferenceStream
-from ingest.references.requests import ListRequest, list_key, requests_in
+from ingest.references.requests import ListRequest, list_key, new_key, requests_in
 
 STREAM = "proposals"
 KIND = "todo_list"
 _PACKAGE = "ingest.references"
 KNOWN_LIST, NEW_LIST, UNCLEAR = 0.95, 0.8, 0.5
-"""Confidences: the words name a list that exists, a list that does not exist yet, or no list that is certain."""
+"""Confidences: the words name a list that exists, a list that does not exist yet, or no list. Only the first is sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,13 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     requests = requests_in(recorded.text)
     if not requests:
         return 0
-    lists = _lists(connection, turn.user_id)
+    scope = None if recorded.project_id == "default" else recorded.project_id
+    lists = _lists(connection, turn.user_id, scope)
     made = 0
     for request in requests:
         for item in request.items:
             made += 1
-            wanted = _wanted(request, item, lists, recorded.project_id)
+            wanted = _wanted(request, item, lists, scope)
             if wanted is None:
                 continue
             command = Command(
@@ -170,13 +171,11 @@ def _apply(
 
 
 def _wanted(
-    request: ListRequest, item: str, lists: Mapping[str, Reference], project_id: str
+    request: ListRequest, item: str, lists: Mapping[str, Reference], project_id: str | None
 ) -> _ProposedOp | None:
     """Returns the op that a request means. None: it names an item or a list that is not there."""
     key = list_key(request.list_name)
-    found = lists.get(key)
-    if found is None and not key and len(lists) == 1:
-        [found] = lists.values()
+    found = lists.get(key) if key else next(iter(lists.values()), None) if len(lists) == 1 else None
     if request.op == "add":
         op: dict[str, object] = {"op": "add", "text": item}
     else:
@@ -190,9 +189,8 @@ def _wanted(
             return None
         op = {"op": request.op, "item_id": fitting[0]["id"]}
     if found is not None:
-        return _ProposedOp(found.name, op, KNOWN_LIST)
-    scope = None if project_id == "default" else project_id
-    name = ReferenceName(kind=KIND, key=key or "todo", project_id=scope)
+        return _ProposedOp(found.name, op, KNOWN_LIST if key else UNCLEAR)
+    name = ReferenceName(kind=KIND, key=new_key(request.list_name), project_id=project_id)
     return _ProposedOp(name, op, NEW_LIST if key and request.own else UNCLEAR)
 
 
@@ -200,15 +198,20 @@ def _same(one: str, other: str) -> bool:
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
-def _lists(connection: Connection, owner: str) -> dict[str, Reference]:
-    """Returns the user's lists in force by their plain keys. A name that two lists share means neither."""
+def _lists(connection: Connection, owner: str, project_id: str | None) -> dict[str, Reference]:
+    """Returns the lists in force of a user and of one project, by plain key. A name of two lists means neither."""
     rows = rows_if_folded(connection, statement(_PACKAGE, "own_lists"), {"user_id": owner, "kind": KIND})
     found: dict[str, list[Reference]] = {}
     for row in rows:
         listed = reference_of(row)
         # The tables may be behind the log.
         present = current(connection, owner, listed.stream)
-        if present is not None and not present.archived and present.moved_to is None:
+        if (
+            present is not None
+            and not present.archived
+            and present.moved_to is None
+            and present.name.project_id in (None, project_id)
+        ):
             found.setdefault(list_key(present.name.key), []).append(present)
     return {key: several[0] for key, several in found.items() if len(several) == 1}
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from events.language.chinese_script import to_simplified
+from events.language.chinese_script import has_cjk, to_simplified
 
 ListOp = Literal["add", "mark_done", "remove"]
 
@@ -19,8 +19,8 @@ _POLITE = (
     r"(?:(?:please|kindly) |(?:can|could|would|will) you (?:please )?)?"
 )
 _LIST = (
-    r"(?P<whose>my|our|the)\s+(?P<name>[\w'’ -]{0,40}?)\s*"
-    r"(?:to-?do(?:s| list)?|list|checklist)(?:,? please)?\s*[.!?]*$"
+    r"(?P<whose>my|our|the)\s+(?P<name>[\w'’ -]{0,40}?\s*(?:to-?do(?:s| list)?|list|checklist))"
+    r"(?:,? please)?\s*[.!?]*$"
 )
 _Patterns = tuple[tuple[ListOp, str], ...]
 _ENGLISH: _Patterns = (
@@ -32,7 +32,7 @@ _ENGLISH: _Patterns = (
 )  # fmt: skip
 # No word of a repeated list is made of others of it: the time would double with each such word.
 _ASKED = r"^\s*(?:好[,，]?|那[,，]?)?(?:(?:请|麻烦|帮我|替我|可以|能不能|可不可以|你)\s*)*"
-_OF = r"(?P<whose>我的|我们的|)(?P<name>[^,，。！？\s]{0,10}?)(?:清单|列表|待办事项|待办)(?:里面|里|上|中)?"
+_OF = r"(?P<whose>我的|我们的|)(?P<name>[^,，。！？\s]{0,10}?(?:清单|列表|待办事项|待办))(?:里面|里|上|中)?"
 _END = r"(?:吧|好吗|谢谢|了)?\s*[。！？!?]*$"
 _CHINESE: _Patterns = (
     ("add", rf"把(?P<text>.+?)(?:加|添加|放|新增|写|列)(?:到|进|入|在)?{_OF}(?:去|里去)?{_END}"),
@@ -48,12 +48,14 @@ _COMPILED = tuple(
 )
 _TRIGGERS = ("list", "to-do", "todo", "清单", "列表", "待办")
 _PARTS = re.compile(r"\s*(?:,\s*(?:and\s+)?|\s+and\s+|[、，]\s*(?:和|还有)?)\s*", re.IGNORECASE)
+_LIST_WORD = re.compile(r"\s*(?:to-?do list|to-?dos?|checklist|list|清单|列表|待办事项|待办)$")
+_TO_DO = re.compile(r"to-?do|待办")
 _ARTICLE = re.compile(r"^(?:an?|the|some)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """A request in a sentence: the op, the items, and what the speaker calls the list, which may be nothing.
+    """A request in a sentence: the op, the items, and the list in the words of the speaker, which may name none.
 
     ``own`` is true when the speaker says whose list it is. ``quote`` are the words of the request.
     """
@@ -80,7 +82,7 @@ def requests_in(text: str) -> list[ListRequest]:
             if match is not None:
                 items = _items(original[slice(*match.span("text"))])
                 if items:
-                    name = match["name"].strip().casefold()
+                    name = original[slice(*match.span("name"))].strip()
                     own = match["whose"] not in ("", "the", "The")
                     found.append(ListRequest(op, items, name, own, original.strip()))
                 break
@@ -88,9 +90,18 @@ def requests_in(text: str) -> list[ListRequest]:
 
 
 def list_key(key: str) -> str:
-    """Returns the common form of a key and a spoken name: simplified, lower case, without the word for a list."""
+    """Returns the common form of a key and a spoken name: simplified, lower case, without the word for a list.
+
+    A to-do list without another name is called so. A name that only says "list" is empty.
+    """
     plain = to_simplified(key).casefold().replace("_", " ").strip()
-    return re.sub(r"\s*(?:to-?do list|to-?dos?|checklist|list|清单|列表|待办事项|待办)$", "", plain).strip()
+    named = _LIST_WORD.sub("", plain).strip()
+    return named or ("todo" if _TO_DO.match(plain) else "")
+
+
+def new_key(spoken: str) -> str:
+    """Returns the key of a new list: its spoken name in the script of the speaker, and "todo" without a name."""
+    return spoken if has_cjk(spoken) else list_key(spoken) or "todo"
 
 
 def _items(words: str) -> tuple[str, ...]:

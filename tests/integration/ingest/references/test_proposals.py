@@ -106,6 +106,24 @@ def test_a_request_for_an_unknown_list_waits_until_it_is_accepted(
     assert [row[0] for row in listed(connection)] == ["accepted", "refused"]
 
 
+def test_a_list_is_named_by_the_words_or_the_op_waits(
+    api: TestClient, connection: Connection, database: str
+) -> None:
+    for key, project in (("baking", None), ("camping", "trip")):
+        api.post("/v1/references/todo_list", json={"user_id": "ada", "key": key, "project_id": project})
+    said = ("add call the plumber to my to-do list", "add salt to my list", "add a tent to my camping list")
+    say(connection, database, *said, "幫我把酵母加到烘焙清單")
+    proposals = connection.execute(
+        'SELECT status, key, project_id, confidence FROM "references".proposals ORDER BY position'
+    ).fetchall()
+    assert proposals == [
+        ("waiting", "todo", None, 0.8),
+        ("waiting", "baking", None, 0.5),
+        ("waiting", "camping", None, 0.8),
+        ("waiting", "烘焙清單", None, 0.5),
+    ]
+
+
 def test_a_turn_is_proposed_from_once(api: TestClient, connection: Connection, database: str) -> None:
     api.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
     say(connection, database, "add salt to my baking list")

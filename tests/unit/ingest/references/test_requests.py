@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.references.requests import list_key, requests_in
+from ingest.references.requests import list_key, new_key, requests_in
 
 
 @pytest.mark.parametrize(
@@ -16,18 +16,18 @@ from ingest.references.requests import list_key, requests_in
             "Please add rye flour, yeast and salt to my baking list.",
             "add",
             ("rye flour", "yeast", "salt"),
-            "baking",
+            "baking list",
         ),
-        ("can you put a new rake on the garden list?", "add", ("new rake",), "garden"),
-        ("Add call the plumber to my to-do list", "add", ("call the plumber",), ""),
-        ("Cross the yeast off my baking list!", "mark_done", ("yeast",), "baking"),
-        ("mark the tax return as done on my list", "mark_done", ("tax return",), ""),
-        ("remove the tent from our camping list", "remove", ("tent",), "camping"),
-        ("幫我把酵母加到烘焙清單", "add", ("酵母",), "烘焙"),
-        ("请把麻绳、铲子加到我的花园清单里", "add", ("麻绳", "铲子"), "花园"),
-        ("露營清單加上頭燈", "add", ("頭燈",), "露营"),
-        ("把帳篷從露營清單劃掉", "mark_done", ("帳篷",), "露营"),
-        ("把睡袋從我的露營清單刪掉", "remove", ("睡袋",), "露营"),
+        ("can you put a new rake on the garden list?", "add", ("new rake",), "garden list"),
+        ("Add call the plumber to my to-do list", "add", ("call the plumber",), "to-do list"),
+        ("Cross the yeast off my baking list!", "mark_done", ("yeast",), "baking list"),
+        ("mark the tax return as done on my list", "mark_done", ("tax return",), "list"),
+        ("remove the tent from our camping list", "remove", ("tent",), "camping list"),
+        ("幫我把酵母加到烘焙清單", "add", ("酵母",), "烘焙清單"),
+        ("请把麻绳、铲子加到我的花园清单里", "add", ("麻绳", "铲子"), "花园清单"),
+        ("露營清單加上頭燈", "add", ("頭燈",), "露營清單"),
+        ("把帳篷從露營清單劃掉", "mark_done", ("帳篷",), "露營清單"),
+        ("把睡袋從我的露營清單刪掉", "remove", ("睡袋",), "露營清單"),
     ],
 )
 def test_a_request_is_found(text: str, op: str, items: tuple[str, ...], name: str) -> None:
@@ -65,10 +65,19 @@ def test_any_text_is_read_and_quoted(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Shopping List", "shopping"), ("購物清單", "购物"), ("camp_list", "camp")]
+    ("one", "other"),
+    [("Shopping List", "shopping"), ("購物清單", "购物"), ("camp_list", "camp"), ("to-do list", "待辦")],
 )
 def test_a_key_and_a_spoken_name_are_compared_in_one_form(one: str, other: str) -> None:
     assert list_key(one) == list_key(other)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "key"),
+    [("Shopping list", "shopping"), ("購物清單", "購物清單"), ("to-do list", "todo"), ("list", "todo")],
+)
+def test_a_new_list_keeps_the_script_of_its_name(spoken: str, key: str) -> None:
+    assert new_key(spoken) == key
 
 
 @pytest.mark.parametrize("word", ["请你", "请帮我", "麻烦你"])
