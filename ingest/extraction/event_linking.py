@@ -1,4 +1,7 @@
-"""Finds the earlier event that a cancellation, a correction or a moved plan speaks of. The functions are pure."""
+"""Finds the earlier event that a cancellation, a correction or a moved plan speaks of, and the owner of what ended.
+
+The functions are pure.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from events.language import timex
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse, fold, stem
 from events.language.values import word_set
-from events.types.cards import EventNoted
+from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import NewEvent
+from events.types.extraction import TurnsExtracted
 from events.types.relations import CardsConnected
 from events.types.turn_contract import on_clock
-from ingest.extraction.known_cards import KnownCards, KnownEvent, known_card
+from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, identity_of, known_card
 
 _LINKED = ("cancelled", "corrected", "planned")
 _LONGEST = 400  # Characters of a text that are compared.
@@ -116,13 +120,23 @@ def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
 
     The earlier event is one of ``known``, or precedes it in ``events``. Plans come first for a plan that is
     cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
+
+    The end of something without an owner ("Rex died") gets the one owner that is known. Without one it is left out.
     """
     found: list[NewEvent] = []
     here: list[KnownEvent] = []
+    facts = [*known.facts]
     for event in events:
-        made = _with_target(event, known, here)
-        if isinstance(card := known_card(made), KnownEvent):
+        owned = _with_owner(event, facts)
+        if owned is None:
+            found = [_refused(event, one) for one in found]
+            continue
+        made = _with_target(owned, known, here)
+        card = known_card(made)
+        if isinstance(card, KnownEvent):
             here = [*(one for one in here if one.event_id != card.replaces_event), card]
+        elif card is not None:
+            facts.append(card)
         found.append(made)
     return found
 
@@ -152,14 +166,49 @@ def relinked(events: Sequence[NewEvent], was: KnownCards, now: KnownCards) -> li
 
 
 def wants_target(events: Sequence[NewEvent]) -> bool:
-    """Returns True when an event of ``events`` replaces an earlier one that is not found yet."""
+    """Returns True when an event of ``events`` replaces an earlier one, or ends something, that is not found yet."""
     return any(
-        isinstance(event.payload, EventNoted)
-        and event.payload.replaces_event is None
-        and event.payload.replaces is not None
-        and event.payload.status in _LINKED
+        _is_without_owner(event)
+        or (
+            isinstance(event.payload, EventNoted)
+            and event.payload.replaces_event is None
+            and event.payload.replaces is not None
+            and event.payload.status in _LINKED
+        )
         for event in events
     )
+
+
+def _is_without_owner(event: NewEvent) -> bool:
+    payload = event.payload
+    return (
+        isinstance(payload, StateAsserted)
+        and payload.statement == "ended"
+        and normalise_entity(payload.entity) == normalise_entity(payload.value)
+    )
+
+
+def _with_owner(event: NewEvent, facts: Sequence[KnownFact]) -> NewEvent | None:
+    """Returns the event with the owner of what it ends, and None when none or several are known."""
+    if not _is_without_owner(event):
+        return event
+    ended = identity_of(event.payload)[1:]
+    owners = {
+        fact.identity[0]: fact.entity
+        for fact in facts
+        if fact.statement != "ended" and fact.identity[1:] == ended
+    }
+    if len(owners) != 1:
+        return None
+    return replace(event, payload=replace(event.payload, entity=next(iter(owners.values()))))
+
+
+def _refused(card: NewEvent, event: NewEvent) -> NewEvent:
+    """Returns ``event``. The extraction that caused ``card`` counts it as refused."""
+    if event.event_id != card.causation_id or not isinstance(event.payload, TurnsExtracted):
+        return event
+    cards, refused = event.payload.cards - 1, event.payload.refused + 1
+    return replace(event, payload=replace(event.payload, cards=cards, refused=refused))
 
 
 def _with_target(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent]) -> NewEvent:

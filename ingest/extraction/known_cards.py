@@ -103,12 +103,14 @@ class KnownCards:
     events: tuple[KnownEvent, ...] = ()
 
     def with_events(self, events: Iterable[NewEvent], at: datetime) -> KnownCards:
-        """Returns these cards with the events of a person among ``events``, which are not in the log yet."""
-        fresh = [card for each in events if isinstance(card := known_card(each), KnownEvent)]
-        if not fresh:
+        """Returns these cards with the cards of a person among ``events``, which are not in the log yet."""
+        cards = [card for each in events if (card := known_card(each)) is not None]
+        if not cards:
             return self
+        fresh = [card for card in cards if isinstance(card, KnownEvent)]
+        facts = [card for card in cards if isinstance(card, KnownFact) and card.statement != "ended"]
         gone = {card.replaces_event for card in fresh}
-        return KnownCards(self.facts, *_standing((*self.events, *self.plans, *fresh), gone, at))
+        return KnownCards((*facts, *self.facts), *_standing((*self.events, *self.plans, *fresh), gone, at))
 
 
 NOTHING = KnownCards()

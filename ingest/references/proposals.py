@@ -37,7 +37,7 @@ STREAM = "proposals"
 KIND = "todo_list"
 _PACKAGE = "ingest.references"
 KNOWN_LIST, NEW_LIST, UNCLEAR = 0.95, 0.8, 0.5
-"""Confidences: the words name a list that exists, a list that does not exist yet, or no list. Only the first is sure."""
+"""Confidences: the words name a list that exists, a list that does not exist yet, or no list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,11 +75,15 @@ class _Subject:
 
 
 def states(sentence: Sentence, masked: str, owner: str) -> Iterator[StateDraft]:
-    """Yields the states that the sentence tells. ``masked`` is its plain text with masked times; ``owner`` says "I"."""
+    """Yields the states that the sentence tells. ``masked`` is its plain text with masked times; ``owner`` says "I".
+
+    The entity of something that ended is the value itself when the sentence does not say whose it was.
+    """
     seen: set[tuple[str, str, str]] = set()
     for draft in (_chinese if sentence.chinese else _english)(sentence, masked, owner):
         identity = (draft.entity, draft.key, draft.value)
-        if identity not in seen:
+        owned = draft.entity != draft.value or identity[1:] not in {one[1:] for one in seen}
+        if identity not in seen and owned:
             seen.add(identity)
             yield draft
 

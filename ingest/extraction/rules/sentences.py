@@ -14,7 +14,7 @@ from functools import lru_cache
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.values import word_set
 from ingest.extraction.rules.pasted import OWN_HEAD, pasted
-from ingest.extraction.rules.words import pattern
+from ingest.extraction.rules.words import either, pattern
 
 # Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
 # matches it.
@@ -97,7 +97,10 @@ _IRREALIS_ZH = re.compile(
 )
 # "The customer wrote: I'm allergic to nuts": the words after a colon are those of another, of a form or of a sample,
 # unless the words before it only announce news of the speaker.
-_COLON = re.compile(r":\s|：|:(?=[\u4e00-\u9fff])")
+_COLON = re.compile(
+    r":\s|：|:(?=[\u4e00-\u9fff])|(?<!\bI )(?<!\bwe )\b(?:says?|said|told (?:me|us)|wrote|texted), |"
+    rf"(?:[他她A-Za-z]|{either('亲')}) ?(?:[跟对]我)?(?:说|告诉我)，"
+)
 _HEDGE = pattern("sentences_HEDGE")
 _HEDGE_ZH = re.compile(
     r"可能|也许|或许|大概|好像|似乎|应该|考虑|想要|想去|想|希望|打算|准备|计[划画]|将来|以后要|要是|会不会|说不定|不一定|没准|恐怕|估计|"
@@ -287,7 +290,7 @@ def irrealis(sentence: Sentence, stop: int) -> bool:
 
 
 def dictated(sentence: Sentence, begin: int) -> bool:
-    """Returns True when a colon before ``begin`` introduces words of another: of a customer, a sample, a draft."""
+    """Returns True when a colon or "she said," before ``begin`` introduces words of another, of a sample or a draft."""
     for colon in _COLON.finditer(sentence.plain, 0, begin + 2):
         if OWN_HEAD.fullmatch(sentence.plain, 0, colon.start()) is None:
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.support.person import Person
 from tests.support.stack import Running
 from tests.support.web import WEB
 
@@ -84,3 +85,22 @@ def test_a_turn_whose_fact_is_over_says_so_and_stands_below_what_replaced_it(sta
     [old] = [line for line in lines if "Taipei" in line]
     assert "Taichung" in lines[0]
     assert 'newer="perhaps no longer: ' in old
+
+
+def pets(person: Person, **query: str) -> list[tuple[str, str]]:
+    cards = told(person.stack, "cards", user_id=person.user, concept_key="pet", **query)["cards"]
+    return [(card["entity"], card["content"]) for card in cards]
+
+
+def test_what_others_tell_is_about_the_right_subject_or_nothing_is_said(person: Person) -> None:
+    person.say("Alex has a dog named Rex.", session_id="one", said_at="2026-01-05T09:00:00Z")
+    person.say(
+        "Alex told me that Rex passed away last week.", session_id="two", said_at="2026-07-05T09:00:00Z"
+    )
+    assert pets(person) == []
+    assert sorted(pets(person, status="*")) == [("alex", "Alex has a dog named Rex"), ("alex", "Rex died")]
+    assert pets(person, as_of="2026-03-15T00:00:00Z") == [("alex", "Alex has a dog named Rex")]
+
+    person.say("Mia told me that Bo passed away.", "Mia said, I live in Milan.")
+    cards = told(person.stack, "cards", user_id=person.user, kind="state", status="*")["cards"]
+    assert {card["entity"] for card in cards} == {"alex"}

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
+from events.types.extraction import TurnsExtracted, Usage
 from ingest.extraction.event_linking import linked, relinked, target_of
 from ingest.extraction.known_cards import NOTHING
-from tests.support.ingest.known import candidates, known_of, planned, stated
+from tests.support.ingest.known import candidates, event_with, known_of, planned, stated
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 SAID = datetime(2026, 5, 8, 17, 0, tzinfo=TAIPEI)  # a Friday
@@ -188,3 +189,31 @@ def test_no_words_make_it_raise_and_the_answer_is_always_the_same(words: str, en
     first = target_of(words, entity, several, said_at=SAID, content=words)
     assert first == target_of(words, entity, several, said_at=SAID, content=words)
     assert first is None or first in {one.event_id for one in several}
+
+
+def test_the_end_of_something_gets_its_one_owner_and_is_left_out_without_one() -> None:
+    def died(value: str) -> NewEvent:
+        return stated("pet", value, entity=value, statement="ended", cardinality="multi_value")
+
+    olof, mine = (
+        stated("pet", "Fennel", entity=owner, cardinality="multi_value") for owner in ("Olof", "user")
+    )
+    [ended] = linked([died("Fennel")], known_of(olof))
+    assert ended.payload.entity == "Olof"
+    [_, ended] = linked([mine, died("Fennel")], NOTHING)
+    assert ended.payload.entity == "user"
+    leader = event_with(
+        TurnsExtracted(
+            extractor="rules",
+            model=None,
+            prompt_version="1",
+            turn_ids=(),
+            turn_positions=(),
+            usage=Usage(),
+            cards=1,
+        )
+    )
+    unknown = replace(died("Fennel"), causation_id=leader.event_id)
+    for known in (NOTHING, known_of(olof, mine), known_of(stated("sibling", "Fennel"))):
+        [left] = linked([leader, unknown], known)
+        assert (left.payload.cards, left.payload.refused) == (0, 1)

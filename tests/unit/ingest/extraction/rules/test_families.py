@@ -57,6 +57,9 @@ FOUND = [
 ]
 
 NOTHING = [
+    # the words of others
+    "Olof said, I live in Ghent.",
+    "我姊姊跟我說，我住在台東。",
     # questions, conditions, wishes, hedges
     "Do I live in Bologna?", "If I lived in Bologna, I would "
     "cycle.", "I might move to Bologna.", "I wish I lived in Rome.",
