@@ -67,8 +67,8 @@ class CardResolution:
 
     A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
-    facts all were retracted, one of them. ``found`` are all cards that were looked up. ``left_out`` says why a card
-    does not answer.
+    facts all were retracted, one of them, and for a turn whose successor is of a kind that is not asked for, that
+    card. ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
     """
 
     cards: dict[UUID, Card]
@@ -292,6 +292,14 @@ def _judged(  # noqa: C901 - one branch a reason
     }
     for episode, successor in over.items():
         raise_to(successor, evidence[episode])
+        if successor in known and successor not in found:
+            # The question asks for no states. The turn of the new fact ends the old turn, if it answers.
+            after = known[successor]
+            turns = set(after.turn_ids)
+            of_turn = (one for one, row in found.items() if row.episode and turns & set(row.turn_ids))
+            over[episode] = next(of_turn, successor)
+            if question.intent in ("present", "list") and replace(scope, kinds=(after.kind,)).admits(after):
+                wrong[episode] = after
     for group in set(same(edges).values()):
         members = [card for card in group if card in found and card not in out]
         members.sort(key=lambda card: (-evidence[card].votes, card))

@@ -87,6 +87,25 @@ def test_a_turn_whose_fact_is_over_says_so_and_stands_below_what_replaced_it(sta
     assert 'newer="perhaps no longer: ' in old
 
 
+def test_a_turn_is_past_too_where_no_states_are_asked_for(person: Person) -> None:
+    person.say("I live in Taipei.", said_at="2026-03-01T09:00:00Z")
+    person.say("I moved to Taichung.", said_at="2026-04-01T09:00:00Z")
+    new, old = person.recall("where do I live?", kinds=["event"])
+    assert new["content"] == "I moved to Taichung."
+    assert (old["content"], old["perhaps_no_longer"]["content"]) == ("I live in Taipei.", new["content"])
+    before = person.recall("where did I live before?", kinds=["event"])
+    assert not any("perhaps_no_longer" in card for card in before)
+
+
+def test_a_turn_whose_fact_ended_says_so_and_stands_below(person: Person) -> None:
+    person.say("Alex has a dog named Rex.", said_at="2026-03-01T09:00:00Z")
+    person.say("Alex told me that Rex passed away.", said_at="2026-04-01T09:00:00Z")
+    lines = [line for line in person.context("does Alex have a dog?")["text"].splitlines() if "Rex" in line]
+    assert "passed away" in lines[0]
+    [old] = [line for line in lines if "has a dog" in line]
+    assert 'newer="perhaps no longer: Rex died"' in old
+
+
 def pets(person: Person, **query: str) -> list[tuple[str, str]]:
     cards = told(person.stack, "cards", user_id=person.user, concept_key="pet", **query)["cards"]
     return [(card["entity"], card["content"]) for card in cards]
