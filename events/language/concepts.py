@@ -1,9 +1,9 @@
 """The registry of concept keys: one name for a fact, for every writer and every question.
 
 The registry is ``concepts.json``. A row has the ``key``, ``one`` (true when a new value replaces the old one), the
-``category``, the other names (``aliases``), and the cues of a question (``ask``). An English cue is a set of words that
-must all occur, with ``|`` between alternatives. A Chinese cue is a set of substrings in simplified script. All
-functions are pure, and no text makes them raise.
+``category``, the other names (``aliases``), and the cues of a question (``ask``). An English cue is a set of words
+that must all occur, with ``|`` between alternatives. ``opposite`` is the key that denies the value. A Chinese cue is
+a set of substrings in simplified script. All functions are pure, and no text makes them raise.
 """
 
 from __future__ import annotations
@@ -37,12 +37,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A registered concept: its key, cardinality, category and other names."""
+    """A registered concept: its key, cardinality, category and other names.
+
+    A value of the concept denies the same value of the ``opposite`` concept.
+    """
 
     key: str
     cardinality: Cardinality
     category: str
     aliases: tuple[str, ...]
+    opposite: str | None = None
 
 
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -111,7 +115,7 @@ def _index() -> tuple[dict[str, Concept], dict[str, str], _Cues, _Cues, list[_Cu
     for row in rows:
         key = row["key"]
         cardinality: Cardinality = "single_value" if row["one"] else "multi_value"
-        registry[key] = Concept(key, cardinality, row["category"], tuple(row["aliases"]))
+        registry[key] = Concept(key, cardinality, row["category"], tuple(row["aliases"]), row.get("opposite"))
         for alias in row["aliases"]:
             aliases[_mechanical(alias)] = key
         news += [cue for text in row.get("news", ()) for cue in _cues(key, text)]

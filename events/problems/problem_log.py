@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
@@ -41,6 +42,13 @@ def entries(connection: Connection, owner: str) -> list[Event]:
         except psycopg.errors.UndefinedTable:
             rows = cursor.execute(UNFOLDED, parameters(owner)).fetchall()
     return events_in(rows)
+
+
+def note_of(connection: Connection, event: Event) -> UUID | None:
+    """Returns the id of the event that tells in words what an event of a problem did, or None: a turn told it."""
+    values = parameters(event.user_id) | {"stream": event.stream, "event_id": event.event_id}
+    row = connection.execute(statement(_PACKAGE, "note_of"), values).fetchone()
+    return None if row is None else row[0]
 
 
 def lock(connection: Connection, owner: str) -> None:

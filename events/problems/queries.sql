@@ -46,6 +46,13 @@ WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (
 ORDER BY e.position
 LIMIT 20000;
 
+-- name: note_of
+-- The event that tells in words what an event of a problem did.
+SELECT event_id FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND causation_id = %(event_id)s
+ORDER BY position
+LIMIT 1;
+
 -- name: lock_problems
 -- Commands about the problems of one user work one after the other until the transaction ends.
 SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s, 6));

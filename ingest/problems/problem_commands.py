@@ -19,7 +19,7 @@ from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
-from events.problems.problem_log import entries, lock
+from events.problems.problem_log import entries, lock, note_of
 from events.resources import problems as resources
 from events.resources.resource import plain
 from events.types.cards import CardOrigin, EventNoted, Sentiment
@@ -122,7 +122,7 @@ def open_problem(
             raise invalid(
                 "description", f"there are {MAX_PROBLEMS} problems, which is the most a user can have"
             )
-        return _decision(problems, opened, description)
+        return _decision(problems, events, opened, description)
 
     return decide(problems, rule, _same_as(opened))
 
@@ -168,7 +168,7 @@ def _change(problem: KnownProblem, asked: ProblemEvent, holds: Callable[[Problem
         payload = replace(asked, origin=_origin(problem.command, present.project_id, present.mode))
         if isinstance(payload, ProblemAttempted | ProblemClosed):
             payload = replace(payload, problem=present.description)
-        return _decision(problem, payload, present.description)
+        return _decision(problem, events, payload, present.description)
 
     return decide(problem, rule, _same_as(asked))
 
@@ -187,8 +187,13 @@ def _origin(command: Command, project_id: str = "default", mode: str | None = No
     )
 
 
-def _decision(problems: UserProblems, payload: ProblemEvent, description: str) -> Decision:
-    """Returns the event of a problem, with the noted event that tells it."""
+def _decision(
+    problems: UserProblems, events: list[Event], payload: ProblemEvent, description: str
+) -> Decision:
+    """Returns the event of a problem, with the noted event that tells it.
+
+    What is noted of a problem that begins, ends or is back takes the place of what was noted of it before.
+    """
     decision = Decision(payload=payload)
     note = _note(payload, description)
     if note is None:
@@ -205,12 +210,40 @@ def _decision(problems: UserProblems, payload: ProblemEvent, description: str) -
         occurred_at=payload.tried_at if isinstance(payload, ProblemAttempted) else problems.command.at,
         importance=_IMPORTANCE,
         sentiment=sentiment,
+        replaces_event=_noted_before(problems, events, payload, description),
     )
     cause = decision.event_id
     event = problems.command.event(
         problems.owner, STREAM, noted, occurred_at=noted.occurred_at, causation_id=cause, correlation_id=cause
     )
     return replace(decision, after=[event])
+
+
+_TURNS_OF_A_PROBLEM = (ProblemOpened, ProblemClosed, ProblemReopened)
+
+
+def _noted_before(
+    problems: UserProblems, events: list[Event], payload: ProblemEvent, description: str
+) -> UUID | None:
+    """Returns the event that told whether the problem was open, or None: there is none, or a turn told it."""
+    if not isinstance(payload, _TURNS_OF_A_PROBLEM):
+        return None
+    known = fold(events)
+    meant = {
+        each.problem_id
+        for each in known.by_id.values()
+        if (each.project_id, each.mode) == (payload.origin.project_id, payload.origin.mode)
+        and same(each.description, description)
+    }
+    last = next(
+        (
+            each
+            for each in reversed(events)
+            if isinstance(each.payload, _TURNS_OF_A_PROBLEM) and known.of_event.get(each.event_id) in meant
+        ),
+        None,
+    )
+    return None if last is None else note_of(problems.connection, last)
 
 
 def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | None:

@@ -9,7 +9,7 @@ from itertools import combinations, islice
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
-from events.language.concepts import canonical_key, normalise_value
+from events.language.concepts import canonical_key, concept, normalise_value
 from events.language.values import two_scripts
 from events.resources.cards import Side
 from projectors.cards.card import Card
@@ -58,7 +58,8 @@ def outdated(card: Card, now: datetime) -> bool:
 def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
     """Returns the groups of current single values that share concept, entity and project and differ in value.
 
-    Values that may be one value in two scripts do not differ.
+    Values that may be one value in two scripts do not differ. One value of two opposite concepts differs: liked tea and
+    disliked tea.
     """
     groups: dict[tuple[str, str | None, str | None], list[Card]] = {}
     for card in cards:
@@ -73,7 +74,22 @@ def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
         )
         for (_, key, entity), group in groups.items()
         if len(group) > 1 and _differ(canonical_key(key or ""), group)
-    ]
+    ] + _opposites(cards)
+
+
+def _opposites(cards: Sequence[Card]) -> list[Contradiction]:
+    told: dict[tuple[str, str | None, str, str], Card] = {}
+    found: list[Contradiction] = []
+    for card in sorted(cards, key=lambda card: (card.said_at, card.card_id)):
+        known = concept(card.concept_key or "")
+        if known is None or known.opposite is None or not _open_statement(card):
+            continue
+        value = normalise_value(known.key, card.value or "")
+        other = told.get((card.project_id, card.entity, known.opposite, value))
+        if other is not None:
+            found.append(_disagreement(other, card))
+        told[card.project_id, card.entity, known.key, value] = card
+    return found
 
 
 def _differ(key: str, cards: Sequence[Card]) -> bool:

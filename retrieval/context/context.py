@@ -370,14 +370,16 @@ def _whom(found: CardAnswer, content: str) -> str | None:
 
 
 def _conflicts(contradictions: Sequence[Contradiction], cards: Sequence[UUID]) -> list[str]:
-    """The contradictions that concern a card of the prompt, a line each."""
+    """The contradictions that concern a card of the prompt, a line each, with the words of all sides."""
     lines = []
     for found in contradictions:
         numbers = [number for number, card_id in enumerate(cards, 1) if card_id in found.card_ids]
         if numbers:
             whom = None if found.entity == "user" else found.entity
             attributes = {"cards": " ".join(map(str, numbers)), "who": whom, "concept": found.concept_key}
-            lines.append(f"<conflict{_attributes(attributes)}>{_text(found.reason)}</conflict>")
+            sides = " / ".join(each.content for each in found.cards or ())
+            told = f"{sides}: {found.reason}" if sides else found.reason
+            lines.append(f"<conflict{_attributes(attributes)}>{_text(told)}</conflict>")
     return lines
 
 

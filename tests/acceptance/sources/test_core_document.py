@@ -66,3 +66,15 @@ def test_an_episode_has_the_topics_the_sentiment_and_the_importance_that_a_model
     assert (episode["content"], episode["topics"]) == (words, topics)
     assert (episode["sentiment"], episode["importance"]) == ("positive", 8)
     assert episode["explanation"]["topic_points"] == 3
+
+
+def test_a_problem_that_is_back_is_no_longer_told_as_over(person: Person) -> None:
+    opened = person.write("memory/{user}/problems", description="morning glucose is high", status=201)
+    problem = f"memory/{{user}}/problems/{opened['problem_id']}"
+    person.write(f"{problem}/close", resolution="the dawn phenomenon strategy worked")
+    question = "how is my morning glucose?"
+    assert "No longer a problem: morning glucose is high" in person.context(question)["text"]
+    person.write(f"{problem}/reopen", reason="it is back")
+    prompt = person.context(question)["text"]
+    assert "No longer a problem" not in prompt
+    assert "Problem: morning glucose is high" in prompt
