@@ -23,6 +23,7 @@ _ESCAPE = "\x10"
 _LONGEST_NUMBER = 20
 _DIGITS = re.compile(r"(\d+)")
 _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
+_HYPHEN = re.compile(r"(?<=\w)[-‐_](?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,11 @@ def _part(project_id: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Returns the normalised form of a concept name or of a tag. Width, case, script and articles do not count."""
-    return normalise_value("title", name)
+    """Returns the normalised form of a concept name or of a tag.
+
+    Width, case, script, articles and hyphens do not count.
+    """
+    return normalise_value("title", _HYPHEN.sub(" ", name))
 
 
 def names_of(payload: KnowledgeLearned) -> list[str]:

@@ -173,7 +173,7 @@ FROM cards.statements own JOIN cards.statements s USING (user_id, identity)
 WHERE own.user_id = %(user_id)s AND own.event_id = %(card)s::uuid;
 
 -- name: links
--- The cards that belong to a card without an edge: concepts related to it in either direction, the episode of its turn,
+-- The cards that belong to a card: concepts and cards that are related to it in either direction, the episode of its turn,
 -- and for an episode the other cards of its turn. `mark` says which.
 WITH own AS (
     SELECT * FROM {cards} c
@@ -183,7 +183,12 @@ SELECT 'related' AS mark, c.card_id
 FROM own JOIN {cards} c ON c.user_id = own.user_id AND c.kind = 'knowledge' AND c.project_id = own.project_id
 WHERE own.kind = 'knowledge' AND c.card_id <> own.card_id
   AND (c.name_keys && own.related_keys OR own.name_keys && c.related_keys)
-UNION ALL
+UNION
+SELECT 'related', c.card_id
+FROM own JOIN {relations} r ON r.user_id = own.user_id AND own.card_id IN (r.from_card, r.to_card)
+JOIN {cards} c ON c.user_id = own.user_id AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id IN (r.from_card, r.to_card)
+WHERE r.predicate = 'related_to' AND NOT r.refused AND c.card_id <> own.card_id
+UNION
 SELECT CASE WHEN own.episode THEN 'gave_rise_to' ELSE 'episode' END, c.card_id
 FROM own JOIN {cards} c ON c.user_id = own.user_id AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id <> own.card_id
 WHERE c.turn_ids && own.turn_ids AND c.project_id = own.project_id

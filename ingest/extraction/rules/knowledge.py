@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from events.language.values import word_set
 from ingest.extraction.rules.drafts import KnowledgeDraft
 from ingest.extraction.rules.sentences import Sentence
 from ingest.extraction.rules.words import SETS, either, pattern
@@ -39,20 +40,11 @@ _LEARNED_SUBJECT = re.compile(
     r"comes|stands|runs|keeps|stores|gives|allows|lets|requires|returns|caps|takes)\b",
     re.IGNORECASE,
 )
+_RELATED = pattern("knowledge_RELATED")
+_AND = re.compile(r", (?:and )?| and |、|，|[和跟与]")
 _PERSONAL = pattern("knowledge_PERSONAL")
 _EVALUATED = pattern("knowledge_EVALUATED")
-_VAGUE = SETS["not_name"] - {
-    "go",
-    "art",
-    "yoga",
-    "photography",
-    "reading",
-    "writing",
-    "a",
-    "the",
-    "function",
-    "set",
-}
+_VAGUE = SETS["not_name"] - word_set("go art yoga photography reading writing a the function set")
 
 _IS_ZH = re.compile(
     r"^(?:[所其]实|简单来说|简单说|基本上|，)*(?P<t>[A-Za-z][\w+#./ -]{1,40}|[\u4e00-\u9fffA-Za-z0-9+#./-]{2,14}?)"
@@ -87,6 +79,13 @@ def definition(sentence: Sentence) -> Iterable[KnowledgeDraft]:
     if sentence.chinese:
         return _chinese(sentence)
     return () if _DEFINING.isdisjoint(sentence.words) else _english(sentence)
+
+
+def related(sentence: Sentence) -> tuple[str, ...]:
+    """Returns the concepts to which the sentence relates the last one ("it")."""
+    found = _RELATED.match(sentence.plain.rstrip(" .。！!"))
+    said = sentence.raw[slice(*found.span(found.lastgroup or 0))] if found is not None else ""
+    return tuple(name.strip() for name in _AND.split(said) if name.strip() and _is_term(name.strip()))
 
 
 def _english(sentence: Sentence) -> Iterable[KnowledgeDraft]:

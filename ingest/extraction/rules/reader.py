@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from events.language.casual import WrittenOut
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
+from events.language.life_times import life_time
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
@@ -20,7 +21,7 @@ from ingest.extraction.rules.drafts import EventDraft, KnowledgeDraft, KnownStat
 from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming
 from ingest.extraction.rules.problems.reader import ProblemReader
-from ingest.extraction.rules.sentences import Sentence, dictated, irrealis, simplified
+from ingest.extraction.rules.sentences import Sentence, clause, dictated, irrealis, simplified
 from ingest.extraction.rules.words import SETS
 
 # "Moved the date to August": August is the new date and not the time of the event.
@@ -28,6 +29,7 @@ _MOVED_TO = re.compile(r"\b(?:to|until|till) ?$|[到至]$")
 _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 # "[name]", "{city}", "XXX", "____", 某某: a template.
 _BLANK = re.compile(r"[\[\]{}<>【】]|\b[xX]{2,}\b|_{2}|\*{2}|某某|\bXYZ\b|○○|[〇OＸ]{2,}")
+_READ = 2000  # characters of a turn in which a time without a date is looked for
 _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
@@ -56,6 +58,8 @@ class TurnReader:
         self._text = FactualText(written.text)
         self._clock = clock_of(turn)
         self._seen: set[tuple[str, str, str, str]] = set()
+        self._concept: KnowledgeLearned | None = None
+        """The concept that "it" means."""
 
     def problems(self) -> ProblemReader:
         """Returns the reader of the turn's sentences about problems."""
@@ -69,7 +73,12 @@ class TurnReader:
             return
         for definition in knowledge.definition(sentence):
             if self._text.holds(offset, offset + len(sentence.raw)):
-                yield self._knowledge(definition, sentence, offset)
+                self._concept = self._knowledge(definition, sentence, offset)
+                yield self._concept
+        names = knowledge.related(sentence) if self._concept is not None else ()
+        if self._concept is not None and names:
+            origin = self._origin(offset, offset + len(sentence.raw))
+            yield replace(self._concept, origin=origin, related_titles=names)
         if self._turn.role != "user":
             return
         dates = Dates(sentence, self._reference)
@@ -89,9 +98,13 @@ class TurnReader:
         yield from _with_announced(found)
 
     def _is_told(self, draft: StateDraft | EventDraft, sentence: Sentence, offset: int) -> bool:
-        """Returns False for a condition, a wish, an example, the words of another, and an order to the reader."""
+        """Returns False for a condition, a wish, an example, the words of another, and an order to the reader.
+
+        What held "when I was ten" is no state of now.
+        """
         return not (
             irrealis(sentence, draft.span[1])
+            or (isinstance(draft, StateDraft) and _is_of_a_life_time(sentence, *draft.span))
             or dictated(sentence, draft.span[0])
             or not self._text.holds(offset, offset + len(sentence.raw))
         )
@@ -303,7 +316,12 @@ class TurnReader:
         )
         told = _one_time(cards)
         if told is None:
-            return episode
+            of_a_life = None if question else life_time(content[:_READ])
+            return (
+                episode
+                if of_a_life is None
+                else replace(episode, occurred_at_hint=content[slice(*of_a_life)])
+            )
         return replace(
             episode,
             occurred_at=told.occurred_at,
@@ -380,6 +398,12 @@ def _announces_change(draft: StateDraft, sentence: Sentence) -> bool:
         return True
     pattern = _NEWS.get(draft.key)
     return pattern is not None and pattern.search(sentence.plain) is not None
+
+
+def _is_of_a_life_time(sentence: Sentence, begin: int, stop: int) -> bool:
+    found = life_time(sentence.plain)
+    first, last = clause(sentence, begin, stop)
+    return found is not None and (found[0] == 0 or (found[0] < last and found[1] > first))
 
 
 def _at_time_of(earlier: StateAsserted, correction: StateAsserted) -> StateAsserted:

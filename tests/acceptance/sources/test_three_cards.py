@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.support.person import Person
 
 
@@ -20,3 +22,41 @@ def test_an_alert_names_both_sides(person: Person) -> None:
     person.say("Alex dislikes tea.", said_at="2026-03-07T09:00:00Z")
     [alert] = [told for told in alerts(person, "what does Alex like to drink?") if "tea" in told]
     assert ">Alex likes tea / Alex dislikes tea: two statements differ" in alert
+
+
+def test_a_time_that_no_calendar_tells_is_marked_and_makes_no_state_of_now(person: Person) -> None:
+    person.say("When I was ten we moved to Rome.", "小時候我住在台南。", said_at="2026-05-08T09:00:00Z")
+    told = {card["content"]: card for card in person.read("cards")["cards"]}
+    for words in ("When I was ten we moved to Rome.", "小時候我住在台南。"):
+        assert told[words]["when"] == "said 2026-05-08, time unresolved"
+        assert told[words]["time_resolved"] is False
+    assert {card["kind"] for card in told.values()} == {"event"}
+    assert 'time="unresolved"' in person.context("when did I move to Rome?")["text"]
+
+
+def concepts(person: Person) -> dict[str, Any]:
+    return {card["title"]: card for card in person.read("cards", kind="knowledge")["cards"]}
+
+
+def related(person: Person, card: dict[str, Any]) -> list[str]:
+    links = person.read(f"cards/{card['card_id']}/relations")
+    return [each["content"] for each in links["related"]]
+
+
+def test_close_names_are_one_concept_and_related_concepts_list_each_other(person: Person) -> None:
+    jwt = "JSON-Web-Token is a stateless way to authenticate."
+    person.say("JWT (JSON Web Token) is a lightweight authentication mechanism.")
+    person.say(jwt)
+    person.say("OAuth 2.0 is an authorization framework for delegated access. It is related to JWT.")
+    known = concepts(person)
+    assert sorted(known) == ["JWT", "OAuth 2.0"]
+    assert related(person, known["OAuth 2.0"]) == [known["JWT"]["content"]]
+    assert related(person, known["JWT"]) == [known["OAuth 2.0"]["content"]]
+
+    person.say("Bearer Token is a method of access for whoever holds it.")
+    bearer, token = concepts(person)["Bearer Token"], known["JWT"]
+    ends = {"from_card": bearer["card_id"], "to_card": token["card_id"]}
+    person.write("relations", status=202, predicate="related_to", reason="a JWT is a bearer token", **ends)
+    person.stack.wait()
+    assert bearer["content"] in related(person, token)
+    assert related(person, bearer) == [token["content"]]
