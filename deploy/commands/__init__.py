@@ -48,8 +48,8 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("reembed", "operate.reembed:reembed", "embed the cards with the embedder of the settings"),
     (
         "concepts",
-        "operate.concepts:concepts",
-        "list the concept keys, and keys that look like the same concept",
+        "ask.concepts:app",
+        "the concepts of a user: list, create, edit, merge, pin; the concept keys of facts",
     ),
     ("when", "ask.when:when", "show the times that a text names"),
     (

@@ -30,6 +30,7 @@ __all__ = [
     "concepts_asked",
     "default_cardinality",
     "drift",
+    "name_key",
     "normalise_entity",
     "normalise_value",
 ]
@@ -185,6 +186,17 @@ def normalise_value(key: str, value: str) -> str:
     """Returns the identity of ``value`` under ``key``. Two values with equal identities are the same fact."""
     canonical = canonical_key(key)
     return normalise(canonical, value, several=default_cardinality(canonical) == "multi_value")
+
+
+_HYPHEN = re.compile(r"(?<=\w)[-‐_](?=\w)")
+
+
+def name_key(name: str) -> str:
+    """Returns the normalised form of a concept name or of a tag.
+
+    Width, case, script, articles and hyphens do not count.
+    """
+    return normalise_value("title", _HYPHEN.sub(" ", name))
 
 
 _OWNER = word_set(

@@ -105,6 +105,7 @@ class AnyCard(Resource):
     )
     aliases: Annotated[list[str], _Knowledge] = Field([], description="knowledge: its other names")
     definition: Annotated[str | None, _Knowledge] = Field(None, description="knowledge: its definition")
+    pinned: Annotated[bool, _Knowledge] = Field(False, description="knowledge: it is in every prompt")
     when: str = Field(description="the times as text, on the speaker's clock and at their grain")
     time_passed: Annotated[bool, _Event] = Field(
         False, description="event: it was planned, its time has passed, and nobody said that it happened"

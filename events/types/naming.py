@@ -1,8 +1,9 @@
-"""The events that make two names equal. An operator or an agent causes them, not a turn."""
+"""The events about the names of concepts, and the concepts to keep at hand. A person or an agent causes them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from events.types.codec import event_type
 
@@ -31,3 +32,12 @@ class KnowledgeMerged:
     into_title: str
     reason: str
     project_id: str = "default"
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConceptPinned:
+    """A concept is in every prompt from now on, or no longer. ``card_id`` may be any statement that it rests on."""
+
+    card_id: UUID
+    pinned: bool

@@ -2,6 +2,13 @@
 SELECT detail AS status FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;
 
+-- name: concepts
+-- A concept by its card, or those of a project that have one of the names.
+SELECT card_id, project_id, mode, title, aliases, definition, name_keys FROM cards.concepts
+WHERE user_id = %(user_id)s AND (card_id = %(card)s::uuid
+       OR project_id = %(project_id)s::text AND name_keys && %(names)s::text[])
+ORDER BY position;
+
 -- name: existing_cards
 SELECT id, detail AS kind FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'card' AND id = ANY (%(cards)s::uuid[])

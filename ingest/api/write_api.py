@@ -42,6 +42,7 @@ from events.types.tenancy import DEFAULT_TENANT, TOKENS, storage_id, vouch
 from events.types.turn_contract import FIELDS, turn_key
 from ingest.api import chores
 from ingest.api.command_routes import command_router
+from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
@@ -181,6 +182,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     writer = DocumentWriter(transactions, cached_documents)
     for router in (
         command_router(transactions),
+        concept_router(transactions),
         reference_router(transactions),
         declaration_router(transactions),
         mode_router(transactions, settings, dimension_of, planner, installation_planner),

@@ -25,6 +25,7 @@ from events.types.envelope import Event, NewEvent, partition_of
 from events.types.erasure import Erased
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.modes import CardReclassified
+from events.types.naming import ConceptPinned
 from events.types.problems import PROBLEM_EVENTS
 from events.types.references import (
     ReferenceChanged,
@@ -246,7 +247,7 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return not turn_ids.isdisjoint(payload.turn_ids)
     if isinstance(payload, ReferenceProposalAccepted | ReferenceProposalRefused):
         return payload.proposal_id in gone
-    if isinstance(payload, CardVerified | CardReclassified):
+    if isinstance(payload, CardVerified | CardReclassified | ConceptPinned):
         return payload.card_id in gone
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id in gone

@@ -73,6 +73,7 @@ class Card:
     title: str | None = None
     aliases: list[str] | None = None
     definition: str | None = None
+    pinned: bool = False
     time_zone: str | None = None
     time_grain: str | None = None
     time_resolved: bool | None = None

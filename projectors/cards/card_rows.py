@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypedDict
 from uuid import UUID
 
-from events.language.concepts import canonical_key, normalise_entity
+from events.language.concepts import canonical_key, name_key, normalise_entity
 from events.language.continuation import continued
 from events.language.ngrams import pairs
 from events.language.terms import GRAMS, TERMS, USERS, analyse, term_keys
@@ -28,7 +28,6 @@ from events.types.naming import KnowledgeMerged
 from events.types.references import ReferenceChanged, ReferenceCreated, reference_id
 from events.types.turns import ContextLayer
 from projectors.cards.card import StoredCard
-from projectors.cards.statement import name_key
 from projectors.cards.timeline import ValidPeriod
 
 CONCEPT_TERM = "concept:"
@@ -190,6 +189,7 @@ def knowledge_card(period: ValidPeriod) -> StoredCard:
         title=title,
         aliases=aliases,
         definition=latest.definition,
+        pinned=period.pinned,
         name_keys=name_keys,
         related_keys=sorted(related.keys() - {*name_keys, ""}),
         concept_key=canonical_key(title),

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from events.language.chinese_script import to_simplified
+from events.language.concepts import name_key
 from events.types.cards import KnowledgeLearned
-from events.types.naming import KnowledgeMerged
-from projectors.cards.statement import Statement, name_key, names_of
+from events.types.naming import ConceptPinned, KnowledgeMerged
+from projectors.cards.statement import Statement, names_of
 from projectors.cards.timeline import (
     Claims,
     Remarks,
@@ -51,6 +52,7 @@ def _knowledge_timeline(said: Sequence[Statement], wrong: Sequence[Claims], rema
         period.revisions = _deepened(learned)
         period.verified_at = verified_at(learned, remarks)
         period.mode = mode_given(learned, remarks)
+        period.pinned = _pinned(learned, remarks)
         periods.append(period)
         seen = {learned[0].value_key}
         for one in learned:
@@ -118,15 +120,30 @@ def _names(concept: Sequence[Statement], learned: Sequence[Statement]) -> tuple[
     return tuple(dict.fromkeys(names))
 
 
+def _pinned(learned: Sequence[Statement], remarks: Remarks) -> bool:
+    """Returns what the last remark on any of the statements says of the pin."""
+    pins = [
+        (remark.position, remark.payload.pinned)
+        for one in learned
+        for remark in remarks.get(one.event.event_id, ())
+        if isinstance(remark.payload, ConceptPinned)
+    ]
+    return max(pins)[1] if pins else False
+
+
 def _deepened(learned: Sequence[Statement]) -> list[Statement]:
-    """The statements that replaced the definition. A definition adds nothing if the current one holds all its words."""
+    """The statements that replaced the definition. A definition adds nothing if the current one holds all its words.
+
+    A definition that comes from no turn was written as such, and always counts.
+    """
     best = _definition(learned[0])
     known = _pieces(best)
     deeper: list[Statement] = []
     for one in learned[1:]:
         definition = _definition(one)
         pieces = _pieces(definition)
-        if definition != best and not pieces <= known:
+        written = not one.event.payload.origin.turn_ids
+        if definition != best and (written or not pieces <= known):
             deeper.append(one)
             best, known = definition, pieces
     return deeper

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from events.language.concepts import name_key
 from events.store.bounds import as_real
 from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified
-from events.types.naming import TagAliased
+from events.types.naming import ConceptPinned, TagAliased
 from events.types.references import reference_id
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -34,7 +35,7 @@ from projectors.cards.related_rows import (
     relations,
     updates,
 )
-from projectors.cards.statement import Key, Statement, identity_groups, name_key, statements_of
+from projectors.cards.statement import Key, Statement, identity_groups, statements_of
 from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_timeline
 
 CardKey = tuple[str, str, UUID]  # user, kind, card
@@ -89,6 +90,8 @@ def remarked(event: Event) -> UUID | None:
     if isinstance(payload, ConflictRuled):
         return payload.arbitration_id
     if isinstance(payload, CardVerified | CardReclassified) and payload.kind != "event":
+        return payload.card_id
+    if isinstance(payload, ConceptPinned):
         return payload.card_id
     if isinstance(payload, CardsConnected | ConnectionWithdrawn) and payload.predicate == "retracts":
         return payload.to_card
@@ -354,7 +357,7 @@ def _card(period: ValidPeriod) -> StoredCard:
 def _content(period: ValidPeriod) -> tuple[object, ...]:
     return (
         period.effective_at, period.superseded_at, period.retracted, period.contested, period.ended,
-        period.verified_at, period.mode, period.names,
+        period.verified_at, period.mode, period.names, period.pinned,
         [statement.event.event_id for statement in period.agreeing],
         [statement.event.event_id for statement in period.revisions],
     )  # fmt: skip

@@ -76,6 +76,7 @@ class CardsProjector(TableProjector):
             "ConflictRuled",
             "TagAliased",
             "KnowledgeMerged",
+            "ConceptPinned",
             *REFERENCE_TYPES,
         )
     )

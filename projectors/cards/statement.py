@@ -10,7 +10,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
-from events.language.concepts import canonical_key, normalise_entity, normalise_value
+from events.language.concepts import canonical_key, name_key, normalise_entity, normalise_value
 from events.language.values import two_scripts
 from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.envelope import Event
@@ -23,7 +23,6 @@ _ESCAPE = "\x10"
 _LONGEST_NUMBER = 20
 _DIGITS = re.compile(r"(\d+)")
 _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
-_HYPHEN = re.compile(r"(?<=\w)[-‐_](?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +110,6 @@ def _part(project_id: str) -> str:
     Entities, keys and values are normalised and hold no control characters, so they need no escaping.
     """
     return project_id.replace(_ESCAPE, _ESCAPE * 2).replace(_SEPARATOR, f"{_ESCAPE}u")
-
-
-def name_key(name: str) -> str:
-    """Returns the normalised form of a concept name or of a tag.
-
-    Width, case, script, articles and hyphens do not count.
-    """
-    return normalise_value("title", _HYPHEN.sub(" ", name))
 
 
 def names_of(payload: KnowledgeLearned) -> list[str]:

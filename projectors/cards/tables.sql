@@ -56,6 +56,7 @@ CREATE TABLE cards (
     title          text,
     aliases        text[],
     definition     text,
+    pinned         boolean NOT NULL,     -- in every prompt
     name_keys      text[],               -- the normalised names of the concept
     related_keys   text[],               -- the normalised titles of related concepts
     -- the position in the log, the mode, and the search keys
@@ -217,6 +218,11 @@ UNION ALL
 SELECT user_id, 'relation', from_card, predicate, to_card, NULL, NULL, NULL, CASE WHEN NOT implied THEN event_id END
 FROM relations WHERE NOT refused;
 
+-- The concepts that a command may name.
+CREATE VIEW concepts AS
+SELECT user_id, card_id, project_id, mode, title, aliases, definition, name_keys, position
+FROM knowledge_cards WHERE NOT retracted;
+
 -- What a proposal to retract reads: current states and episodes with the words that may mean them. Like the view above, it
 -- keeps the write side apart from the tables.
 CREATE VIEW retractable_cards AS
@@ -260,6 +266,7 @@ CREATE INDEX relations_to_card ON relations (user_id, to_card);
 -- name: index_state_cards
 CREATE INDEX state_cards_concept ON state_cards (user_id, project_id, entity, concept_key, effective_at);
 CREATE INDEX state_cards_effective ON state_cards (user_id, effective_at);
+CREATE INDEX knowledge_cards_pinned ON knowledge_cards (user_id) WHERE pinned;
 CREATE INDEX knowledge_cards_title ON knowledge_cards (user_id, title);
 
 -- name: index_statements

@@ -41,7 +41,8 @@ class ValidPeriod:
     """The time in which one value was true, with the statement that made its card and the statements that agree.
 
     ``revisions`` are the statements that overwrote the content in place, in order. ``names`` are the names of a
-    concept, its title first. ``mode`` is the mode that somebody gave the card; None leaves it the mode of its turn.
+    concept, its title first, and a ``pinned`` concept is in every prompt. ``mode`` is the mode that somebody gave the
+    card; None leaves it the mode of its turn.
     """
 
     first: Statement
@@ -55,6 +56,7 @@ class ValidPeriod:
     verified_at: datetime | None = None
     mode: str | None = None
     names: tuple[str, ...] = ()
+    pinned: bool = False
 
     @property
     def statements(self) -> Iterator[Statement]:

@@ -27,6 +27,7 @@ AND (%(min_confidence)s::float8 IS NULL OR c.confidence >= %(min_confidence)s::r
 AND (%(max_confidence)s::float8 IS NULL OR c.confidence <= %(max_confidence)s::real)
 AND (%(min_weight)s::float8 IS NULL OR c.weight >= %(min_weight)s::real)
 AND (%(episode)s::boolean IS NULL OR c.episode = %(episode)s::boolean)
+AND (%(pinned)s::boolean IS NULL OR c.kind = 'knowledge' AND c.pinned = %(pinned)s::boolean)
 AND (%(min_importance)s::integer IS NULL OR c.importance >= %(min_importance)s::integer)
 AND (%(sentiment)s::text[] IS NULL OR c.sentiment = ANY (%(sentiment)s::text[]))
 AND (%(created_from)s::timestamptz IS NULL OR c.created_at >= %(created_from)s::timestamptz)

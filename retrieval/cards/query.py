@@ -122,12 +122,26 @@ class SliceIn(TemporalParams):
     episode: bool | None = None
     min_importance: Annotated[int | None, Field(ge=1, le=10)] = None
     sentiment: list[Sentiment] | None = None
+    pinned: Annotated[bool | None, Field(description="concepts that are in every prompt, or the others")] = (
+        None
+    )
     collapse: Annotated[bool, Field(description="leave out cards that repeat (same_as) another card")] = False
 
 
 class CardsIn(SliceIn):
     """A page of a slice. The last recorded card is first."""
 
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+
+class ConceptsIn(ReaderIn):
+    """A page of the concepts of a user. The last recorded one is first."""
+
+    project_id: Annotated[list[str], Field(description="only concepts of these projects; * for all")] = [
+        "default"
+    ]
+    pinned: Annotated[bool | None, Field(description="those that are in every prompt, or the others")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
 

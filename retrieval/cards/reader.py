@@ -17,11 +17,11 @@ from psycopg.rows import AsyncRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from events.access.principal import EVERYTHING, Reach
+from events.language.concepts import name_key
 from events.platform.sql import statement
 from events.resources.cards import Arbitration, CardSummary, CardUpdate, Relation
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
-from projectors.cards.statement import name_key
 from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
 from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.past import Fold, past

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
 from retrieval.cards.told_times import told_day, zone_of
@@ -33,6 +35,9 @@ _REFERENCES = "references"
 _FACTS = "facts"
 _PINNED_SHARE = 0.5
 """The share of the budget, beside the blocks that are always present, that pinned references may take."""
+_CONCEPTS = "concepts"
+_CONCEPT_SHARE = 0.25
+"""The share of the budget, beside the blocks before, that pinned concepts may take."""
 _GOALS = "goals"
 _PROBLEMS = "problems"
 _PROBLEM_SHARE = 0.25
@@ -99,6 +104,25 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class _Group:
+    """The lines of a block that questions do not change, and the share of the room that they may take."""
+
+    name: str
+    lines: Sequence[str]
+    share: float
+    what: str
+
+    def within(self, room: int) -> Sequence[str]:
+        """Returns the first lines, as many as fit into ``room`` tokens."""
+        fitting = bisect_right(
+            range(1, len(self.lines) + 1),
+            room,
+            key=lambda n: _standing_block(self.name, self.lines[:n]).tokens,
+        )
+        return self.lines[:fitting]
+
+
+@dataclass(frozen=True, slots=True)
 class _Element:
     """A card as escaped text. ``turn`` has an excerpt of its turn, ``whole`` all words; both may be empty."""
 
@@ -142,6 +166,7 @@ def context_of(
     problems: Sequence[Problem] = (),
     facts: Sequence[tuple[str, str]] = (),
     goals: Sequence[str] = (),
+    concepts: Sequence[Card] = (),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
@@ -157,50 +182,38 @@ def context_of(
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
     asked_budget = token_budget
-    kept = {one.reference_id for one in pinned}
+    kept = {*(one.reference_id for one in pinned), *(one.card_id for one in concepts)}
     elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
-    first = [f"<reference>{_text(one.rendering)}</reference>" for one in pinned]
-    troubles = [problem_line(one, _text) for one in problems]
-    told = [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in facts]
-    aims = [f"<goal>{_text(one)}</goal>" for one in goals]
+    groups = (
+        _Group(
+            _FACTS,
+            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in facts],
+            _PINNED_SHARE,
+            "facts",
+        ),
+        _Group(
+            _REFERENCES,
+            [f"<reference>{_text(one.rendering)}</reference>" for one in pinned],
+            _PINNED_SHARE,
+            "pinned references",
+        ),
+        _Group(_CONCEPTS, [_concept(one) for one in concepts], _CONCEPT_SHARE, "pinned concepts"),
+        _Group(_PROBLEMS, [problem_line(one, _text) for one in problems], _PROBLEM_SHARE, "open problems"),
+        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _PROBLEM_SHARE, "goals"),
+    )
+    standing = {group.name: group.lines for group in groups if group.lines}
     warnings = answer.warnings
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:
             raise BudgetTooSmallError(least)
-        room = int((token_budget - least) * _PINNED_SHARE)
-        fitting = bisect_right(range(1, len(told) + 1), room, key=lambda n: _facts_block(told[:n]).tokens)
-        if fitting < len(told):
-            warnings = (*warnings, f"{len(told) - fitting} facts have no room in the token budget")
-            told = told[:fitting]
-        if told:
-            token_budget -= _facts_block(told).tokens
-            room = int((token_budget - least) * _PINNED_SHARE)
-        fitting = bisect_right(range(1, len(first) + 1), room, key=lambda n: _pinned_block(first[:n]).tokens)
-        if fitting < len(first):
-            warnings = (
-                *warnings,
-                f"{len(first) - fitting} pinned references have no room in the token budget",
-            )
-            first = first[:fitting]
-        token_budget -= _pinned_block(first).tokens if first else 0
-        room = int((token_budget - least) * _PROBLEM_SHARE)
-        fitting = bisect_right(
-            range(1, len(troubles) + 1), room, key=lambda n: _problems_block(troubles[:n]).tokens
-        )
-        if fitting < len(troubles):
-            warnings = (
-                *warnings,
-                f"{len(troubles) - fitting} open problems have no room in the token budget",
-            )
-            troubles = troubles[:fitting]
-        token_budget -= _problems_block(troubles).tokens if troubles else 0
-        room = int((token_budget - least) * _PROBLEM_SHARE)
-        fitting = bisect_right(range(1, len(aims) + 1), room, key=lambda n: _goals_block(aims[:n]).tokens)
-        if fitting < len(aims):
-            warnings = (*warnings, f"{len(aims) - fitting} goals have no room in the token budget")
-            aims = aims[:fitting]
-        token_budget -= _goals_block(aims).tokens if aims else 0
+        for group in groups:
+            lines = group.within(int((token_budget - least) * group.share))
+            if len(lines) < len(group.lines):
+                lacking = f"{len(group.lines) - len(lines)} {group.what} have no room in the token budget"
+                warnings = (*warnings, lacking)
+            standing[group.name] = lines
+            token_budget -= _standing_block(group.name, lines).tokens if lines else 0
         plain = [
             replace(one, turn="")
             for one in elements
@@ -215,7 +228,7 @@ def context_of(
         elements = _with_turns(plain[:count], whole, token_budget - _tokens(answer, plain[:count]))
     shown = {one.card_id for one in elements}
     return Prompt(
-        blocks=_blocks(answer, elements, first, troubles, told, aims),
+        blocks=_blocks(answer, elements, standing),
         token_budget=asked_budget,
         guard_rules_version=guard_rules_version(),
         cards=[NumberedCard(number, one.card_id) for number, one in enumerate(elements, 1)],
@@ -252,24 +265,14 @@ def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
     return sum(block.tokens for block in _blocks(answer, elements))
 
 
-def _pinned_block(lines: Sequence[str]) -> Block:
-    """Returns the block of the pinned references. It changes only when one of them changes."""
-    return _block(_REFERENCES, _element_of(_REFERENCES, lines), stable=True)
+def _standing_block(name: str, lines: Sequence[str]) -> Block:
+    """Returns a block that changes only when one of its lines does."""
+    return _block(name, _element_of(name, lines), stable=True)
 
 
-def _problems_block(lines: Sequence[str]) -> Block:
-    """Returns the block of the open problems. It changes only when one of them changes."""
-    return _block(_PROBLEMS, _element_of(_PROBLEMS, lines), stable=True)
-
-
-def _goals_block(lines: Sequence[str]) -> Block:
-    """Returns the block of the goals, plans and wishes. It changes only when one of them changes."""
-    return _block(_GOALS, _element_of(_GOALS, lines), stable=True)
-
-
-def _facts_block(lines: Sequence[str]) -> Block:
-    """Returns the block of the core document. It changes only when one of its values changes."""
-    return _block(_FACTS, _element_of(_FACTS, lines), stable=True)
+def _concept(card: Card) -> str:
+    title = quoteattr(_clean(card.title or ""))
+    return f"<concept title={title}>{_text(card.definition or '')}</concept>"
 
 
 def _element_of(name: str, lines: Sequence[str]) -> str:
@@ -279,10 +282,7 @@ def _element_of(name: str, lines: Sequence[str]) -> str:
 def _blocks(
     answer: RecallAnswer,
     elements: Sequence[_Element],
-    pinned: Sequence[str] = (),
-    problems: Sequence[str] = (),
-    facts: Sequence[str] = (),
-    goals: Sequence[str] = (),
+    standing: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Block]:
     """Every block in its fixed place. Empty blocks are absent."""
     numbered = list(enumerate(elements, 1))
@@ -292,14 +292,7 @@ def _blocks(
         "contradiction_alert": _conflicts(answer.contradictions, [one.card_id for one in elements]),
     }
     blocks = [stable_block()]
-    if facts:
-        blocks.append(_facts_block(facts))
-    if pinned:
-        blocks.append(_pinned_block(pinned))
-    if problems:
-        blocks.append(_problems_block(problems))
-    if goals:
-        blocks.append(_goals_block(goals))
+    blocks += [_standing_block(name, kept) for name, kept in standing.items() if kept]
     for name, inner in lines.items():
         if inner:
             blocks.append(_block(name, _element_of(name, inner)))

@@ -20,7 +20,7 @@ from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
 from events.http.uuids import Uuid
-from events.language.concepts import normalise_value
+from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
 from events.platform.failures import retry_on_lost_connection
 from events.resources.cards import (
@@ -40,6 +40,7 @@ from retrieval.cards.query import (
     AggregateIn,
     ArbitrationsIn,
     CardsIn,
+    ConceptsIn,
     ReaderIn,
     RelationsIn,
     SliceIn,
@@ -71,6 +72,18 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         operation_id="list_cards",
     )
     async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> CardsPage:
+        return await paged(query, caller)
+
+    @router.get(
+        "/v1/concepts",
+        summary="The concepts of a user, page by page, the latest recorded first",
+        operation_id="list_concepts",
+        tags=["concepts"],
+    )
+    async def concepts(query: Annotated[ConceptsIn, Query()], caller: Reader) -> CardsPage:
+        return await paged(CardsIn(kind=["knowledge"], **query.model_dump()), caller)
+
+    async def paged(query: CardsIn, caller: Principal) -> CardsPage:
         before = _card_at(query.cursor)
         reader, cards = await sliced(caller, query)
         found = await _read(reader.page, cards, limit=query.limit, before=before)
@@ -195,7 +208,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         reader = await fresh(query.wait_for, found.user_id)
         found = await _read(reader.rewound, found)
         if query.about is not None or query.knowledge is not None:
-            key = None if query.about is None else normalise_value("title", query.about)
+            key = None if query.about is None else name_key(query.about)
             names = await _read(reader.names, found, key, query.knowledge)
             if query.knowledge is not None and not names:
                 raise missing("knowledge card", "knowledge")

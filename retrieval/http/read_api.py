@@ -48,8 +48,10 @@ from events.types.turns import ContextLayer
 from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
+from retrieval.cards.card import ListedCard
 from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
+from retrieval.cards.slice import Slice
 from retrieval.context.context import BudgetTooSmallError, Prompt, cards_within, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
@@ -85,6 +87,10 @@ WAITS_FOR_A_PLACE_S = 5.0
 
 MOST_MODES = 32
 ALL_MODES = "all"
+
+
+_MOST_PINNED = 100
+"""The pinned concepts that a prompt may have, the latest recorded."""
 
 
 class RecallIn(BaseModel):
@@ -245,7 +251,37 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         facts, goals, notices = await core_parts(caller, question, body.paths or [])
         answer = replace(answer, warnings=(*answer.warnings, *notices))
-        return prompted(prompt_of(answer, body.token_budget, pinned, troubles, facts, goals))
+        concepts, notices = await pinned_concepts(caller, question)
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
+        return prompted(prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts))
+
+    async def pinned_concepts(caller: Principal, question: Ask) -> tuple[list[ListedCard], tuple[str, ...]]:
+        """Returns the pinned concepts of the projects and modes asked for, and a warning when they cannot be read.
+
+        A question about the past gets none, because the pins are those of today.
+        """
+        if question.as_of is not None or question.known_at is not None or "knowledge" not in question.kinds:
+            return [], ()
+        asked = Slice(
+            user_id=question.user_id,
+            now=question.now,
+            kinds=("knowledge",),
+            projects=None if question.projects is None else tuple(question.projects),
+            statuses=("current",),
+            conditions={"pinned": True},
+            reach=caller.reach,
+        )
+        try:
+            reader = await fresh_reader(None, question.user_id)
+            found = await reader.page(asked, limit=_MOST_PINNED)
+        except (psycopg.Error, TimeoutError, ProblemError) as error:
+            return [], (f"pinned concepts are missing: {type(error).__name__}",)
+        in_order = sorted(found.cards, key=lambda card: card.card_id)
+        return [
+            each
+            for each in in_order
+            if question.modes is None or (each.mode or GENERAL_MODE) in question.modes
+        ], ()
 
     async def core_parts(
         caller: Principal, question: Ask, paths: list[str]
@@ -458,10 +494,11 @@ def prompt_of(
     problems: Sequence[Problem] = (),
     facts: Sequence[tuple[str, str]] = (),
     goals: Sequence[str] = (),
+    concepts: Sequence[ListedCard] = (),
 ) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(answer, token_budget, pinned, problems, facts, goals)
+        return context_of(answer, token_budget, pinned, problems, facts, goals, concepts)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least

@@ -119,6 +119,16 @@ class Known:
         )
         assert related.status_code == 202, related.text
         self.relation: str = related.json()["event_id"]
+        self.concepts: list[str] = []
+        for title in ("sourdough", "levain"):
+            learned = WEB.post(
+                f"{self.write_url}/v1/concepts",
+                headers=stack.administrator,
+                json={"user_id": self.user, "title": title, "definition": "a starter of flour and water"},
+            )
+            assert learned.status_code == 202, learned.text
+            self.concepts.append(learned.json()["event_id"])
+        stack.wait()
         reading = WEB.put(f"{self.write_url}/v1/modes/reading", json={"user_id": self.user})
         assert reading.status_code == 200, reading.text
 
@@ -130,6 +140,8 @@ class Known:
                     part["user_id"] = self.user
                 part |= {name: value for name, value in POSSIBLE.items() if name in part}
                 part |= {name: chance.choice(self.cards) for name in OF_CARDS if name in part}
+                if "into" in part:
+                    part["into"] = self.concepts[0]
                 if "wait_for" in part:
                     part["wait_for"] = self.token
                 if "query" in part and chance.random() < 0.5:
@@ -137,7 +149,7 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]), ("relation_id", [self.relation]),
+            ("problem_id", [self.problem]), ("relation_id", [self.relation]), ("concept_id", self.concepts[1:]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):
             case.query["dry_run"] = "true"  # the user serves the other requests, too

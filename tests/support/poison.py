@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
-from events.types.naming import KnowledgeMerged, TagAliased
+from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
 from events.types.relations import CardsConnected
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -201,6 +201,7 @@ CARDS = st.one_of(
     ),
     st.builds(TagAliased, alias=TEXTS, tag=TEXTS),
     st.builds(KnowledgeMerged, from_title=TEXTS, into_title=TEXTS, reason=TEXTS, project_id=TEXTS),
+    st.builds(ConceptPinned, card_id=_ID, pinned=st.booleans()),
     st.builds(CardsConnected, from_card=_ID, to_card=_ID, predicate=TEXTS, reason=TEXTS, confidence=NUMBERS),
     st.builds(CardVerified, card_id=_ID, kind=TEXTS, by=TEXTS),
     st.builds(ConflictRuled, arbitration_id=_ID, verdict=TEXTS, reason=TEXTS, by=TEXTS),

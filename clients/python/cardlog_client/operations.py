@@ -49,8 +49,12 @@ _CHERRY_PICK_MEMORY: Operation[types.MemoryChanged] = Operation(
 _CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/close", once="idempotency_key"
 )
+_CONCEPTS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/concepts")
 _CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
 _COUNT_CARDS: Operation[types.Groups] = Operation("read", "GET", "/v1/cards/aggregate")
+_CREATE_CONCEPT: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/concepts", once="idempotency_key"
+)
 _CREATE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}", once="idempotency_key"
 )
@@ -62,6 +66,9 @@ _DECLARE_REFERENCE_KIND: Operation[types.DeclaredKind] = Operation(
     "write", "PUT", "/v1/reference-kinds/{kind}"
 )
 _DELETE_MODE: Operation[types.DeletedMode] = Operation("write", "DELETE", "/v1/modes/{name}")
+_EDIT_CONCEPT: Operation[types.Accepted] = Operation(
+    "write", "PATCH", "/v1/concepts/{concept_id}", once="idempotency_key"
+)
 _EPISODES: Operation[types.EpisodesPage] = Operation("read", "GET", "/v1/memory/{user_id}/episodes")
 _ERASE_PERSON: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/people/{name}")
 _ERASE_TURN: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/turns/{turn_id}")
@@ -74,6 +81,9 @@ _MEMORY_CANDIDATES: Operation[types.MemoryCandidates] = Operation(
 _MEMORY_DIFF: Operation[types.MemoryDiff] = Operation("read", "GET", "/v1/memory/{user_id}/diff")
 _MEMORY_HISTORY: Operation[types.MemoryHistory] = Operation("read", "GET", "/v1/memory/{user_id}/history")
 _MEMORY_QUEUE: Operation[types.MemoryQueue] = Operation("read", "GET", "/v1/memory/{user_id}/queue")
+_MERGE_CONCEPT: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/concepts/{concept_id}/merge", once="idempotency_key"
+)
 _MIGRATE_MEMORY: Operation[types.MemoryMigration] = Operation(
     "write", "POST", "/v1/memory/{user_id}/migrate", once="idempotency_key"
 )
@@ -86,6 +96,9 @@ _OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
 )
 _PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
+)
+_PIN_CONCEPT: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"
 )
 _PRIORITIZE_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/priority", once="idempotency_key"
@@ -214,7 +227,7 @@ class Operations:
         effective_from, effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id,
         agent_id, document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag,
         topic, about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate,
-        related_to, episode, min_importance, sentiment, collapse, limit, cursor."""
+        related_to, episode, min_importance, sentiment, pinned, collapse, limit, cursor."""
         return self._send(_CARDS, {"user_id": user_id}, more)
 
     def change_reference(
@@ -247,6 +260,11 @@ class Operations:
         """Close a problem. Other fields: agent_id, turn_ids, resolution, idempotency_key."""
         return self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
+    def concepts(self, user_id: str, **more: object) -> types.CardsPage:
+        """The concepts of a user, page by page, the latest recorded first. Other fields: wait_for, project_id,
+        pinned, limit, cursor."""
+        return self._send(_CONCEPTS, {"user_id": user_id}, more)
+
     def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
         """Ask; get the cards as blocks of a prompt. Other fields: project_id, session_id, k, as_of, known_at,
         timezone, kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for, token_budget,
@@ -259,8 +277,14 @@ class Operations:
         effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id, agent_id,
         document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag, topic,
         about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate, related_to,
-        episode, min_importance, sentiment, collapse, bucket, timezone."""
+        episode, min_importance, sentiment, pinned, collapse, bucket, timezone."""
         return self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
+
+    def create_concept(self, user_id: str, title: str, definition: str, **more: object) -> types.Accepted:
+        """Create a concept. Other fields: agent_id, aliases, related, project_id, mode, idempotency_key."""
+        return self._send(
+            _CREATE_CONCEPT, {"user_id": user_id, "title": title, "definition": definition}, more
+        )
 
     def create_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
         """Create a reference. Other fields: project_id, team_id, agent_id, data, tier, idempotency_key."""
@@ -284,6 +308,11 @@ class Operations:
     def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
         """Delete a mode; its cards stay and belong to the general mode. Other fields: project_id."""
         return self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
+        """Edit a concept, or rename it. Other fields: agent_id, title, definition, aliases, related,
+        idempotency_key."""
+        return self._send(_EDIT_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
 
     def episodes(self, user_id: str, **more: object) -> types.EpisodesPage:
         """The episodes about topics and places of the core document. Other fields: topics, paths, k, project_id."""
@@ -326,6 +355,16 @@ class Operations:
         """Patches of the core document that wait for an answer. Other fields: status."""
         return self._send(_MEMORY_QUEUE, {"user_id": user_id}, more)
 
+    def merge_concept(
+        self, user_id: str, concept_id: str, into: str, reason: str, **more: object
+    ) -> types.Accepted:
+        """Merge a concept into another one. Other fields: agent_id, idempotency_key."""
+        return self._send(
+            _MERGE_CONCEPT,
+            {"user_id": user_id, "concept_id": concept_id, "into": into, "reason": reason},
+            more,
+        )
+
     def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         """Migrate the memory of another system. Other fields: text, messages, format, source, said_at, user_name,
         timezone, apply_from, dry_run, wait_s, idempotency_key."""
@@ -350,6 +389,10 @@ class Operations:
         """Patch the core document. Other fields: rationale, agent_id, source, confidence, id, expected_version,
         turn_ids, idempotency_key."""
         return self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
+        """Put a concept into every prompt, or no longer. Other fields: agent_id, pinned, idempotency_key."""
+        return self._send(_PIN_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
 
     def prioritize_problem(
         self, user_id: str, problem_id: str, priority: int, **more: object
@@ -599,11 +642,21 @@ class AsyncOperations:
     async def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         return await self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
+    async def concepts(self, user_id: str, **more: object) -> types.CardsPage:
+        return await self._send(_CONCEPTS, {"user_id": user_id}, more)
+
     async def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
         return await self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
 
     async def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
         return await self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
+
+    async def create_concept(
+        self, user_id: str, title: str, definition: str, **more: object
+    ) -> types.Accepted:
+        return await self._send(
+            _CREATE_CONCEPT, {"user_id": user_id, "title": title, "definition": definition}, more
+        )
 
     async def create_reference(
         self, user_id: str, kind: str, key: str, **more: object
@@ -623,6 +676,9 @@ class AsyncOperations:
 
     async def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
         return await self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    async def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
+        return await self._send(_EDIT_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
 
     async def episodes(self, user_id: str, **more: object) -> types.EpisodesPage:
         return await self._send(_EPISODES, {"user_id": user_id}, more)
@@ -654,6 +710,15 @@ class AsyncOperations:
     async def memory_queue(self, user_id: str, **more: object) -> types.MemoryQueue:
         return await self._send(_MEMORY_QUEUE, {"user_id": user_id}, more)
 
+    async def merge_concept(
+        self, user_id: str, concept_id: str, into: str, reason: str, **more: object
+    ) -> types.Accepted:
+        return await self._send(
+            _MERGE_CONCEPT,
+            {"user_id": user_id, "concept_id": concept_id, "into": into, "reason": reason},
+            more,
+        )
+
     async def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         return await self._send(_MIGRATE_MEMORY, {"user_id": user_id}, more)
 
@@ -672,6 +737,9 @@ class AsyncOperations:
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
         return await self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    async def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
+        return await self._send(_PIN_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
 
     async def prioritize_problem(
         self, user_id: str, problem_id: str, priority: int, **more: object

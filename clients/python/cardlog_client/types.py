@@ -199,6 +199,7 @@ class Card(TypedDict):
     title: NotRequired[str | None]
     aliases: NotRequired[list[str]]
     definition: NotRequired[str | None]
+    pinned: NotRequired[bool]
     when: str
     time_passed: NotRequired[bool]
     aging: bool
@@ -784,6 +785,7 @@ class RecalledCard(TypedDict):
     title: NotRequired[str | None]
     aliases: NotRequired[list[str]]
     definition: NotRequired[str | None]
+    pinned: NotRequired[bool]
     when: str
     time_passed: NotRequired[bool]
     aging: bool

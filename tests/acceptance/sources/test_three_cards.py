@@ -60,3 +60,43 @@ def test_close_names_are_one_concept_and_related_concepts_list_each_other(person
     person.stack.wait()
     assert bearer["content"] in related(person, token)
     assert related(person, bearer) == [token["content"]]
+
+
+def test_a_concept_is_created_edited_merged_and_pinned(person: Person) -> None:
+    def sent(path: str, *, method: str = "POST", **body: Any) -> dict[str, Any]:
+        done: dict[str, Any] = person.write(path, method=method, status=202, **body)
+        person.stack.wait()
+        return done
+
+    def of_prompt() -> list[str]:
+        lines = person.context("how should I use it?")["text"].splitlines()
+        return [line for line in lines if line.startswith("<concept ")]
+
+    mechanism = "a lightweight, stateless, JSON-based identity authentication mechanism"
+    jwt = sent("concepts", title="JWT", definition=mechanism, related=["OAuth 2.0"])["event_id"]
+    taken = person.write("concepts", title="jwt", definition="again", status=409)
+    assert taken["concept_id"] == jwt
+    oauth = {"title": "OAuth 2.0", "definition": "delegated access", "agent_id": "research"}
+    sent("concepts", **oauth)
+    known = concepts(person)
+    assert (known["JWT"]["definition"], known["JWT"]["provenance"]) == (mechanism, "user_stated")
+    assert known["OAuth 2.0"]["provenance"] == "agent_inferred"
+    assert related(person, known["OAuth 2.0"]) == [known["JWT"]["content"]]
+
+    sent(f"concepts/{jwt}", method="PATCH", definition="stateless authentication", title="JWT tokens")
+    [card] = [each for each in person.read("concepts")["cards"] if each["card_id"] == jwt]
+    assert (card["title"], card["aliases"]) == ("JWT tokens", ["JWT"])
+    assert card["definition"] == "stateless authentication"
+
+    other = sent("concepts", title="JSON Web Token", definition="a signed token")["event_id"]
+    sent(f"concepts/{other}/merge", into=jwt, reason="one thing")
+    assert sorted(concepts(person)) == ["JWT tokens", "OAuth 2.0"]
+    assert "JSON Web Token" in concepts(person)["JWT tokens"]["aliases"]
+
+    assert of_prompt() == []
+    sent(f"concepts/{jwt}/pin")
+    assert [each["title"] for each in person.read("concepts", pinned="true")["cards"]] == ["JWT tokens"]
+    [line] = of_prompt()
+    assert line.startswith('<concept title="JWT tokens">')
+    sent(f"concepts/{jwt}/pin", pinned=False)
+    assert of_prompt() == []

@@ -55,6 +55,8 @@ class Services:
     erasure: str = ""
     relation: str = ""
     problem: str = ""
+    concept: str = ""
+    other_concept: str = ""
     left_out: str = ""
     to_approve: str = ""
     to_decline: str = ""
@@ -110,6 +112,20 @@ def _relation(services: Services) -> str:
     made = services.write.post("/v1/relations", json={"user_id": "ada"} | link, headers=services.key())
     assert made.status_code == 202, made.text
     return str(made.json()["event_id"])
+
+
+def _concepts(services: Services) -> tuple[str, str]:
+    """Makes two concepts of ada's, and returns their ids."""
+    made = [
+        services.write.post(
+            "/v1/concepts",
+            json={"user_id": "ada", "title": title, "definition": "rye flour"},
+            headers=services.key(),
+        )
+        for title in ("sourdough", "levain")
+    ]
+    assert [each.status_code for each in made] == [202, 202], made[0].text
+    return made[0].json()["event_id"], made[1].json()["event_id"]
 
 
 def _kept_document(services: Services) -> list[str]:
@@ -177,12 +193,16 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             made = Services(connection, write, read, embed, settings, *ids)
             erasure, problem = _kept_things(made)
             relation = _relation(made)
+            concept, other_concept = _concepts(made)
+            memory.fold()
             left_out, to_approve, to_decline = _kept_document(made)
             yield replace(
                 made,
                 erasure=erasure,
                 relation=relation,
                 problem=problem,
+                concept=concept,
+                other_concept=other_concept,
                 left_out=left_out,
                 to_approve=to_approve,
                 to_decline=to_decline,

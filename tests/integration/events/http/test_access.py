@@ -55,7 +55,8 @@ class Operation:
             "queue_id": services.to_decline if self.path.endswith("/refuse") else services.to_approve,
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],
             "event_ids": [services.left_out], "candidate": "orchid", "category": "ferns",
-            "input": "where do I live?",
+            "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
+            "concept_id": services.concept, "into": services.other_concept,
         }  # fmt: skip
         if "/modes/" in self.path:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
@@ -78,6 +79,8 @@ class Operation:
             if self.path == "/v1/memory/{user_id}/rollback":
                 ada = services.read.get("/v1/memory/ada", headers=services.key()).json()
                 body["to_version"] = ada["version"]
+            if self.path == "/v1/concepts/{concept_id}":
+                body |= {"definition": known["definition"]}
             if self.path == "/v1/memory/{user_id}/migrate":
                 body |= {"text": "User likes tea.", "dry_run": True}
         return services.client(self.service).request(
@@ -99,6 +102,7 @@ class Operation:
         """True when the request makes the thing that it names, unless the thing is there."""
         return self.for_everybody or (self.method, self.path) in (
             ("post", "/v1/references/{kind}"),
+            ("post", "/v1/concepts"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
@@ -179,6 +183,7 @@ def unknown() -> dict[str, str]:
         "name",
         "team_id",
         "queue_id",
+        "concept_id",
     )
     return {each: str(uuid4()) for each in ids}
 

@@ -1,0 +1,180 @@
+"""Commands about concepts: create, edit, merge, pin. Each one appends events, and nothing that was learned is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import class_row
+
+from events.http.errors import ProblemError, invalid, missing
+from events.language.concepts import name_key
+from events.platform.database import Connection
+from events.platform.sql import statement
+from events.store.bounds import fault_of
+from events.types.cards import CardOrigin, KnowledgeLearned
+from events.types.codec import Payload
+from events.types.envelope import uuid7
+from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
+from ingest.api.commands import STREAM, reached
+from ingest.decider import Command, Decision, Keyed, Outcome, decide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concept:
+    """A concept as the tables have it. ``name_keys`` are its names in their common form."""
+
+    card_id: UUID
+    project_id: str
+    mode: str | None
+    title: str
+    aliases: list[str]
+    definition: str
+    name_keys: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a person or an agent writes of a concept. A part that is None stays as it is. Names only add up."""
+
+    title: str | None = None
+    definition: str | None = None
+    aliases: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+
+
+def create(
+    connection: Connection, owner: str, words: Words, origin: CardOrigin, command: Command
+) -> Outcome[None]:
+    """Makes a concept. Raises a 409 problem with the concept that has one of the names already."""
+    if not command.reach.admits(origin.project_id, origin.mode):
+        raise missing("project", "project_id")
+    learned = _learned(words.title or "", words.definition or "", words, origin)
+
+    def rule(_: None) -> Payload:
+        _refuse_taken(connection, owner, origin.project_id, [learned.title, *learned.aliases], "title")
+        return learned
+
+    return _decided(connection, owner, "create", command, rule, learned)
+
+
+def edit(
+    connection: Connection, owner: str, concept_id: UUID, words: Words, origin: CardOrigin, command: Command
+) -> Outcome[None]:
+    """Writes another definition, further names and relations of a concept, or renames it.
+
+    Raises a 404 problem when the user has no such concept within reach, and 409 when another one has the name.
+    """
+    present = _present(connection, owner, concept_id, command, "concept_id")
+    origin = replace(origin, project_id=present.project_id, mode=present.mode)
+    learned = _learned(present.title, words.definition or present.definition, words, origin)
+
+    def rule(_: None) -> Decision:
+        names = [*words.aliases, *([words.title] if words.title is not None else [])]
+        _refuse_taken(connection, owner, present.project_id, names, "title", but=concept_id)
+        renamed = (
+            []
+            if words.title in (None, present.title)
+            else [_merged(present.title, words.title or "", "renamed", present.project_id)]
+        )
+        return Decision(payload=learned, after=[command.event(owner, STREAM, each) for each in renamed])
+
+    return _decided(connection, owner, f"edit/{concept_id}", command, rule, learned)
+
+
+def merge(
+    connection: Connection, owner: str, concept_id: UUID, into_id: UUID, reason: str, command: Command
+) -> Outcome[None]:
+    """Makes two concepts one, under the name of the second. The tag of the first means the tag of the second.
+
+    Raises a 404 problem when the user has one of them not within reach, and 422 when they are one or of two projects.
+    """
+    present = _present(connection, owner, concept_id, command, "concept_id")
+    into = _present(connection, owner, into_id, command, "into")
+    if into.card_id == present.card_id:
+        raise invalid("into", "is the same concept; name another one")
+    if into.project_id != present.project_id:
+        raise invalid("into", "is a concept of another project; a concept belongs to one project")
+    merged = _merged(present.title, into.title, reason, into.project_id)
+    alias = TagAliased(alias=present.title, tag=into.title)
+    decision = Decision(payload=merged, after=[command.event(owner, STREAM, alias)])
+    return _decided(connection, owner, f"merge/{concept_id}/{into_id}", command, lambda _: decision, merged)
+
+
+def pin(
+    connection: Connection, owner: str, concept_id: UUID, pinned: bool, command: Command
+) -> Outcome[None]:
+    """Puts a concept into every prompt, or no longer. Raises a 404 problem when the user has no such concept."""
+    present = _present(connection, owner, concept_id, command, "concept_id")
+    given = ConceptPinned(card_id=present.card_id, pinned=pinned)
+    return _decided(connection, owner, f"pin/{concept_id}", command, lambda _: given, given)
+
+
+def _decided(
+    connection: Connection, owner: str, what: str, command: Command, rule: Any, first: Payload
+) -> Outcome[None]:
+    """Decides a command. Commands with one idempotency key count once, and another command with the key is refused."""
+    key = f"concept/{what}/{command.idempotency_key or uuid7()}"
+
+    def is_repeat(payload: Payload) -> bool:
+        if isinstance(payload, KnowledgeLearned) and isinstance(first, KnowledgeLearned):
+            payload = replace(payload, origin=first.origin)
+        return bool(payload == first)
+
+    return decide(Keyed(connection, owner, STREAM, command, key), rule, is_repeat)
+
+
+def _learned(title: str, definition: str, words: Words, origin: CardOrigin) -> KnowledgeLearned:
+    learned = KnowledgeLearned(
+        content=f"{title}: {definition}",
+        title=title,
+        definition=definition,
+        tags=("knowledge", title.lower()),
+        origin=origin,
+        aliases=words.aliases,
+        related_titles=words.related,
+    )
+    if (fault := fault_of(learned)) is not None:
+        raise invalid("definition", f"makes no card: {fault}")
+    return learned
+
+
+def _merged(from_title: str, into_title: str, reason: str, project_id: str) -> KnowledgeMerged:
+    return KnowledgeMerged(from_title=from_title, into_title=into_title, reason=reason, project_id=project_id)
+
+
+def _present(connection: Connection, owner: str, concept_id: UUID, command: Command, field: str) -> Concept:
+    values = {"user_id": owner, "card": concept_id, "project_id": None, "names": None}
+    found = _concepts(connection, values)
+    if not found or not reached(connection, owner, command.reach, concept_id):
+        raise missing("concept", field)
+    return found[0]
+
+
+def _refuse_taken(
+    connection: Connection,
+    owner: str,
+    project_id: str,
+    names: Iterable[str],
+    field: str,
+    *,
+    but: UUID | None = None,
+) -> None:
+    keys = [name_key(name) for name in names]
+    values = {"user_id": owner, "card": None, "project_id": project_id, "names": keys}
+    for each in _concepts(connection, values):
+        if each.card_id != but:
+            raise ProblemError(
+                409,
+                "Exists",
+                f"{field}: a concept has this name; edit it, or merge the two",
+                field=field,
+                concept_id=str(each.card_id),
+            )
+
+
+def _concepts(connection: Connection, values: Mapping[str, object]) -> Sequence[Concept]:
+    with connection.cursor(row_factory=class_row(Concept)) as cursor:
+        return cursor.execute(statement("ingest.api", "concepts"), values).fetchall()

@@ -1,0 +1,161 @@
+"""The routes of the commands about concepts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.http.answering import routes_of
+from events.http.errors import invalid
+from events.http.uuids import Uuid
+from events.resources.cards import Accepted
+from events.store.bounds import MAX_ALIASES, MAX_TITLE
+from events.types.cards import CardOrigin
+from ingest.api import concept_commands
+from ingest.api.command_routes import Name, Words, accepted, storable
+from ingest.api.sender import Sender, Sent
+from ingest.api.transactions import Transactions
+from ingest.decider import Command
+
+Title = Annotated[str, *storable(MAX_TITLE)]
+Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
+
+
+class _ConceptIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name = Field(description="whose memory this is")
+    agent_id: Annotated[
+        Name | None, Field(description="the agent that concludes it; the concept is then agent_inferred")
+    ] = None
+
+
+class ConceptIn(_ConceptIn):
+    """A new concept."""
+
+    title: Title = Field(description="its name")
+    definition: Words = Field(description="what it is")
+    aliases: Annotated[Names, Field(description="its other names")] = []
+    related: Annotated[Names, Field(description="names of concepts that it is related to")] = []
+    project_id: Name = "default"
+    mode: Name | None = None
+
+
+class ConceptEditIn(_ConceptIn):
+    """A change of a concept. Names and relations add to those of before."""
+
+    title: Annotated[Title | None, Field(description="its new name; the old one stays another name")] = None
+    definition: Annotated[Words | None, Field(description="what it is, in the place of before")] = None
+    aliases: Annotated[Names, Field(description="further names")] = []
+    related: Annotated[Names, Field(description="names of further concepts that it is related to")] = []
+
+
+class ConceptMergeIn(_ConceptIn):
+    """Two concepts that are one. The name of ``into`` stays."""
+
+    into: Uuid = Field(description="the concept that stays")
+    reason: Words = Field(description="why, for whoever asks later")
+
+
+class ConceptPinIn(_ConceptIn):
+    """Whether a concept is in every prompt."""
+
+    pinned: bool = True
+
+
+def concept_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of concepts."""
+    router = routes_of("concepts")
+
+    @router.post("/v1/concepts", status_code=202, summary="Create a concept", operation_id="create_concept")
+    def create(body: ConceptIn, sender: Sent) -> Accepted:
+        owner, command = sender.owner(body.user_id), _command(sender, body)
+        origin = _origin(command, body.project_id, body.mode)
+        words = _words(body)
+        return accepted(
+            transactions, owner, lambda c: concept_commands.create(c, owner, words, origin, command)
+        )
+
+    @router.patch(
+        "/v1/concepts/{concept_id}",
+        status_code=202,
+        summary="Edit a concept, or rename it",
+        operation_id="edit_concept",
+    )
+    def edit(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
+        owner, command = _owner(sender, body), _command(sender, body)
+        if body.title is None and body.definition is None and not (body.aliases or body.related):
+            raise invalid(
+                "(body)", "changes nothing; give a title, a definition, aliases or related concepts"
+            )
+        words = _words(body)
+        origin = _origin(command)
+        return accepted(
+            transactions,
+            owner,
+            lambda c: concept_commands.edit(c, owner, concept_id, words, origin, command),
+        )
+
+    @router.post(
+        "/v1/concepts/{concept_id}/merge",
+        status_code=202,
+        summary="Merge a concept into another one",
+        operation_id="merge_concept",
+    )
+    def merge(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
+        owner, command = _owner(sender, body), _command(sender, body)
+        return accepted(
+            transactions,
+            owner,
+            lambda c: concept_commands.merge(c, owner, concept_id, body.into, body.reason, command),
+        )
+
+    @router.post(
+        "/v1/concepts/{concept_id}/pin",
+        status_code=202,
+        summary="Put a concept into every prompt, or no longer",
+        operation_id="pin_concept",
+    )
+    def pin(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
+        owner, command = _owner(sender, body), _command(sender, body)
+        return accepted(
+            transactions,
+            owner,
+            lambda c: concept_commands.pin(c, owner, concept_id, body.pinned, command),
+        )
+
+    return router
+
+
+def _owner(sender: Sender, body: _ConceptIn) -> str:
+    return sender.owner(body.user_id, thing="concept", field="concept_id")
+
+
+def _words(body: ConceptIn | ConceptEditIn) -> concept_commands.Words:
+    return concept_commands.Words(
+        title=body.title,
+        definition=body.definition,
+        aliases=tuple(body.aliases),
+        related=tuple(body.related),
+    )
+
+
+def _command(sender: Sender, body: _ConceptIn) -> Command:
+    actor = "api" if body.agent_id is None else f"agent/{body.agent_id}"
+    return sender.command(actor, agent_id=body.agent_id)
+
+
+def _origin(command: Command, project_id: str = "default", mode: str | None = None) -> CardOrigin:
+    """Returns the source of words that come from no turn."""
+    return CardOrigin(
+        project_id=project_id,
+        session_id="default",
+        turn_ids=(),
+        said_at=command.at,
+        source_span=None,
+        provenance="user_stated" if command.agent_id is None else "agent_inferred",
+        agent_id=command.agent_id,
+        mode=mode,
+    )
