@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -54,7 +54,7 @@ def create(
     learned = _learned(words.title or "", words.definition or "", words, origin)
 
     def rule(_: None) -> Payload:
-        _refuse_taken(connection, owner, origin.project_id, [learned.title, *learned.aliases], "title")
+        _refuse_taken(connection, owner, origin.project_id, [learned.title, *learned.aliases])
         return learned
 
     return _decided(connection, owner, "create", command, rule, learned)
@@ -73,7 +73,7 @@ def edit(
 
     def rule(_: None) -> Decision:
         names = [*words.aliases, *([words.title] if words.title is not None else [])]
-        _refuse_taken(connection, owner, present.project_id, names, "title", but=concept_id)
+        _refuse_taken(connection, owner, present.project_id, names, but=present.card_id)
         renamed = (
             []
             if words.title in (None, present.title)
@@ -146,35 +146,28 @@ def _merged(from_title: str, into_title: str, reason: str, project_id: str) -> K
 
 
 def _present(connection: Connection, owner: str, concept_id: UUID, command: Command, field: str) -> Concept:
-    values = {"user_id": owner, "card": concept_id, "project_id": None, "names": None}
-    found = _concepts(connection, values)
-    if not found or not reached(connection, owner, command.reach, concept_id):
+    """Returns a concept. The id of a concept that was merged into another one names that one."""
+    found = _concepts(connection, "concept", user_id=owner, card=concept_id)
+    if not found or not reached(connection, owner, command.reach, found[0].card_id):
         raise missing("concept", field)
     return found[0]
 
 
 def _refuse_taken(
-    connection: Connection,
-    owner: str,
-    project_id: str,
-    names: Iterable[str],
-    field: str,
-    *,
-    but: UUID | None = None,
+    connection: Connection, owner: str, project_id: str, names: Iterable[str], but: UUID | None = None
 ) -> None:
     keys = [name_key(name) for name in names]
-    values = {"user_id": owner, "card": None, "project_id": project_id, "names": keys}
-    for each in _concepts(connection, values):
+    for each in _concepts(connection, "concepts_named", user_id=owner, project_id=project_id, names=keys):
         if each.card_id != but:
             raise ProblemError(
                 409,
                 "Exists",
-                f"{field}: a concept has this name; edit it, or merge the two",
-                field=field,
+                "title: a concept has this name; edit it, or merge the two",
+                field="title",
                 concept_id=str(each.card_id),
             )
 
 
-def _concepts(connection: Connection, values: Mapping[str, object]) -> Sequence[Concept]:
+def _concepts(connection: Connection, name: str, **values: object) -> Sequence[Concept]:
     with connection.cursor(row_factory=class_row(Concept)) as cursor:
-        return cursor.execute(statement("ingest.api", "concepts"), values).fetchall()
+        return cursor.execute(statement("ingest.api", name), values).fetchall()

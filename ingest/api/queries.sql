@@ -2,11 +2,23 @@
 SELECT detail AS status FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;
 
--- name: concepts
--- A concept by its card, or those of a project that have one of the names.
+-- name: concept
+-- A concept by its card, or by the card of a concept that was merged into it.
+WITH RECURSIVE same(event_id) AS (
+    SELECT %(card)s::uuid
+    UNION
+    SELECT s.event_id FROM same
+    JOIN cards.retractable_statements s ON s.user_id = %(user_id)s AND s.card_id = same.event_id
+)
+SELECT c.card_id, c.project_id, c.mode, c.title, c.aliases, c.definition, c.name_keys
+FROM cards.concepts c
+WHERE c.user_id = %(user_id)s AND c.card_id IN (SELECT event_id FROM same)
+ORDER BY c.card_id <> %(card)s::uuid, c.position
+LIMIT 1;
+
+-- name: concepts_named
 SELECT card_id, project_id, mode, title, aliases, definition, name_keys FROM cards.concepts
-WHERE user_id = %(user_id)s AND (card_id = %(card)s::uuid
-       OR project_id = %(project_id)s::text AND name_keys && %(names)s::text[])
+WHERE user_id = %(user_id)s AND project_id = %(project_id)s AND name_keys && %(names)s::text[]
 ORDER BY position;
 
 -- name: existing_cards

@@ -231,7 +231,7 @@ SELECT user_id, kind, card_id, content, concept_key, value, cardinality, project
 FROM cards;
 -- The events that state the same fact as a card.
 CREATE VIEW retractable_statements AS
-SELECT own.user_id, own.event_id AS card_id, s.partition, s.position
+SELECT own.user_id, own.event_id AS card_id, s.partition, s.position, s.event_id
 FROM statements own JOIN statements s ON s.user_id = own.user_id AND s.identity = own.identity;
 
 -- name: index_card_pairs

@@ -94,7 +94,7 @@ def test_a_concept_is_created_edited_merged_and_pinned(person: Person) -> None:
     assert "JSON Web Token" in concepts(person)["JWT tokens"]["aliases"]
 
     assert of_prompt() == []
-    sent(f"concepts/{jwt}/pin")
+    sent(f"concepts/{other}/pin")
     assert [each["title"] for each in person.read("concepts", pinned="true")["cards"]] == ["JWT tokens"]
     [line] = of_prompt()
     assert line.startswith('<concept title="JWT tokens">')
