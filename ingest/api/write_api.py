@@ -52,6 +52,7 @@ from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
 from ingest.api.schema_routes import schema_router
+from ingest.api.session_routes import session_router
 from ingest.api.status_routes import status_router
 from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
@@ -183,6 +184,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     for router in (
         command_router(transactions),
         concept_router(transactions),
+        session_router(transactions),
         reference_router(transactions),
         declaration_router(transactions),
         mode_router(transactions, settings, dimension_of, planner, installation_planner),

@@ -34,6 +34,7 @@ from events.types.references import (
     ReferenceProposed,
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.sessions import checkpoint_stream
 from events.types.tombstones import SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -160,6 +161,8 @@ def _made_of(
     restating = Restating(connection, named)
     answers: dict[UUID, NewEvent] = {}
     turn_ids = {*turns, *unknown}
+    # A saved state of a session may repeat each of its turns.
+    checkpoints = {checkpoint_stream(turn.project_id, turn.session_id) for turn in turns.values()}
     said = {(words_before(turn), turn.speaker) for turn in turns.values()}
     gone: set[UUID] = set()
     for event in events_of(connection, storage_id):
@@ -171,6 +174,7 @@ def _made_of(
             answers.pop(left_out)
         # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
+        rests = rests or event.stream in checkpoints
         if restating.takes(event, rests or named(_own_words(payload)), rests):
             gone.add(event.event_id)
             selection.events.append(event)

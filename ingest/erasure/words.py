@@ -44,6 +44,7 @@ from events.types.references import (
     TeamMemberRemoved,
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.sessions import SessionCheckpointed
 from events.types.tombstones import SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -68,6 +69,7 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     ConflictRuled: ("by", "reason"),
     TagAliased: ("alias", "tag"),
     KnowledgeMerged: ("from_title", "into_title", "reason"),
+    SessionCheckpointed: ("state",),
     MemoryMigrated: ("source",),
     problems.ProblemOpened: ("description",),
     problems.ProblemAttempted: ("approach", "problem", "outcome"),
@@ -111,6 +113,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     TurnsExtracted: ("extractor", "model", "prompt_version", "turn_ids", "modes", "modes_digest"),
     ExtractionFailed: ("extractor", "model", "prompt_version", "turn_ids"),
     KnowledgeMerged: ("project_id",),
+    SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),

@@ -66,6 +66,7 @@ from retrieval.http.reach import asked_by, within
 from retrieval.http.reference_routes import references_router
 from retrieval.http.resources import prompted, recalled
 from retrieval.http.schema_routes import candidates_router
+from retrieval.http.session_routes import sessions_router
 from retrieval.http.status_routes import status_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
@@ -417,6 +418,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         return choice.server.reader
 
     app.include_router(cards_router(fresh_reader))
+    app.include_router(sessions_router(servers.primary.pool))
     # Each of these requests has a connection of its own, and an export keeps it while its client reads.
     exports = Depends(Places(settings.pool_size, "exports"))
     users = users_router(lambda: connect(settings.database_url, application="read, users"))

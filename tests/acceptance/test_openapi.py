@@ -119,6 +119,12 @@ class Known:
         )
         assert related.status_code == 202, related.text
         self.relation: str = related.json()["event_id"]
+        saved = WEB.post(
+            f"{self.write_url}/v1/sessions/talk/checkpoint",
+            headers=stack.administrator,
+            json={"user_id": self.user, "state": {"step": 3}},
+        )
+        assert saved.status_code == 202, saved.text
         self.concepts: list[str] = []
         for title in ("sourdough", "levain"):
             learned = WEB.post(
@@ -149,7 +155,8 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]), ("relation_id", [self.relation]), ("concept_id", self.concepts[1:]),
+            ("problem_id", [self.problem]), ("relation_id", [self.relation]),
+            ("concept_id", self.concepts[1:]), ("session_id", ["talk"]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):
             case.query["dry_run"] = "true"  # the user serves the other requests, too

@@ -43,6 +43,9 @@ _CHANGE_REFERENCE_TIER: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/tier", once="idempotency_key"
 )
 _CHANNELS: Operation[dict[str, types.ChannelHealth]] = Operation("read", "GET", "/v1/channels")
+_CHECKPOINT: Operation[types.SessionCheckpoint] = Operation(
+    "read", "GET", "/v1/sessions/{session_id}/checkpoint"
+)
 _CHERRY_PICK_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/cherry-pick", once="idempotency_key"
 )
@@ -148,6 +151,9 @@ _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
 _ROLL_BACK_MEMORY: Operation[types.MemoryRolledBack] = Operation(
     "write", "POST", "/v1/memory/{user_id}/rollback", once="idempotency_key"
 )
+_SAVE_CHECKPOINT: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/sessions/{session_id}/checkpoint", once="idempotency_key"
+)
 _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
 )
@@ -248,6 +254,10 @@ class Operations:
     def channels(self) -> dict[str, types.ChannelHealth]:
         """The health of the recall channels in this process."""
         return self._send(_CHANNELS, {}, {})
+
+    def checkpoint(self, user_id: str, session_id: str, **more: object) -> types.SessionCheckpoint:
+        """The state of a session, as it was saved last. Other fields: project_id."""
+        return self._send(_CHECKPOINT, {"user_id": user_id, "session_id": session_id}, more)
 
     def cherry_pick_memory(
         self, user_id: str, event_ids: Sequence[str], **more: object
@@ -523,6 +533,14 @@ class Operations:
         dry_run, idempotency_key."""
         return self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
 
+    def save_checkpoint(
+        self, user_id: str, session_id: str, state: Mapping[str, object], **more: object
+    ) -> types.Accepted:
+        """Save the state of a session. Other fields: project_id, agent_id, idempotency_key."""
+        return self._send(
+            _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
+        )
+
     def settle_arbitration(
         self,
         user_id: str,
@@ -633,6 +651,9 @@ class AsyncOperations:
 
     async def channels(self) -> dict[str, types.ChannelHealth]:
         return await self._send(_CHANNELS, {}, {})
+
+    async def checkpoint(self, user_id: str, session_id: str, **more: object) -> types.SessionCheckpoint:
+        return await self._send(_CHECKPOINT, {"user_id": user_id, "session_id": session_id}, more)
 
     async def cherry_pick_memory(
         self, user_id: str, event_ids: Sequence[str], **more: object
@@ -849,6 +870,13 @@ class AsyncOperations:
 
     async def roll_back_memory(self, user_id: str, **more: object) -> types.MemoryRolledBack:
         return await self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
+
+    async def save_checkpoint(
+        self, user_id: str, session_id: str, state: Mapping[str, object], **more: object
+    ) -> types.Accepted:
+        return await self._send(
+            _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
+        )
 
     async def settle_arbitration(
         self,

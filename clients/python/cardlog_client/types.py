@@ -953,6 +953,17 @@ class RollbackConflict(TypedDict):
     reason: str
 
 
+class SessionCheckpoint(TypedDict):
+    """The state of a session, as an assistant saved it last."""
+
+    session_id: str
+    project_id: str
+    state: dict[str, Any]
+    version: int
+    saved_at: str
+    actor: str
+
+
 class Side(TypedDict):
     """One side of a contradiction: a card in short."""
 

@@ -100,3 +100,18 @@ def test_a_concept_is_created_edited_merged_and_pinned(person: Person) -> None:
     assert line.startswith('<concept title="JWT tokens">')
     sent(f"concepts/{jwt}/pin", pinned=False)
     assert of_prompt() == []
+
+
+def test_a_conversation_goes_on_from_its_checkpoint(person: Person) -> None:
+    path = "sessions/kyoto/checkpoint"
+    person.read(path, status=404)
+    for step, node in ((1, "retrieve"), (2, "generate")):
+        state = {"messages": ["how is the weather?"], "scratchpad": {"step": step, "next": node}}
+        person.write(path, status=202, state=state, agent_id="travel")
+    saved = person.read(path)
+    assert (saved["state"], saved["version"], saved["actor"]) == (state, 2, "agent/travel")
+    other = {**state, "session": "another one"}
+    person.write("sessions/osaka/checkpoint", status=202, state=other)
+    assert person.read(path)["state"] == state
+    problem = person.write(path, status=422, state={"messages": ["x" * 70_000]})
+    assert problem["field"] == "state"

@@ -115,7 +115,7 @@ def _relation(services: Services) -> str:
 
 
 def _concepts(services: Services) -> tuple[str, str]:
-    """Makes two concepts of ada's, and returns their ids."""
+    """Makes two concepts and a saved session of ada's. Returns the ids of the concepts."""
     made = [
         services.write.post(
             "/v1/concepts",
@@ -125,6 +125,11 @@ def _concepts(services: Services) -> tuple[str, str]:
         for title in ("sourdough", "levain")
     ]
     assert [each.status_code for each in made] == [202, 202], made[0].text
+    state = {"step": "waking before dawn"}
+    saved = services.write.post(
+        "/v1/sessions/a talk/checkpoint", json={"user_id": "ada", "state": state}, headers=services.key()
+    )
+    assert saved.status_code == 202, saved.text
     return made[0].json()["event_id"], made[1].json()["event_id"]
 
 

@@ -56,6 +56,7 @@ class Operation:
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],
             "event_ids": [services.left_out], "candidate": "orchid", "category": "ferns",
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
+            "session_id": "a talk", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
         }  # fmt: skip
         if "/modes/" in self.path:
@@ -103,6 +104,7 @@ class Operation:
         return self.for_everybody or (self.method, self.path) in (
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
+            ("post", "/v1/sessions/{session_id}/checkpoint"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
@@ -184,6 +186,7 @@ def unknown() -> dict[str, str]:
         "team_id",
         "queue_id",
         "concept_id",
+        "session_id",
     )
     return {each: str(uuid4()) for each in ids}
 

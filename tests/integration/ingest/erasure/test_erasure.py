@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
@@ -10,12 +11,14 @@ from events.platform.database import Connection, connect
 from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
-from events.types.envelope import partition_of
+from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.erasure import Erased
+from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import SubjectErased
 from ingest.erasure import subjects
 from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import receipt_of
+from ingest.erasure.selection import events_of, is_readable
 from ingest.erasure.verification import faults
 from projectors.generations.digest import digest_of
 from projectors.parking.forgetting import ForgettingProjection
@@ -113,6 +116,24 @@ def test_an_erased_turn_takes_its_cards_and_its_words_in_later_episodes(
     other.say(connection, "ada", f"{CANARY} again", turn_id=first)
     other.understand(connection)
     assert words_in_tables(connection, CANARY) == {}
+
+
+def test_an_erased_turn_takes_the_saved_states_of_its_session(memory: Memory, connection: Connection) -> None:
+    [first] = memory.say(connection, "ada", f"We adopted a dog, {CANARY}.", session_id="s")
+    for session in ("s", "another"):
+        saved = SessionCheckpointed(session_id=session, project_id="default", state={"heard": CANARY})
+        event = NewEvent(
+            event_id=uuid7(), user_id="ada", stream=checkpoint_stream("default", session), payload=saved,
+            occurred_at=datetime.now(UTC), actor="agent/a",
+        )  # fmt: skip
+        log.append(connection, [event])
+    subjects.erase_turn(memory.eraser(), connection, "ada", first, TERMS)
+    left = [
+        each.payload
+        for each in events_of(connection, "ada")
+        if each.type == "SessionCheckpointed" and is_readable(each)
+    ]
+    assert [each.session_id for each in left] == ["another"]
 
 
 def test_another_users_turn_of_the_same_id_stays(memory: Memory, connection: Connection) -> None:

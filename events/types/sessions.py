@@ -1,0 +1,27 @@
+"""The events of sessions: conversations between a user and an assistant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from events.types.codec import event_type
+from events.types.json_values import Json
+from events.types.turn_contract import part_of_key
+
+
+@event_type(version=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCheckpointed:
+    """An assistant saved the ``state`` of a session, so that the session can go on after an interruption.
+
+    The latest event of a session counts.
+    """
+
+    session_id: str
+    project_id: str
+    state: Json
+
+
+def checkpoint_stream(project_id: str, session_id: str) -> str:
+    """Returns the log stream of the checkpoints of a session."""
+    return f"checkpoint/{part_of_key(project_id)}/{part_of_key(session_id)}"

@@ -1,0 +1,73 @@
+"""The command about sessions: an assistant saves the state of a conversation, to go on with it later."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from events.http.answering import routes_of
+from events.http.errors import invalid, missing
+from events.platform.database import Connection
+from events.references.kinds.kind import ReferenceInvalidError, check_size
+from events.resources.cards import Accepted
+from events.types.codec import Payload
+from events.types.envelope import uuid7
+from events.types.sessions import SessionCheckpointed, checkpoint_stream
+from ingest.api.command_routes import Name, accepted
+from ingest.api.sender import Sent
+from ingest.api.transactions import Transactions
+from ingest.decider import Command, Keyed, Outcome, decide
+
+
+class CheckpointIn(BaseModel):
+    """The state of a session."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: Name = Field(description="whose memory this is")
+    state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
+    project_id: Name = "default"
+    agent_id: Annotated[Name | None, Field(description="the agent that saves it")] = None
+
+
+def session_router(transactions: Transactions) -> APIRouter:
+    """Returns the route."""
+    router = routes_of("sessions")
+
+    @router.post(
+        "/v1/sessions/{session_id}/checkpoint",
+        status_code=202,
+        summary="Save the state of a session",
+        operation_id="save_checkpoint",
+    )
+    def save(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
+        owner = sender.owner(body.user_id, thing="session", field="session_id")
+        command = sender.command("api" if body.agent_id is None else f"agent/{body.agent_id}")
+        try:
+            check_size(body.state, "state")
+        except ReferenceInvalidError as error:
+            raise invalid(error.field, error.reason) from None
+        saved = SessionCheckpointed(session_id=session_id, project_id=body.project_id, state=body.state)
+        return accepted(transactions, owner, lambda c: checkpoint(c, owner, saved, command))
+
+    return router
+
+
+def checkpoint(
+    connection: Connection, owner: str, saved: SessionCheckpointed, command: Command
+) -> Outcome[None]:
+    """Saves the state of a session. Commands with one idempotency key count once.
+
+    Raises a 404 problem out of reach. A state may hold words of every mode, so a key that is limited to modes has none.
+    """
+    if command.reach.modes is not None or not command.reach.admits(saved.project_id, None):
+        raise missing("session", "session_id")
+    stream = checkpoint_stream(saved.project_id, saved.session_id)
+    key = f"{stream}/{command.idempotency_key or uuid7()}"
+
+    def is_repeat(first: Payload) -> bool:
+        return bool(first == saved)
+
+    return decide(Keyed(connection, owner, stream, command, key), lambda _: saved, is_repeat)
