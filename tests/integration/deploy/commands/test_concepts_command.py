@@ -13,6 +13,8 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.cards import CardOrigin, StateAsserted
 from events.types.envelope import NewEvent, uuid7
+from projectors.cards.projector import CardsProjector
+from tests.support.projectors.folding import fold_live
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
@@ -65,3 +67,27 @@ def test_the_registry_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [one["key"] for one in listed] == [one.key for one in all_concepts()]
     assert next(one for one in listed if one["key"] == "residence")["cardinality"] == "single_value"
+
+
+def test_a_concept_is_created_edited_merged_and_pinned(
+    database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> list[str]:
+        fold_live(database, CardsProjector())
+        assert main(["concepts", *arguments, "--user", "ada"]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    assert run("list") == ["ada has no such concepts"]
+    [jwt], [token] = (
+        run("create", title, "a signed token", "--alias", f"{title} token", "--related", "OAuth")
+        for title in ("JWT", "JOSE")
+    )
+    jwt, token = jwt.split()[-1], token.split()[-1]
+    assert run("edit", jwt, "--definition", "stateless authentication") == [f"edited {jwt}"]
+    assert run("merge", token, jwt, "--reason", "one thing") == [f"merged {token} into {jwt}"]
+    assert run("pin", jwt) == [f"pinned {jwt}"]
+    listed, definition = run("list", "--pinned")
+    assert listed == f"{jwt}  JWT, JWT token, JOSE, JOSE token  pinned"
+    assert definition.strip() == "stateless authentication"
+    run("unpin", jwt)
+    assert run("list", "--pinned") == ["ada has no such concepts"]
