@@ -144,7 +144,8 @@ def _words(body: ConceptIn | ConceptEditIn) -> concept_commands.Words:
 
 def _command(sender: Sender, body: _ConceptIn) -> Command:
     actor = "api" if body.agent_id is None else f"agent/{body.agent_id}"
-    return sender.command(actor, agent_id=body.agent_id)
+    own = body.agent_id is None and sender.caller.may("user")
+    return sender.command(actor, agent_id=body.agent_id, by="user" if own else "agent")
 
 
 def _origin(command: Command, project_id: str = "default", mode: str | None = None) -> CardOrigin:
@@ -155,7 +156,7 @@ def _origin(command: Command, project_id: str = "default", mode: str | None = No
         turn_ids=(),
         said_at=command.at,
         source_span=None,
-        provenance="user_stated" if command.agent_id is None else "agent_inferred",
+        provenance="user_stated" if command.by == "user" else "agent_inferred",
         agent_id=command.agent_id,
         mode=mode,
     )
