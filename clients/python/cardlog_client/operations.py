@@ -307,7 +307,7 @@ class Operations:
         return self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
 
     def memory(self, user_id: str, **more: object) -> types.Memory:
-        """The core document, now or then. Other fields: version, as_of, paths, explain."""
+        """The core document, now or then. Other fields: version, as_of, known_at, paths, explain."""
         return self._send(_MEMORY, {"user_id": user_id}, more)
 
     def memory_candidates(self, user_id: str) -> types.MemoryCandidates:

@@ -452,6 +452,7 @@ class MemoryChange(TypedDict):
     event_id: str
     kind: str
     at: str
+    recorded_at: str
     actor: str
     trust: str
     source: str | None
@@ -979,6 +980,7 @@ class Source(TypedDict):
     event_id: str
     kind: str
     at: str
+    recorded_at: str
     actor: str
     trust: str
     source: str | None

@@ -21,7 +21,7 @@ def test_an_operation_tells_the_source_and_the_confidence_of_its_patch(person: P
         "op": "replace", "path": SINCE, "value": "2019-03",
         "_event": {"confidence": 0.98, "source": "user_correction"},
     }  # fmt: skip
-    person.write("memory/{user}/events", 422, actor="agent", patch=[correction])
+    person.write("memory/{user}/events", status=422, actor="agent", patch=[correction])
     person.write("memory/{user}/events", actor="user", patch=[correction])
     change = person.read("memory/{user}/history")["changes"][0]
     assert (change["confidence"], change["source"], change["trust"]) == (
@@ -66,3 +66,25 @@ def test_an_episode_has_the_topics_the_sentiment_and_the_importance_that_a_model
     assert (episode["content"], episode["topics"]) == (words, topics)
     assert (episode["sentiment"], episode["importance"]) == ("positive", 8)
     assert episode["explanation"]["topic_points"] == 3
+
+
+def test_a_turn_that_arrives_late_changes_the_past_that_it_is_about(person: Person) -> None:
+    place = "/profile/residence"
+    person.write("memory/{user}/events", actor="user", patch=[{"op": "add", "path": place, "value": "Rome"}])
+    [patched] = person.read("memory/{user}/history")["changes"]
+    person.say("I live in Oslo.", said_at="2026-05-01T09:00:00+00:00")
+
+    def held(**then: Any) -> list[str | None]:
+        answer = person.read("memory/{user}", paths=[place, "/goals/other/x"], **then)
+        return [each["value"] for each in answer["snippets"]][:1]
+
+    assert held() == ["Rome"]
+    assert held(as_of="2026-05-02T00:00:00Z") == ["Oslo"]
+    assert held(as_of="2026-04-30T00:00:00Z") == [None]
+    assert held(as_of="2026-05-02T00:00:00Z", known_at=patched["recorded_at"]) == [None]
+    explained = person.read("memory/{user}", as_of="2026-05-02T00:00:00Z", explain="true")["explain"][place]
+    assert explained["at"].startswith("2026-05-01T09:00:00")
+    assert explained["recorded_at"] > patched["recorded_at"]
+    assert person.read("memory/{user}")["updated_at"] >= patched["recorded_at"]
+    context = person.context("where do I live?", paths=[place], as_of="2026-05-02T00:00:00Z")
+    assert f'<fact path="{place}">Oslo</fact>' in context["text"]
