@@ -24,6 +24,7 @@ app = App(
 queue = App(name="queue", help="Patches that did not fit and wait for an answer: list, approve, refuse.")
 app.command(queue)
 app.command("deploy.commands.operate.migrate:run_migrate", name="migrate")
+app.command("deploy.commands.operate.schema_review:run_review", name="review")
 
 Number = Annotated[int | None, Parameter(validator=at_least(0))]
 Why = Annotated[str | None, Parameter(help="the reason, which is recorded")]

@@ -9,6 +9,8 @@ import pytest
 
 from deploy.command import main
 from events.platform.settings import variable_of
+from projectors.core.projector import CoreProjector
+from tests.support.projectors.folding import fold_live
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +97,14 @@ def test_a_document_and_its_queue_from_the_command_line(
     for arguments in (("patch", "{"), ("patch", "[1]"), ("show", "x"), ("diff", "99"), ("rollback",)):
         status, text = run(capsys, *arguments)
         assert (status != 0, "Traceback" in text) == (True, False), text
+
+
+def test_a_review_records_each_candidate_once(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = [{"op": "add", "path": f"/uncategorized/sleep_note_{each}", "value": "bad"} for each in (1, 2, 3)]
+    told(capsys, "patch", patch(*notes))
+    for recorded in (1, 0):
+        fold_live(database, CoreProjector())
+        assert main(["core", "review", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"events": recorded}
+    [proposed] = told(capsys, "candidates")
+    assert proposed["proposed_at"]
