@@ -237,7 +237,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
-        pinned, notices = await pinned_references(caller, question.user_id)
+        pinned, notices = await pinned_references(caller, question)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         for each in pinned:
             reference_use.count(each.owner, each.stream)
@@ -274,14 +274,17 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             return [], [], (f"the core document is missing: {type(error).__name__}",)
         return facts_at(state.document, places), goals_of(state.document) if aims else [], ()
 
-    async def pinned_references(caller: Principal, user: str) -> tuple[list[Reference], tuple[str, ...]]:
+    async def pinned_references(caller: Principal, question: Ask) -> tuple[list[Reference], tuple[str, ...]]:
         """Returns the pinned references of a user and the user's teams in the caller's reach.
 
-        Adds a warning when they cannot be read.
+        A question about the past gets those of then. Adds a warning when they cannot be read.
         """
         try:
-            owners = await references.owners_of(user)
-            found = await references.present(owners)
+            owners = await references.owners_of(question.user_id)
+            if question.as_of is None and question.known_at is None:
+                found = await references.present(owners)
+            else:
+                found = await references.past(owners, question.as_of, question.known_at)
         except (psycopg.Error, TimeoutError) as error:
             return [], (f"pinned references are missing: {type(error).__name__}",)
         return [
