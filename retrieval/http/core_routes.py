@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
 
 import orjson
 import psycopg
@@ -90,7 +90,7 @@ class QueueParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     status: Annotated[
-        Literal["open", "approved", "refused", "withdrawn", "*"], Field(description="* for all")
+        Literal["open", "approved", "refused", "withdrawn", "all", "*"], Field(description="* is all")
     ] = "open"
 
 
@@ -178,7 +178,7 @@ def memory_router(reader: DocumentReader) -> APIRouter:
     )
     async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> MemoryQueue:
         owner, present = await found(caller, user_id, empty=True)
-        status: QueueStatus | None = None if query.status == "*" else query.status
+        status = next((each for each in get_args(QueueStatus) if each == query.status), None)
         entries = await reading(reader.queue, owner, present, status)
         if (
             not entries

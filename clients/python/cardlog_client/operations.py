@@ -369,7 +369,7 @@ class Operations:
 
     def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
         """Make a category of a topic that recurs in the core document. Other fields: rationale, agent_id,
-        proposedName, members, actor, dry_run, idempotency_key."""
+        proposed_name, members, actor, dry_run, idempotency_key."""
         return self._send(_PROMOTE_CATEGORY, {"user_id": user_id, "candidate": candidate}, more)
 
     def proposals(self, user_id: str, **more: object) -> types.ProposalsPage:

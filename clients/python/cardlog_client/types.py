@@ -333,7 +333,7 @@ class EmbedderReport(TypedDict):
 
 
 class Episode(TypedDict):
-    """The words of a turn. ``relatedPaths`` are the places in the core document that its concepts touch."""
+    """The words of a turn. ``related_paths`` are the places in the core document that its concepts touch."""
 
     card_id: str
     content: str
@@ -343,7 +343,7 @@ class Episode(TypedDict):
     topics: list[str]
     sentiment: str | None
     importance: int | None
-    relatedPaths: list[str]
+    related_paths: list[str]
     turn_ids: list[str]
     session_id: str
     project_id: str
@@ -402,7 +402,7 @@ class KeptSentence(TypedDict):
 
     turn_id: str
     text: str
-    relatedPaths: list[str]
+    related_paths: list[str]
 
 
 class LatestCard(TypedDict):
