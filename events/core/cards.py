@@ -69,4 +69,8 @@ class Statements:
         if not events:
             return []
         remarks = {each: self._remarks[each] for each in events if each in self._remarks}
-        return list(self._feed.in_force(list(events.values()), remarks))
+        return [each for each in self._feed.held(list(events.values()), remarks) if each.until is None]
+
+    def held(self) -> list[CardValue]:
+        """Returns all values that hold or held, in the order in which they took effect."""
+        return list(self._feed.held([event for event, _ in self._said.values()], self._remarks))

@@ -27,13 +27,15 @@ class CardValue:
     """A value that holds by the cards. ``key`` tells two values of one place apart; ``text`` is as it was said.
 
     ``event_id`` is the statement that the text comes from. ``source`` is the other memory that a value comes from, and
-    ``rationale`` says so in words. A value that is ``unsure`` waits for an approval.
+    ``rationale`` says so in words. A value that is ``unsure`` waits for an approval. It holds from ``since`` until
+    ``until``; None: until further notice.
     """
 
     place: Tokens
     key: str
     text: str
     since: datetime
+    until: datetime | None
     event_id: UUID
     turn_ids: tuple[str, ...]
     trust: Trust
@@ -57,7 +59,7 @@ class CardFeed(Protocol):
     def withdrawn(self, event: Event) -> Sequence[int]:
         """Returns the positions of the events that ``event`` takes back, in its partition."""
 
-    def in_force(
+    def held(
         self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
     ) -> Sequence[CardValue]:
-        """Returns the values that hold after ``statements``, in the order in which they took effect."""
+        """Returns the values that hold or held by ``statements``, in the order in which they took effect."""

@@ -13,7 +13,7 @@ from events.core.cards import Statements
 from events.core.contributions import SlotChange, operations, slot_changes
 from events.core.evolution.entries import LOG_END, logged
 from events.core.evolution.old_pointers import redirected, resolved
-from events.core.feed import CardFeed, Trust
+from events.core.feed import CardFeed, CardValue, Trust
 from events.core.patches import Op, PatchConflictError, applied, conflict_of, shown
 from events.core.pointers import MISSING, join, value_at
 from events.core.proposals import proposals, sure
@@ -101,8 +101,13 @@ class CoreFold:
 
     def take(self, event: Event) -> None:
         """Folds one event. An event that was folded before changes nothing."""
-        if event.position <= self.state.position:
-            return
+        if event.position > self.state.position:
+            self.change(event)
+            if self.state.position != event.position:
+                self.state = replace(self.state, position=event.position)
+
+    def change(self, event: Event) -> None:
+        """Makes the changes of one event, wherever it stands in the log."""
         payload = event.payload
         match payload:
             case CorePatched():
@@ -129,8 +134,6 @@ class CoreFold:
                 self._change(event, "cherry_pick", ops, guards, Trust.USER, payload, others=payload.event_ids)
             case _:
                 self._cards(event)
-        if self.state.position != event.position:
-            self.state = replace(self.state, position=event.position)
 
     def _change(
         self,
@@ -176,6 +179,7 @@ class CoreFold:
             ops=ops,
             guards=guards,
             at=event.occurred_at,
+            recorded_at=event.recorded_at,
             actor=event.actor,
             trust=trust,
             source=getattr(about, "source", None),
@@ -191,7 +195,7 @@ class CoreFold:
             marks=marks,
             version=change.version,
             position=change.position,
-            updated_at=change.at,
+            updated_at=change.recorded_at,
         )
         self.changes.append(change)
         self._history.append(change)
@@ -214,7 +218,7 @@ class CoreFold:
                 replace(
                     entry,
                     status=status,
-                    decided_at=event.occurred_at,
+                    decided_at=event.recorded_at,
                     decided_by=by,
                     decision_reason=reason,
                 )
@@ -239,6 +243,11 @@ class CoreFold:
         document = self.state.document
         for entry in proposals(event, document, self._queue, before, after):
             self._enqueue(entry)
+        self.change_values(event, before, after)
+
+    def change_values(self, event: Event, before: Sequence[CardValue], after: Sequence[CardValue]) -> None:
+        """Makes the change from values that the cards held before ``event`` to those that they hold after it."""
+        document = self.state.document
         self._apply(event, slot_changes(sure(document, before), sure(document, after)))
 
     def _apply(self, event: Event, changes: Sequence[SlotChange]) -> None:
@@ -274,6 +283,10 @@ class CoreFold:
         mark = hardest_mark(value_at(self.state.marks, change.slot[0]))
         value = change.after if change.slot[1] is None else [change.after]
         op: dict[str, object] = {"op": "add", "path": path, "value": value}
+        if mark is not None and change.by.since.timestamp() < mark.at:
+            # The words are older than the value. They count if the value could not have replaced them.
+            said = Mark(0, change.by.trust, change.by.confidence, 0)
+            return ([], ()) if outweighs(mark.trust, mark.confidence, said) else ([op], ())
         if mark is None or outweighs(change.by.trust, change.by.confidence, mark):
             return [op], ()
         if not any(each.path == path and each.status == "open" for each in self._queue.values()):
@@ -291,7 +304,7 @@ class CoreFold:
         path = join(change.slot[0])
         for entry in list(self._queue.values()):
             if entry.kind == "contradiction" and entry.status == "open" and entry.path == path:
-                self._enqueue(replace(entry, status="withdrawn", decided_at=event.occurred_at))
+                self._enqueue(replace(entry, status="withdrawn", decided_at=event.recorded_at))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def proposals(
         for entry in list(waiting.values()):
             if _is_about(entry, change):
                 del waiting[entry.queue_id]
-                yield replace(entry, status="withdrawn", decided_at=event.occurred_at)
+                yield replace(entry, status="withdrawn", decided_at=event.recorded_at)
         if change.after is not MISSING and len(waiting) < MAX_WAITING:
             entry = _proposed(event, document, change, {*queue, *added})
             waiting[entry.queue_id] = entry
@@ -59,6 +59,7 @@ def approved(document: Json, entry: QueueEntry) -> Sequence[Op]:
         key="",
         text="",
         since=entry.queued_at,
+        until=None,
         event_id=entry.queue_id,
         turn_ids=entry.turn_ids,
         trust=Trust.CORRECTION,

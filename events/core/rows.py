@@ -54,7 +54,8 @@ def change_values(user_id: str, change: Change) -> tuple[object, ...]:
     """Returns the values of a row of ``changes``, in the order of its columns."""
     return (
         user_id, change.version, change.event_id, change.position, change.kind, json_text(list(change.ops)),
-        list(change.guards), change.at, change.actor, int(change.trust), change.source,
+        list(change.guards), change.at, change.recorded_at,
+        change.actor, int(change.trust), change.source,
         None if change.confidence is None else float(change.confidence), change.rationale, list(change.turn_ids),
         [str(each) for each in change.others],
     )  # fmt: skip

@@ -31,7 +31,7 @@ EVOLUTION_KINDS: frozenset[str] = frozenset(get_args(EvolutionKind))
 class CoreState:
     """The document without ``_meta``. ``marks`` has the form of the document, and a mark in the place of each value.
 
-    ``position`` is the last event of the user that was folded. ``updated_at`` is the time of the last change.
+    ``position`` is the last event of the user that was folded. ``updated_at`` is when the last change was recorded.
     """
 
     document: Json = field(default_factory=empty_document)
@@ -55,7 +55,8 @@ class Change:
     """The effect of one event on the document. ``version`` is the version after it.
 
     ``ops`` are the operations as they were applied; ``guards`` are the numbers of the tests that the service added. The
-    operations of a rollback are the difference that it made. ``others`` are the events that a rollback leaves out or
+    operations of a rollback are the difference that it made. ``at`` is when the change took place by the clock of its
+    event, and ``recorded_at`` when the log got it. ``others`` are the events that a rollback leaves out or
     that a cherry-pick applies again.
     """
 
@@ -66,6 +67,7 @@ class Change:
     ops: Sequence[Op]
     guards: tuple[int, ...]
     at: datetime
+    recorded_at: datetime
     actor: str
     trust: Trust
     source: str | None = None
@@ -77,22 +79,23 @@ class Change:
     @property
     def mark(self) -> str:
         confidence = 1.0 if self.confidence is None else self.confidence
-        return f"{self.version} {self.trust:d} {confidence:g}"
+        return f"{self.version} {self.trust:d} {confidence:g} {self.at.timestamp():.6f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which change set a value, whose word it is, and how sure that was."""
+    """Which change set a value, whose word it is, how sure that was, and when it was said, in seconds since 1970."""
 
     version: int
     trust: Trust
     confidence: float
+    at: float
 
 
 def mark_of(text: str) -> Mark:
     """Returns the mark in ``text``."""
-    version, trust, confidence = text.split(" ")
-    return Mark(int(version), Trust(int(trust)), float(confidence))
+    version, trust, confidence, at = text.split(" ")
+    return Mark(int(version), Trust(int(trust)), float(confidence), float(at))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +152,7 @@ def queued(
         expected=conflict.expected,
         actual=conflict.actual,
         position=event.position,
-        queued_at=event.occurred_at,
+        queued_at=event.recorded_at,
         source=basis.source,
         confidence=basis.confidence,
         rationale=basis.rationale,

@@ -34,6 +34,7 @@ class Source(Resource):
     event_id: UUID
     kind: str
     at: AwareDatetime
+    recorded_at: AwareDatetime
     actor: str
     trust: Trust
     source: str | None

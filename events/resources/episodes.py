@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime
 
 from events.resources.resource import Resource
 
@@ -20,7 +20,7 @@ class Explanation(Resource):
 
 
 class Episode(Resource):
-    """The words of a turn. ``relatedPaths`` are the places in the core document that its concepts touch."""
+    """The words of a turn. ``related_paths`` are the places in the core document that its concepts touch."""
 
     card_id: UUID
     content: str
@@ -30,7 +30,7 @@ class Episode(Resource):
     topics: list[str]
     sentiment: str | None
     importance: int | None
-    related_paths: list[str] = Field(serialization_alias="relatedPaths")
+    related_paths: list[str]
     turn_ids: list[str]
     session_id: str
     project_id: str

@@ -38,7 +38,7 @@ class KeptSentence(Resource):
 
     turn_id: str
     text: str
-    related_paths: list[str] = Field(serialization_alias="relatedPaths")
+    related_paths: list[str]
 
 
 class MigrationReport(Resource):

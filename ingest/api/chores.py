@@ -22,7 +22,9 @@ from ingest.references import tiers
 
 logger = logging.getLogger(__name__)
 
-SOON_S, MINUTE_S, HOUR_S = 10.0, 60.0, 3600.0
+MINUTE_S, HOUR_S = 60.0, 3600.0
+SOON_S = 10.0
+"""After this time a service does each chore for the first time. Its start and its first requests come before."""
 _BACK = timedelta(days=2)
 """Documents that changed this long ago are looked at, so a service that was away for a day misses nothing."""
 
@@ -30,10 +32,7 @@ Connect = Callable[[], Connection]
 
 
 async def keep(every_s: float, name: str, chore: Callable[[], None]) -> None:
-    """Does a chore soon after the start, and then again and again until it is cancelled.
-
-    A failure is tried again after the same time.
-    """
+    """Does a chore soon, and then each ``every_s``, until it is cancelled. A failure is tried again after this time."""
     wait_s = min(SOON_S, every_s)
     while True:
         await asyncio.sleep(wait_s)

@@ -35,7 +35,10 @@ class MessageIn(TurnFields):
         | Annotated[list[TextPart], Field(min_length=1, max_length=MAX_TURNS)],
         Field(description="the words of the message; text parts are joined with line breaks"),
     ]
-    role: Literal["user", "assistant", "system", "developer", ""] | None = "user"
+    role: Literal["user", "assistant", "system", "developer", ""] | None = Field(
+        "user",
+        description="who speaks; a message of the roles system and developer is recorded and makes no card",
+    )
     name: Annotated[Name | None, Field(description="the person who speaks")] = None
     speaker: Annotated[Name | None, Field(description="the same as name")] = None
     turn_id: Annotated[Name | None, Field(description="idempotency key within the user")] = None

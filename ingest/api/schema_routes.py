@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import ConfigDict, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from events.core.patches import Op
 from events.http.answering import routes_of
@@ -32,7 +32,7 @@ class PromoteIn(Authored):
             "examples": [
                 {
                     "candidate": "sleep",
-                    "proposedName": "sleepHealth",
+                    "proposed_name": "sleepHealth",
                     "rationale": "she tells of it every week",
                 }
             ]
@@ -41,7 +41,11 @@ class PromoteIn(Authored):
 
     candidate: Annotated[Name, Field(description="a candidate of GET …/schema/candidates, or its name")]
     proposed_name: Annotated[
-        Name | None, Field(alias="proposedName", description="the name; else the one of the candidate")
+        Name | None,
+        Field(
+            validation_alias=AliasChoices("proposed_name", "proposedName"),
+            description="the name; else the one of the candidate",
+        ),
     ] = None
     members: Annotated[
         dict[Pointer, Name],

@@ -38,7 +38,9 @@ class TurnIn(TurnFields):
         max_length=MAX_TEXT_BYTES,
         description="the words of the message, at most 64 KiB of UTF-8",
     )
-    role: Literal["user", "assistant", "system", ""] | None = "user"
+    role: Literal["user", "assistant", "system", ""] | None = Field(
+        "user", description="who speaks; a turn of the role system is recorded and makes no card"
+    )
     speaker: Name | None = Field(None, description="the person who speaks, when several people speak")
     turn_id: Annotated[
         Name | None, Field(description="idempotency key within the user; default: an id made by the service")

@@ -51,7 +51,7 @@ class StateFeed:
     def withdrawn(self, event: Event) -> Sequence[int]:
         return event.payload.positions if isinstance(event.payload, CardsWithdrawn) else ()
 
-    def in_force(
+    def held(
         self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
     ) -> Sequence[CardValue]:
         said: dict[tuple[str, str], list[Statement]] = {}
@@ -62,9 +62,9 @@ class StateFeed:
         for _, group in identity_groups({}, said):
             everything = [one for key in group for one in said[key]]
             periods += state_timeline(everything, remarks, self._thresholds).periods
-        current = [each for each in periods if _holds(each)]
-        current.sort(key=lambda each: (each.effective_at, each.first.event.position))
-        return [_value_of(each) for each in current]
+        told = [each for each in periods if _tells(each)]
+        told.sort(key=lambda each: (each.effective_at, each.first.event.position))
+        return [_value_of(each) for each in told]
 
 
 def _in_scope(payload: StateAsserted) -> bool:
@@ -72,8 +72,11 @@ def _in_scope(payload: StateAsserted) -> bool:
     return origin.project_id == PROJECT and origin.mode in (None, GENERAL_MODE)
 
 
-def _holds(period: ValidPeriod) -> bool:
-    return period.superseded_at is None and not (period.retracted or period.contested or period.ended)
+def _tells(period: ValidPeriod) -> bool:
+    over = period.superseded_at is not None and (
+        period.superseded_at <= period.effective_at or period.first.state.effective_until is not None
+    )
+    return not (over or period.retracted or period.contested or period.ended)
 
 
 def _value_of(period: ValidPeriod) -> CardValue:
@@ -85,6 +88,7 @@ def _value_of(period: ValidPeriod) -> CardValue:
         key=latest.value_key,
         text=said.value or said.content,
         since=period.effective_at,
+        until=period.superseded_at,
         event_id=latest.event.event_id,
         turn_ids=tuple(turn_ids),
         trust=_trust_of(said),

@@ -34,7 +34,7 @@ class CoreProjector(TableProjector):
         "tables": ("tables",),
         "indexes": (
             "index_changes_event",
-            "index_changes_at",
+            "index_changes_recorded",
             "index_statements_event",
             "index_statements_position",
             "index_queue_open",

@@ -1,7 +1,7 @@
 -- name: changes_between
 -- The changes of a user after one version and up to another, in order.
-SELECT version, event_id, position, kind, ops::text AS ops, guards, at, actor, trust, source, confidence, rationale,
-       turn_ids, others
+SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
+       rationale, turn_ids, others
 FROM changes
 WHERE user_id = %(user_id)s AND version > %(after)s AND version <= %(upto)s
 ORDER BY version;
@@ -139,23 +139,23 @@ LIMIT 500;
 
 -- name: live_changes_between
 -- The changes of a user after one version and up to another, in order.
-SELECT version, event_id, position, kind, ops::text AS ops, guards, at, actor, trust, source, confidence, rationale,
-       turn_ids, others
+SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
+       rationale, turn_ids, others
 FROM core.changes
 WHERE user_id = %(user_id)s AND version > %(after)s AND version <= %(upto)s
 ORDER BY version;
 
 -- name: live_changes_named
 -- The changes that made these versions.
-SELECT version, event_id, position, kind, ops::text AS ops, guards, at, actor, trust, source, confidence, rationale,
-       turn_ids, others
+SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
+       rationale, turn_ids, others
 FROM core.changes
 WHERE user_id = %(user_id)s AND version = ANY (%(versions)s::bigint[]);
 
 -- name: live_history
 -- The changes of a user below a version, the latest first.
-SELECT version, event_id, position, kind, ops::text AS ops, guards, at, actor, trust, source, confidence, rationale,
-       turn_ids, others
+SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
+       rationale, turn_ids, others
 FROM core.changes
 WHERE user_id = %(user_id)s AND version < %(below)s
 ORDER BY version DESC
@@ -214,9 +214,22 @@ SELECT DISTINCT s.identity FROM core.card_statements s
 WHERE s.user_id = %(user_id)s
   AND (s.event_id = ANY (%(events)s::uuid[]) OR s.position = ANY (%(positions)s::bigint[]));
 
+-- name: live_recorded
+-- The events of a user that were recorded at an instant, in order. NULL: all of them.
+WITH own AS MATERIALIZED (
+    SELECT * FROM log.events
+    WHERE partition = %(partition)s AND user_id = %(user_id)s AND type = ANY (%(types)s::text[])
+      AND (%(known_at)s::timestamptz IS NULL OR recorded_at <= %(known_at)s::timestamptz)
+)
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM own e ORDER BY e.position LIMIT %(limit)s;
+
 -- name: live_version_at
--- The version in force at an instant.
-SELECT coalesce(max(version), 0) AS version FROM core.changes WHERE user_id = %(user_id)s AND at <= %(as_of)s;
+-- The last version that was recorded at an instant.
+SELECT coalesce(max(version), 0) AS version FROM core.changes
+WHERE user_id = %(user_id)s AND recorded_at <= %(known_at)s;
 
 -- name: delete_present
 -- What a later fold puts again: the present document, and the entries that changed.
@@ -241,7 +254,7 @@ COPY {into} (user_id, target, partition, position) FROM STDIN;
 COPY {into} (user_id, identity, event_id, partition, position) FROM STDIN;
 
 -- name: copy_changes
-COPY {into} (user_id, version, event_id, position, kind, ops, guards, at, actor, trust, source, confidence, rationale, turn_ids, others) FROM STDIN;
+COPY {into} (user_id, version, event_id, position, kind, ops, guards, at, recorded_at, actor, trust, source, confidence, rationale, turn_ids, others) FROM STDIN;
 
 -- name: copy_documents
 COPY {into} (user_id, version, position, document, marks, updated_at) FROM STDIN;

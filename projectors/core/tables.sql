@@ -36,6 +36,7 @@ CREATE TABLE changes (
     ops        json NOT NULL,
     guards     integer[] NOT NULL,
     at         timestamptz NOT NULL,
+    recorded_at timestamptz NOT NULL,
     actor      text NOT NULL,
     trust      smallint NOT NULL,
     source     text,
@@ -76,8 +77,8 @@ CREATE TABLE card_remarks (
     PRIMARY KEY (user_id, target, position)
 );
 
--- name: index_changes_at
-CREATE INDEX changes_at ON changes (user_id, at);
+-- name: index_changes_recorded
+CREATE INDEX changes_recorded ON changes (user_id, recorded_at);
 
 -- name: index_changes_event
 CREATE INDEX changes_event ON changes (user_id, event_id);

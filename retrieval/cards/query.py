@@ -22,11 +22,12 @@ from events.types.turns import ContextLayer
 from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 
 ALL = "*"
+EVERY_STATUS = frozenset(("all", ALL))
 MAX_AXES = 4
 
 Kind = Literal["state", "event", "knowledge", "reference"]
-StatusAsked = Literal["current", "future", "superseded", "contested", "retracted", "*"]
-ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "*"]
+StatusAsked = Literal["current", "future", "superseded", "contested", "retracted", "all", "*"]
+ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all", "*"]
 Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
 
 
@@ -65,7 +66,7 @@ class SliceIn(TemporalParams):
     ] = None
     status: Annotated[
         list[StatusAsked],
-        Field(description="current, future, superseded, contested, retracted; * for all"),
+        Field(description="current, future, superseded, contested, retracted; all or * for all"),
     ] = ["current"]
     created_from: Annotated[QueryInstant | None, Field(description="recorded at or after")] = None
     created_to: Annotated[QueryInstant | None, Field(description="recorded before")] = None
@@ -204,7 +205,7 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
         known_at=query.known_at,
         kinds=tuple(kind for kind in KINDS if query.kind is None or kind in query.kind),
         projects=None if ALL in query.project_id else tuple(_text("project_id", p) for p in query.project_id),
-        statuses=None if ALL in query.status else tuple(query.status),
+        statuses=None if EVERY_STATUS.intersection(query.status) else tuple(query.status),
         conditions=conditions,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -11,14 +12,18 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.core.fold import Present
+from events.core.past import Past, past_of
 from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
 from events.core.state import Change, CoreState, QueueEntry, stepped
 from events.platform.sql import statement
 from events.resources.core import QueueStatus
+from events.store.log import events_of
+from events.types.core import CORE_TYPES
+from events.types.envelope import partition_of
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import Query, presenting
+from projectors.core.loading import MOST_UNFOLDED, Query, TooFarBehindError, presenting
 from projectors.generations.table_projector import Rows
 from retrieval.pool.connections import Pool, listing
 
@@ -69,14 +74,29 @@ class DocumentReader:
             marks=marks,
             version=version,
             position=base.position if last is None else last.position,
-            updated_at=base.updated_at if last is None else last.at,
+            updated_at=base.updated_at if last is None else last.recorded_at,
         )
 
-    async def version_at(self, owner: str, as_of: datetime, present: Present) -> int:
-        """Returns the version in force at an instant; 0 before the first one."""
-        rows = await self._rows(owner, "live_version_at", user_id=owner, as_of=as_of)
+    async def version_at(self, owner: str, known_at: datetime, present: Present) -> int:
+        """Returns the last version that was recorded at an instant; 0 before the first one."""
+        rows = await self._rows(owner, "live_version_at", user_id=owner, known_at=known_at)
         known = rows[0]["version"] if rows else 0
-        return max([known, *(each.version for each in present.fold.changes if each.at <= as_of)])
+        return max([known, *(each.version for each in present.fold.changes if each.recorded_at <= known_at)])
+
+    async def past(self, owner: str, as_of: datetime, known_at: datetime | None) -> Past:
+        """Returns the document that held at ``as_of``, by what was recorded at ``known_at`` (None: by all)."""
+        rows = await self._rows(
+            owner,
+            "live_recorded",
+            user_id=owner,
+            partition=partition_of(owner),
+            types=sorted(CORE_TYPES | self._feed.types),
+            known_at=known_at,
+            limit=MOST_UNFOLDED + 1,
+        )
+        if len(rows) > MOST_UNFOLDED:
+            raise TooFarBehindError(f"a document with more than {MOST_UNFOLDED:,} events has no past")
+        return await asyncio.to_thread(lambda: past_of(events_of(rows), self._feed, as_of))
 
     async def changes(self, owner: str, present: Present, *, below: int, limit: int) -> list[Change]:
         """Returns changes below a version, the latest first."""

@@ -37,6 +37,7 @@ from events.resources.cards import (
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import (
     ALL,
+    EVERY_STATUS,
     AggregateIn,
     ArbitrationsIn,
     CardsIn,
@@ -161,7 +162,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         found = await _read(
             reader.arbitrations,
             user_id,
-            statuses=None if ALL in query.status else query.status,
+            statuses=None if EVERY_STATUS.intersection(query.status) else query.status,
             projects=None if ALL in query.project_id else query.project_id,
             before=before,
             limit=query.limit + 1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
 
 import orjson
 import psycopg
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.access.principal import Principal, Reach
 from events.core.evolution.old_pointers import resolved
 from events.core.fold import Present
+from events.core.past import Past
 from events.core.pointers import PointerError, join, split, value_at
 from events.core.replay import difference
 from events.core.schema import META
@@ -53,7 +54,10 @@ class MemoryParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Annotated[Version | None, Field(description="the document at this version")] = None
-    as_of: Annotated[QueryInstant | None, Field(description="the document at this instant")] = None
+    as_of: Annotated[QueryInstant | None, Field(description="the document that held at this instant")] = None
+    known_at: Annotated[
+        QueryInstant | None, Field(description="by what was recorded at this instant; else by all")
+    ] = None
     paths: Annotated[
         list[Path] | None, Field(max_length=MAX_PATHS, description="only the values at these JSON Pointers")
     ] = None
@@ -86,7 +90,7 @@ class QueueParams(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     status: Annotated[
-        Literal["open", "approved", "refused", "withdrawn", "*"], Field(description="* for all")
+        Literal["open", "approved", "refused", "withdrawn", "all", "*"], Field(description="* is all")
     ] = "open"
 
 
@@ -102,19 +106,23 @@ def memory_router(reader: DocumentReader) -> APIRouter:
     async def document(
         user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader, response: Response
     ) -> Memory:
-        if query.version is not None and query.as_of is not None:
-            raise invalid("as_of", "and version exclude each other; send one of them")
+        if query.version is not None and (query.as_of or query.known_at) is not None:
+            field = "known_at" if query.as_of is None else "as_of"
+            raise invalid(field, "and version exclude each other; send one of them")
         paths = None if query.paths is None else [pointer_of(each) for each in query.paths]
         owner, present = await found(caller, user_id)
-        version = query.version
+        past = None
         if query.as_of is not None:
-            version = await reading(reader.version_at, owner, query.as_of, present)
-        state = await at(owner, present, "version", version)
+            past = await reading(reader.past, owner, query.as_of, query.known_at)
+        version = query.version
+        if query.known_at is not None:
+            version = await reading(reader.version_at, owner, query.known_at, present)
+        state = await at(reader, owner, present, "version", version) if past is None else past.state
         whole = state.whole()
         explain = None
         if query.explain:
             now = [resolved(state.document, each) for each in paths or [()]]
-            explain = await explained(owner, present, state, now)
+            explain = await explained(owner, present, state, now, past)
         response.headers["etag"] = f'"{state.version}"'
         return Memory(
             user_id=user_id,
@@ -153,8 +161,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
     )
     async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
         owner, present = await found(caller, user_id)
-        before = await at(owner, present, "from", query.from_)
-        after = await at(owner, present, "to", query.to)
+        before = await at(reader, owner, present, "from", query.from_)
+        after = await at(reader, owner, present, "to", query.to)
         patch = difference(before.document, after.document)
         return MemoryDiff(
             from_version=before.version,
@@ -170,7 +178,7 @@ def memory_router(reader: DocumentReader) -> APIRouter:
     )
     async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> MemoryQueue:
         owner, present = await found(caller, user_id, empty=True)
-        status: QueueStatus | None = None if query.status == "*" else query.status
+        status = next((each for each in get_args(QueueStatus) if each == query.status), None)
         entries = await reading(reader.queue, owner, present, status)
         if (
             not entries
@@ -187,15 +195,12 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             raise no_document()
         return owner, present
 
-    async def at(owner: str, present: Present, field: str, version: int | None) -> CoreState:
-        if version is None:
-            return present.state
-        if version > present.state.version:
-            raise invalid(field, f"{version} never was; use 0 to {present.state.version}")
-        return await reading(reader.at_version, owner, version, present)
-
     async def explained(
-        owner: str, present: Present, state: CoreState, paths: Sequence[tuple[str, ...]]
+        owner: str,
+        present: Present,
+        state: CoreState,
+        paths: Sequence[tuple[str, ...]],
+        past: Past | None,
     ) -> dict[str, Source]:
         places = {
             join(place): mark
@@ -203,8 +208,9 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             for place, mark in marked_places(value_at(state.marks, path), path)
             if place[0] != META
         }
-        changes = await reading(
-            reader.changes_named, owner, present, {mark.version for mark in places.values()}
+        versions = {mark.version for mark in places.values()}
+        changes = (
+            await reading(reader.changes_named, owner, present, versions) if past is None else past.changes
         )
         return {
             pointer: Source.made_from(changes[mark.version], trust=mark.trust)
@@ -213,6 +219,17 @@ def memory_router(reader: DocumentReader) -> APIRouter:
         }
 
     return router
+
+
+async def at(
+    reader: DocumentReader, owner: str, present: Present, field: str, version: int | None
+) -> CoreState:
+    """Returns the document at a version, which ``field`` of the request names; None is the present one."""
+    if version is None:
+        return present.state
+    if version > present.state.version:
+        raise invalid(field, f"{version} never was; use 0 to {present.state.version}")
+    return await reading(reader.at_version, owner, version, present)
 
 
 def document_owner(caller: Principal, user_id: str) -> str:

@@ -28,7 +28,7 @@ class ProblemParams(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    status: Annotated[Literal["active", "closed", "*"], Field(description="* for all")] = "active"
+    status: Annotated[Literal["active", "closed", "all", "*"], Field(description="* is all")] = "active"
     project_id: Annotated[str | None, Field(description="only of this project")] = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
@@ -46,7 +46,7 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         found = [
             each
             for each in await _read(reader.present, owner_of(caller, user_id))
-            if query.status in ("*", each.status)
+            if query.status in ("all", "*", each.status)
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
         ]

@@ -244,7 +244,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         if body.kinds and question.kinds != tuple(body.kinds):
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
-        pinned, notices = await pinned_references(caller, question.user_id)
+        pinned, notices = await pinned_references(caller, question)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         for each in pinned:
             reference_use.count(each.owner, each.stream)
@@ -289,7 +289,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     ) -> tuple[list[tuple[str, str]], list[str], tuple[str, ...]]:
         """Returns values at pointers of the core document, the goals, and a warning when they cannot be read.
 
-        A question about the past, or about another project or mode than those of the document, gets no goals.
+        A question about the past gets the values of then. A question about the past, or about another project or mode
+        than those of the document, gets no goals.
         """
         places = [pointer_of(each) for each in paths]
         aims = (
@@ -301,20 +302,26 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         if not (places or aims) or not in_reach(caller):
             return [], [], ()
         try:
-            present = await documents.present(question.user_id)
+            if question.as_of is None and question.known_at is None:
+                state = (await documents.present(question.user_id)).state
+            else:
+                as_of = question.as_of or question.now
+                state = (await documents.past(question.user_id, as_of, question.known_at)).state
         except (psycopg.Error, TimeoutError, TooFarBehindError) as error:
             return [], [], (f"the core document is missing: {type(error).__name__}",)
-        document = present.state.document
-        return facts_at(document, places), goals_of(document) if aims else [], ()
+        return facts_at(state.document, places), goals_of(state.document) if aims else [], ()
 
-    async def pinned_references(caller: Principal, user: str) -> tuple[list[Reference], tuple[str, ...]]:
+    async def pinned_references(caller: Principal, question: Ask) -> tuple[list[Reference], tuple[str, ...]]:
         """Returns the pinned references of a user and the user's teams in the caller's reach.
 
-        Adds a warning when they cannot be read.
+        A question about the past gets those of then. Adds a warning when they cannot be read.
         """
         try:
-            owners = await references.owners_of(user)
-            found = await references.present(owners)
+            owners = await references.owners_of(question.user_id)
+            if question.as_of is None and question.known_at is None:
+                found = await references.present(owners)
+            else:
+                found = await references.past(owners, question.as_of, question.known_at)
         except (psycopg.Error, TimeoutError) as error:
             return [], (f"pinned references are missing: {type(error).__name__}",)
         return [

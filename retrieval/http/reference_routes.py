@@ -92,7 +92,7 @@ class ProposalParams(BaseModel):
 
     user_id: str = Field(min_length=1, description="whose proposals")
     status: Annotated[
-        Literal["waiting", "applied", "accepted", "refused", "*"], Field(description="* for all")
+        Literal["waiting", "applied", "accepted", "refused", "all", "*"], Field(description="* is all")
     ] = "waiting"
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Uuid | None = None
@@ -205,7 +205,7 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         user = _mine(caller, query.user_id)
         if caller.modes is not None:
             raise _not_found()  # a proposal quotes a turn of any mode
-        status = None if query.status == "*" else query.status
+        status = None if query.status in ("all", "*") else query.status
         projects = caller.reach.parameters()["projects"]
         rows = await _read(
             reader.proposals, user, projects, status=status, before=query.cursor, limit=query.limit + 1

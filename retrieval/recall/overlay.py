@@ -22,6 +22,7 @@ import orjson
 import psycopg
 import redis.asyncio
 from psycopg.errors import QueryCanceled
+from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from events.http.tokens import Keyring
@@ -44,6 +45,8 @@ from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor, patterns
 from ingest.extraction.turn_modes import mode_context
+from projectors.cards.card import StoredCard
+from projectors.cards.card_rows import reference_card
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
@@ -59,6 +62,7 @@ from retrieval.recall.unprojected_tail import (
     folded_at,
     read_unprojected_tail,
 )
+from retrieval.references.past import THEN, parameters_of, references_in
 
 logger = logging.getLogger(__name__)
 
@@ -188,18 +192,21 @@ class Overlay:
             see_tenant_of(connection, scope.user_id)
             tail = self._tail(connection, scope.user_id, queued)
             tail_is_read()
+            then = _references_then(connection, scope)
             if not tail:
-                return OverlayResult(warnings=tail.warnings)
+                return OverlayResult(cards=then, warnings=tail.warnings)
             modes = Modes(registry_of(connection, scope.user_id), self._everybody)
             events, unread = _events(tail, self._knowledge, now, scope, until, modes)
             warnings = tail.warnings
             if unread:
                 warnings += (f"the overlay had no time to read {unread} of the newest turns",)
             if not events:
-                return OverlayResult(warnings=warnings)
+                return OverlayResult(cards=then, warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
-        cards = {card_id: card for (_, _, card_id), card in (changes.standings | changes.cards_put).items()}
+        cards = {
+            card_id: card for (_, _, card_id), card in (changes.standings | changes.cards_put).items()
+        } | then
         return OverlayResult(
             cards=cards,
             replacements=replacements(changes.relations_put.values(), cards),
@@ -233,6 +240,17 @@ class Overlay:
             why = "the overlay cannot read the log of the primary; the newest turns may be missing"
             found = read_unprojected_tail(tables, user_id, queued)
             return replace(found, warnings=(*found.warnings, why))
+
+
+def _references_then(connection: Connection, scope: Scope) -> dict[UUID, StoredCard]:
+    """Returns the cards of the user's references as they were at the past instant of a question; else none."""
+    if (scope.until is None and scope.known_at is None) or "reference" not in scope.kinds:
+        return {}
+    asked = parameters_of([scope.user_id], scope.until, scope.known_at)
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(THEN, asked).fetchall()
+    found = (reference_card(event) for each, event in references_in(rows) if not each.archived)
+    return {card.card_id: card for card, _ in filter(None, found)}
 
 
 def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:

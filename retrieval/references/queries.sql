@@ -44,6 +44,23 @@ WHERE user_id = %(user_id)s AND (%(status)s::text IS NULL OR status = %(status)s
 ORDER BY proposal_id DESC
 LIMIT %(limit)s;
 
+-- name: references_then
+-- The last event of each type in each reference of some owners, by an instant, in order. They tell the references of then.
+WITH then_last AS MATERIALIZED (
+    SELECT DISTINCT ON (e.user_id, e.stream, e.type) e.*
+    FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+    JOIN log.events e ON e.partition = asked.partition AND e.user_id = asked.user_id
+    WHERE e.type = ANY (%(types)s::text[])
+      AND (%(as_of)s::timestamptz IS NULL OR e.occurred_at <= %(as_of)s::timestamptz)
+      AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s::timestamptz)
+    ORDER BY e.user_id, e.stream, e.type, e.version DESC
+)
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM then_last e
+ORDER BY e.partition, e.user_id, e.stream, e.version;
+
 -- name: teams_of
 SELECT user_id AS owner, team_id FROM "references".members WHERE member = %(member)s ORDER BY user_id;
 

@@ -22,6 +22,7 @@ from events.types.envelope import Event, partition_of
 from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
 from retrieval.pool.connections import Pool, listing
+from retrieval.references.past import THEN, parameters_of, references_in
 
 _PACKAGE = "retrieval.references"
 _PATIENCE_S = 2.0
@@ -93,16 +94,14 @@ class ReferenceReader:
             after = folded(event, before) if before is None or before.version < event.version else None
             if after is not None:
                 found[place] = after
-        present = [each for each in found.values() if each.moved_to is None]
-        return sorted(
-            present,
-            key=lambda each: (
-                each.name.kind,
-                each.name.key,
-                each.name.project_id or "",
-                each.name.team_id or "",
-            ),
-        )
+        return sorted((each for each in found.values() if each.moved_to is None), key=_by_name)
+
+    async def past(
+        self, owners: Sequence[str], as_of: datetime | None, known_at: datetime | None
+    ) -> list[Reference]:
+        """Returns the references that owners had at ``as_of``, by what was recorded at ``known_at``, in that order."""
+        rows = await self._rows(owners[0], THEN, **parameters_of(owners, as_of, known_at))
+        return sorted((each for each, _ in references_in(rows)), key=_by_name)
 
     async def owners_of(self, user: str) -> list[str]:
         """Returns the storage ids whose references a user may read: the user's own, and those of the user's teams."""
@@ -146,6 +145,11 @@ class ReferenceReader:
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             return await (await cursor.execute(query, parameters)).fetchall()
+
+
+def _by_name(reference: Reference) -> tuple[str, str, str, str]:
+    name = reference.name
+    return name.kind, name.key, name.project_id or "", name.team_id or ""
 
 
 def owner_in(tenant: str, user_id: str, team_id: str | None) -> str:

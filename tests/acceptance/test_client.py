@@ -157,7 +157,7 @@ def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
         )
     [found] = client.memory_candidates("olga")["candidates"]
     tried = client.promote_category("olga", found["candidate"], dry_run=True)
-    done = client.promote_category("olga", found["candidate"], proposedName="sleepHealth", rationale="often")
+    done = client.promote_category("olga", found["candidate"], proposed_name="sleepHealth", rationale="often")
     assert (tried["name"], done["name"]) == ("sleep", "sleepHealth")
     [old] = client.memory("olga", paths=["/uncategorized/sleep_note_1"])["snippets"] or []
     assert (old["value"], old["moved_to"]) == ("bad", "/sleepHealth/note1")

@@ -75,7 +75,7 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
     assert [each["text"] for each in done["kept"]] == [f"{each}." for each in FLAT.rstrip(".").split(". ")]
     [episode] = read(stack, user, "/episodes", paths="/healthProfile/medications", k=1)["episodes"]
     assert episode["content"] == "Takes Metformin."
-    assert "/healthProfile/medications" in episode["relatedPaths"]
+    assert "/healthProfile/medications" in episode["related_paths"]
     approved = WEB.post(
         f"{stack.write_url}/v1/memory/{user}/queue/{waiting['queue_id']}/approve",
         headers=stack.administrator,

@@ -346,7 +346,7 @@ class Operations:
         return self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
 
     def memory(self, user_id: str, **more: object) -> types.Memory:
-        """The core document, now or then. Other fields: version, as_of, paths, explain."""
+        """The core document, now or then. Other fields: version, as_of, known_at, paths, explain."""
         return self._send(_MEMORY, {"user_id": user_id}, more)
 
     def memory_candidates(self, user_id: str) -> types.MemoryCandidates:
@@ -422,7 +422,7 @@ class Operations:
 
     def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
         """Make a category of a topic that recurs in the core document. Other fields: rationale, agent_id,
-        proposedName, members, actor, dry_run, idempotency_key."""
+        proposed_name, members, actor, dry_run, idempotency_key."""
         return self._send(_PROMOTE_CATEGORY, {"user_id": user_id, "candidate": candidate}, more)
 
     def proposals(self, user_id: str, **more: object) -> types.ProposalsPage:

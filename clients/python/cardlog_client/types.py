@@ -334,7 +334,7 @@ class EmbedderReport(TypedDict):
 
 
 class Episode(TypedDict):
-    """The words of a turn. ``relatedPaths`` are the places in the core document that its concepts touch."""
+    """The words of a turn. ``related_paths`` are the places in the core document that its concepts touch."""
 
     card_id: str
     content: str
@@ -344,7 +344,7 @@ class Episode(TypedDict):
     topics: list[str]
     sentiment: str | None
     importance: int | None
-    relatedPaths: list[str]
+    related_paths: list[str]
     turn_ids: list[str]
     session_id: str
     project_id: str
@@ -403,7 +403,7 @@ class KeptSentence(TypedDict):
 
     turn_id: str
     text: str
-    relatedPaths: list[str]
+    related_paths: list[str]
 
 
 class LatestCard(TypedDict):
@@ -453,6 +453,7 @@ class MemoryChange(TypedDict):
     event_id: str
     kind: str
     at: str
+    recorded_at: str
     actor: str
     trust: str
     source: str | None
@@ -992,6 +993,7 @@ class Source(TypedDict):
     event_id: str
     kind: str
     at: str
+    recorded_at: str
     actor: str
     trust: str
     source: str | None

@@ -33,8 +33,7 @@ def run_list(
     status: Annotated[Status, Parameter(help="default: open")] = "open",
     client: Given[Client],
 ) -> int:
-    asked = "*" if status == "all" else status
-    found = every(client.arbitrations, options.user, "arbitrations", status=asked)
+    found = every(client.arbitrations, options.user, "arbitrations", status=status)
     none = "no conflict waits for a verdict" if status == "open" else "no conflicts"
     return show(found, [_line(each) for each in found] or [none], as_json=options.json)
 

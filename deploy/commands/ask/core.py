@@ -24,7 +24,7 @@ app = App(
 queue = App(name="queue", help="Patches that did not fit and wait for an answer: list, approve, refuse.")
 app.command(queue)
 app.command("deploy.commands.operate.migrate:run_migrate", name="migrate")
-app.command("deploy.commands.operate.reviews:run_schemas", name="review")
+app.command("deploy.commands.operate.schema_review:run_review", name="review")
 
 Number = Annotated[int | None, Parameter(validator=at_least(0))]
 Why = Annotated[str | None, Parameter(help="the reason, which is recorded")]
@@ -163,7 +163,7 @@ def run_queue(
     client: Given[Client],
 ) -> int:
     with _document(options):
-        entries = client.memory_queue(options.user, status="*" if status == "all" else status)["entries"]
+        entries = client.memory_queue(options.user, status=status)["entries"]
     return show(entries, map(_entry, entries) if entries else ["no patch waits"], as_json=options.json)
 
 
@@ -227,7 +227,7 @@ def run_promote(
             raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
         members[pointer] = wanted
     done = client.promote_category(
-        options.user, candidate, proposedName=name, members=members, rationale=why, dry_run=dry_run
+        options.user, candidate, proposed_name=name, members=members, rationale=why, dry_run=dry_run
     )
     would = "would move" if dry_run else "moved"
     lines = [f"{old} {would} to {new}" for old, new in done["moved"].items()]

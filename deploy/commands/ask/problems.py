@@ -27,8 +27,7 @@ def run_list(
     status: Annotated[Status, Parameter(help="default: active")] = "active",
     client: Given[Client],
 ) -> int:
-    asked = "*" if status == "all" else status
-    found = client.problems(options.user, status=asked, limit=_MOST)["problems"]
+    found = client.problems(options.user, status=status, limit=_MOST)["problems"]
     none = f"{options.user} has no {'' if status == 'all' else f'{status} '}problems"
     lines = [line for each in found for line in _lines(each)]
     return show(found, lines or [none], as_json=options.json)

@@ -1,4 +1,4 @@
-"""``cardlog proposals``: lists ops that prose asked for, and accepts or refuses them."""
+"""``cardlog proposals``: lists ops that prose status for, and accepts or refuses them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ def run_list(
     status: Annotated[Status, Parameter(help="default: waiting")] = "waiting",
     client: Given[Client],
 ) -> int:
-    asked = "*" if status == "all" else status
-    found = every(client.proposals, options.user, "proposals", status=asked)
+    found = every(client.proposals, options.user, "proposals", status=status)
     none = "no proposal waits" if status == "waiting" else "no proposals"
     return show(found, [_line(each) for each in found] or [none], as_json=options.json)
 

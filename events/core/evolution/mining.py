@@ -232,7 +232,7 @@ def _candidate(
     last = times[-1] if times else None
     links = _links(state.document, topic, group)
     occurrences = sum(unit.uses for unit in group)
-    idle = timedelta.max if last is None or state.updated_at is None else state.updated_at - last
+    idle = timedelta.max if last is None else max(dates.values()) - last
     fresh = 3 if idle <= _RECENT else 1 if idle <= _LATELY else 0
     return Candidate(
         candidate=name if len(group) == 1 and categories else word,

@@ -48,9 +48,9 @@ def planned(
 
     ``members`` names the member of a value by the pointer of its instance. Raises :class:`PlanError`.
     """
-    check_name(name, "proposedName")
+    check_name(name, "proposed_name")
     if name in document and name not in promoted_schemas(document):
-        raise PlanError("proposedName", f"{name!r} is in the document already; choose another name")
+        raise PlanError("proposed_name", f"{name!r} is in the document already; choose another name")
     moved = _named(document, candidate, name, members or {})
     entry = {"change": "promoted", "newCategory": name, "moved": moved}
     # The last operation is the entry of the log, and the one before may make the log.

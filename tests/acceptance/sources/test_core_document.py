@@ -78,3 +78,25 @@ def test_a_problem_that_is_back_is_no_longer_told_as_over(person: Person) -> Non
     prompt = person.context(question)["text"]
     assert "No longer a problem" not in prompt
     assert "Problem: morning glucose is high" in prompt
+
+
+def test_a_turn_that_arrives_late_changes_the_past_that_it_is_about(person: Person) -> None:
+    place = "/profile/residence"
+    person.write("memory/{user}/events", actor="user", patch=[{"op": "add", "path": place, "value": "Rome"}])
+    [patched] = person.read("memory/{user}/history")["changes"]
+    person.say("I live in Oslo.", said_at="2026-05-01T09:00:00+00:00")
+
+    def held(**then: Any) -> list[str | None]:
+        answer = person.read("memory/{user}", paths=[place, "/goals/other/x"], **then)
+        return [each["value"] for each in answer["snippets"]][:1]
+
+    assert held() == ["Rome"]
+    assert held(as_of="2026-05-02T00:00:00Z") == ["Oslo"]
+    assert held(as_of="2026-04-30T00:00:00Z") == [None]
+    assert held(as_of="2026-05-02T00:00:00Z", known_at=patched["recorded_at"]) == [None]
+    explained = person.read("memory/{user}", as_of="2026-05-02T00:00:00Z", explain="true")["explain"][place]
+    assert explained["at"].startswith("2026-05-01T09:00:00")
+    assert explained["recorded_at"] > patched["recorded_at"]
+    assert person.read("memory/{user}")["updated_at"] >= patched["recorded_at"]
+    context = person.context("where do I live?", paths=[place], as_of="2026-05-02T00:00:00Z")
+    assert f'<fact path="{place}">Oslo</fact>' in context["text"]

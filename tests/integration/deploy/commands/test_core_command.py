@@ -34,19 +34,6 @@ def patch(*ops: dict[str, Any]) -> str:
     return json.dumps(ops)
 
 
-def test_a_review_proposes_what_recurs_and_nothing_twice(
-    capsys: pytest.CaptureFixture[str], database: str
-) -> None:
-    notes = [{"op": "add", "path": f"/uncategorized/sleep_note_{each}", "value": "bad"} for each in (1, 2, 3)]
-    told(capsys, "patch", patch(*notes))
-    answers = []
-    for _ in range(2):
-        fold_live(database, CoreProjector())
-        assert main(["core", "review"]) == 0
-        answers.append(capsys.readouterr().out)
-    assert answers == ["1 change of schemas\n", "no topic is new\n"]
-
-
 def test_a_topic_becomes_a_category_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     notes = [{"op": "add", "path": f"/uncategorized/sleep_note_{each}", "value": "bad"} for each in (1, 2, 3)]
     assert run(capsys, "candidates") == (1, "cardlog core: ada has no document\n")
@@ -110,3 +97,14 @@ def test_a_document_and_its_queue_from_the_command_line(
     for arguments in (("patch", "{"), ("patch", "[1]"), ("show", "x"), ("diff", "99"), ("rollback",)):
         status, text = run(capsys, *arguments)
         assert (status != 0, "Traceback" in text) == (True, False), text
+
+
+def test_a_review_records_each_candidate_once(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = [{"op": "add", "path": f"/uncategorized/sleep_note_{each}", "value": "bad"} for each in (1, 2, 3)]
+    told(capsys, "patch", patch(*notes))
+    for recorded in (1, 0):
+        fold_live(database, CoreProjector())
+        assert main(["core", "review", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"events": recorded}
+    [proposed] = told(capsys, "candidates")
+    assert proposed["proposed_at"]

@@ -146,7 +146,7 @@ def _kept_document(services: Services) -> list[str]:
     for number in (1, 2, 3):
         patch(f"/uncategorized/orchid_note_{number}", "rye flour")
         patch(f"/uncategorized/fern_note_{number}", "rye flour")
-    send("schema/promote", candidate="fern", proposedName="ferns")
+    send("schema/promote", candidate="fern", proposed_name="ferns")
     patch("/profile/name", "Ada")
     changed = patch("/profile/age", "36")["event_id"]
     send("rollback", event_ids=[changed])

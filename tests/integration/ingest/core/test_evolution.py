@@ -65,7 +65,7 @@ def test_sleep_notes_become_a_category_and_go_back(ada: Documents, folded: bool)
     assert found["diff"]["lines"][1:] == [f"{old} moved to {new}" for old, new in found["moved"].items()]
     before = ada.document()
     members = dict(zip(OLD, ("challenges", "impact", "aids"), strict=True))
-    body: dict[str, Any] = {"proposedName": "sleepHealth", "rationale": "three notes", "members": members}
+    body: dict[str, Any] = {"proposed_name": "sleepHealth", "rationale": "three notes", "members": members}
     tried = promote(ada, **body, dry_run=True)
     assert (tried["changed"], ada.document()) == (False, before)
     done = promote(ada, **body)
@@ -108,7 +108,7 @@ def test_sleep_notes_become_a_category_and_go_back(ada: Documents, folded: bool)
 def test_a_promotion_can_be_rolled_back_alone(ada: Documents) -> None:
     tell(ada)
     before = ada.document()
-    done = promote(ada, proposedName="sleepHealth")
+    done = promote(ada, proposed_name="sleepHealth")
     ada.patch(add("/profile/name", "Ada"))
     back = ada.done(ada.send("rollback", {"event_ids": [done["event_id"]]}))
     assert {**ada.document(), "_meta": 0, "profile": 0} == {**before, "_meta": 0, "profile": 0}
@@ -125,7 +125,7 @@ def test_a_promotion_can_be_rolled_back_alone(ada: Documents) -> None:
 
 def test_a_rolled_back_note_leaves_the_others_in_the_category(ada: Documents) -> None:
     [first, *_] = tell(ada)
-    promote(ada, proposedName="sleepHealth")
+    promote(ada, proposed_name="sleepHealth")
     ada.done(ada.send("rollback", {"event_ids": [first["event_id"]]}))
     assert set(ada.value("/sleepHealth")) == {"note2", "note3"}
 
@@ -144,7 +144,7 @@ def test_a_dynamic_category_becomes_one_of_the_schema_and_cards_follow(ada: Docu
         ada.state("stress_technique", value, number, cardinality="multi_value")
     [found] = candidates(ada)
     assert (found["candidate"], found["occurrences"]) == ("stressTechnique", 3)
-    promote(ada, "stressTechnique", proposedName="stressManagement")
+    promote(ada, "stressTechnique", proposed_name="stressManagement")
     assert ada.value("/stressManagement") == {"values": ["yoga", "walking", "breathing"]}
     assert ada.document()["dynamicCategories"] == {}
     ada.fold()
@@ -173,7 +173,7 @@ def test_categories_of_one_topic_become_one(ada: Documents) -> None:
     ada.state("employer", "Acme", 5, entity="Mia")
     [found] = candidates(ada)
     assert (found["candidate"], found["days"]) == ("sleep", 3)
-    promote(ada, proposedName="sleepHealth")
+    promote(ada, proposed_name="sleepHealth")
     assert ada.value("/sleepHealth") == {"aid": ["sleep mask"], "duration": "6-7 hours", "quality": "poor"}
     ada.state("sleep_duration", "8 hours", 6, announced=True)
     assert ada.value("/sleepHealth/duration") == "8 hours"
@@ -194,10 +194,10 @@ def test_what_cannot_be_promoted_is_refused_by_name(ada: Documents) -> None:
     tell(ada)
     for body, status, field in (
         ({"candidate": "nothing"}, 404, "candidate"),
-        ({"candidate": "sleep", "proposedName": "profile"}, 422, "proposedName"),
-        ({"candidate": "sleep", "proposedName": "_meta"}, 422, "proposedName"),
-        ({"candidate": "sleep", "proposedName": "__proto__"}, 422, "proposedName"),
-        ({"candidate": "sleep", "proposedName": "a/b"}, 422, "proposedName"),
+        ({"candidate": "sleep", "proposed_name": "profile"}, 422, "proposed_name"),
+        ({"candidate": "sleep", "proposed_name": "_meta"}, 422, "proposed_name"),
+        ({"candidate": "sleep", "proposed_name": "__proto__"}, 422, "proposed_name"),
+        ({"candidate": "sleep", "proposed_name": "a/b"}, 422, "proposed_name"),
         ({"candidate": "sleep", "members": {"/profile/name": "x"}}, 422, "members"),
         ({"candidate": "sleep", "members": {OLD[0]: "../x"}}, 422, "members"),
         ({"candidate": "sleep", "members": {OLD[0]: "x", OLD[1]: "x"}}, 422, "members"),
@@ -302,7 +302,7 @@ def test_promotions_rollbacks_and_patches_at_once_lose_nothing(ada: Documents) -
             return ada.send("events", {"patch": ops, "actor": "user"})
 
         def promoting(_: int) -> Any:
-            return ada.send("schema/promote", {"candidate": "sleep", "proposedName": "sleepHealth"})
+            return ada.send("schema/promote", {"candidate": "sleep", "proposed_name": "sleepHealth"})
 
         def rolling_back(_: int) -> Any:
             return ada.send("rollback", {"to_version": 3})

@@ -131,8 +131,8 @@ def test_a_conflict_of_cards_changes_nothing_before_its_verdict(
 
 def test_a_card_against_a_correction_waits_as_one_entry(ada: Documents) -> None:
     ada.patch(add("/profile/residence", "Lisbon"), source="user_correction")
-    ada.state("residence", "Rome", 1)
-    ada.state("residence", "Rome", 2)
+    ada.state("residence", "Rome", 5001)
+    ada.state("residence", "Rome", 5002)
     assert ada.value("/profile/residence") == "Lisbon"
     [entry] = ada.done(ada.get("/queue"))["entries"]
     assert (entry["kind"], entry["path"], entry["expected"]) == (
@@ -140,11 +140,11 @@ def test_a_card_against_a_correction_waits_as_one_entry(ada: Documents) -> None:
         "/profile/residence",
         "Rome",
     )
-    assert (entry["actual"], entry["turn_ids"]) == ("Lisbon", ["turn 1 residence Rome"])
+    assert (entry["actual"], entry["turn_ids"]) == ("Lisbon", ["turn 5001 residence Rome"])
     ada.fold()
     ada.done(ada.send(f"queue/{entry['queue_id']}/approve", {}))
     assert ada.value("/profile/residence") == "Rome"
-    ada.state("residence", "Bern", 3, announced=True)
+    ada.state("residence", "Bern", 5003, announced=True)
     assert ada.value("/profile/residence") == "Bern"
     same_after_a_rebuild(ada)
 

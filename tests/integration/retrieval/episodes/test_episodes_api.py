@@ -69,10 +69,10 @@ def test_topics_paths_and_importance_make_the_score(
     assert (first["content"], first["explanation"]["topics"]) == (SAID[0], ["yoga", "stress"])
     first = asked(paths="/healthProfile/conditions/0", k=2)[0]
     assert (first["content"], first["explanation"]["paths"]) == (SAID[1], ["/healthProfile/conditions/0"])
-    assert "/healthProfile/conditions" in first["relatedPaths"]
+    assert "/healthProfile/conditions" in first["related_paths"]
     [sugars] = [each for each in asked(topics=["血糖"]) if each["explanation"]["topics"]]
     assert sugars["content"] == SAID[3]
-    assert "/profile/residence" in asked(paths="/profile")[0]["relatedPaths"]
+    assert "/profile/residence" in asked(paths="/profile")[0]["related_paths"]
     assert len(asked(k=2)) == 2
     assert asked(project_id="elsewhere") == []
     for query, field in (

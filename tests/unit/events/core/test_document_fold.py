@@ -276,8 +276,8 @@ def test_rows_hold_changes_and_entries_whole() -> None:
     fold.take(event(2, PatchQueued(patch=({"op": "remove", "path": "/x"},), guards=(), by="agent", fault="path",
                                    reason="none", op=0, path="/x", expected=1, actual=None)))  # fmt: skip
     [change] = fold.changes
-    names = ("version", "event_id", "position", "kind", "ops", "guards", "at", "actor", "trust", "source", "confidence",
-             "rationale", "turn_ids", "others")  # fmt: skip
+    names = ("version", "event_id", "position", "kind", "ops", "guards", "at", "recorded_at", "actor", "trust",
+             "source", "confidence", "rationale", "turn_ids", "others")  # fmt: skip
     again = change_of(dict(zip(names, change_values("ada", change)[1:], strict=True)))
     assert json_text(list(again.ops)) == json_text(list(change.ops))
     assert (again.mark, again.source, again.turn_ids) == (change.mark, "tool", ("t",))

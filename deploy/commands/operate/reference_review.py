@@ -1,24 +1,20 @@
-"""``cardlog ref review`` and ``cardlog core review``: what the write service reviews once an hour, now."""
+"""``cardlog ref review``: moves references between tiers by their use."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.options import Given, at_least
-from events.platform.counting import counted
+from deploy.options import Given
 from events.platform.database import Connection
 from events.platform.settings import Settings
-from events.store import log
-from ingest.core.evolution import evolve_changed
 from ingest.references.tiers import review
-from projectors.core.documents import documents_of
 
 
-def run_tiers(
+def run_review(
     *,
     json_lines: Annotated[bool, Parameter(name="--json", help="print JSON")] = False,
     cardlog: Given[Settings],
@@ -45,25 +41,4 @@ def run_tiers(
         )
     if not moves and not json_lines:
         print("every reference has the tier that its use asks for")
-    return 0
-
-
-def run_schemas(
-    *,
-    days: Annotated[
-        float, Parameter(validator=at_least(0), help="documents that changed in so many days (default: 365)")
-    ] = 365.0,
-    cardlog: Given[Settings],
-    connection: Given[Connection],
-) -> int:
-    """Propose the topics that recur in core documents as categories now. The write service does it once an hour.
-
-    With CARDLOG_SCHEMA_EVOLUTION=auto, strong topics become categories.
-    """
-    now = datetime.now(UTC)
-    since = now - min(timedelta(days=days), timedelta(days=36_500))
-    made = evolve_changed(connection, documents_of(cardlog), cardlog.schema_evolution, since, now)
-    if made:
-        log.announce(connection)
-    print(f"{counted(made, 'change')} of schemas" if made else "no topic is new")
     return 0
