@@ -20,6 +20,14 @@ class Person:
 
     def read(self, path: str, *, status: int = 200, **query: Any) -> Any:
         """Returns the answer of the read service to a GET."""
+        return self._get(path, query, status)
+
+    def cards(self, **query: Any) -> list[dict[str, Any]]:
+        """Returns the cards of a slice. Unlike in ``read``, ``status`` is the one of the cards."""
+        cards: list[dict[str, Any]] = self._get("cards", query, 200)["cards"]
+        return cards
+
+    def _get(self, path: str, query: dict[str, Any], status: int) -> Any:
         url = f"{self.stack.read_url}/v1/{path.format(user=self.user)}"
         query = query if "{user}" in path else {"user_id": self.user} | query
         return _told(WEB.get(url, params=query, headers=self.stack.headers), status)

@@ -1,0 +1,76 @@
+"""The seven predicates of the essay on statements, each in its example and with what it means to a reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.person import Person
+
+
+def said(person: Person, words: str, at: str) -> dict[str, Any]:
+    person.say(words, said_at=f"{at}T09:00:00Z", session_id=at)
+    return card(person, words)
+
+
+def card(person: Person, words: str) -> dict[str, Any]:
+    [found] = [each for each in person.cards(kind="event", status="all") if each["content"] == words]
+    return found
+
+
+def relate(person: Person, newer: dict[str, Any], predicate: str, older: dict[str, Any]) -> None:
+    ends = {"from_card": newer["card_id"], "to_card": older["card_id"]}
+    person.write("relations", status=202, predicate=predicate, reason="told so", agent_id="curator", **ends)
+    person.stack.wait()
+
+
+def related(person: Person, predicate: str, older: str, newer: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Says both sentences, relates their cards, and returns the older and the newer card."""
+    relate(person, said(person, newer, "2026-03-10"), predicate, said(person, older, "2026-01-10"))
+    return card(person, older), card(person, newer)
+
+
+def told(person: Person, query: str) -> list[str]:
+    return [each["content"] for each in person.recall(query, k=10, kinds=["event"], modes="all")]
+
+
+def test_changes_form_a_chain_that_ends_in_what_is_true_now(person: Person) -> None:
+    pet, dog = related(person, "expands", "Alex has a pet at home.", "The pet of Alex is a dog, Rex.")
+    died = said(person, "Rex passed away in his sleep.", "2026-05-10")
+    relate(person, died, "state_change", dog)
+    assert person.read(f"cards/{dog['card_id']}/latest")["card"]["card_id"] == died["card_id"]
+    history = person.read(f"cards/{pet['card_id']}/history")["cards"]
+    assert [each["card_id"] for each in history] == [each["card_id"] for each in (pet, dog, died)]
+    [edge] = [
+        each for each in person.read(f"cards/{died['card_id']}/relations")["relations"]
+        if each["predicate"] == "state_change"
+    ]  # fmt: skip
+    assert (edge["reason"], edge["confidence"]) == ("told so", 1.0)
+    assert edge["event_id"]
+    assert "curator" in edge["actor"]
+
+
+def test_detail_and_nuance_leave_both_true_and_a_contradiction_has_no_winner(person: Person) -> None:
+    job, part = related(person, "qualifies", "Alex works at the bank.", "Alex works part-time there.")
+    assert job["superseded_at"] is part["superseded_at"] is None
+    rome, milan = related(person, "contradicts", "Alex has a flat in Rome.", "Alex has a flat in Milan.")
+    answer = person.stack.recall(person.user, "where does Alex have a flat?", k=10)
+    sides = {identity for each in answer["contradictions"] for identity in each["card_ids"]}
+    assert {rome["card_id"], milan["card_id"]} <= sides
+
+
+def test_a_retraction_hides_and_keeps_and_a_restatement_is_told_once(person: Person) -> None:
+    cat, dog = related(person, "retracts", "Alex keeps a cat at home.", "Alex keeps a dog, no cat, at home.")
+    assert (cat["status"], dog["status"]) == ("retracted", "current")
+    assert cat["content"] not in told(person, "what does Alex keep at home?")
+    again, first = related(person, "same_as", "Alex ran the race in Turin.", "The race in Turin: Alex ran.")
+    answers = told(person, "which race did Alex run in Turin?")
+    assert len({again["content"], first["content"]} & set(answers)) == 1
+
+
+def test_the_vocabulary_is_closed_and_nothing_destroys(person: Person) -> None:
+    old, new = related(person, "update", "Alex rents a room in Berlin.", "Alex rents a room in Lisbon.")
+    ends = {"from_card": new["card_id"], "to_card": old["card_id"]}
+    assert person.write("relations", status=422, predicate="replaces", **ends)["field"] == "predicate"
+    for method in ("DELETE", "PUT", "PATCH"):
+        person.write(f"cards/{old['card_id']}", method=method, status=405)
+    assert person.read(f"cards/{old['card_id']}")["content"] == old["content"]
