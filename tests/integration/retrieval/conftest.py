@@ -1,4 +1,4 @@
-"""A memory for the tests of the routes that show cards."""
+"""A memory for the tests of what is read."""
 
 from __future__ import annotations
 
