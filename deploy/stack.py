@@ -122,8 +122,9 @@ class Stack:
         key_file = self._data / first_key.FILE
         with parts.part("the tables"):
             settings = self._with_tables(settings, key_file)
-        environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
+        environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
+        environment[variable_of("write_url")] = urls[0]
         # A question needs the read service, which takes longest: the workers start when a service answers.
         for name, listener in zip(("write", "read"), listeners, strict=True):
             arguments = ["serve", name, "--fd", str(listener.fileno())]

@@ -282,6 +282,10 @@ class Settings:
     fault_time: str = _setting("", "for tests: the time channel is down, error or slow:<ms>", form="fault")
     fault_graph: str = _setting("", "for tests: the graph channel is down, error or slow:<ms>", form="fault")
     wait_for_ms: int = _setting(5000, "longest wait of a recall for the turns of a push token")
+    hook_deadline_ms: int = _setting(
+        1000, "longest wait of a prompt for the context that a hook of an assistant asks for", least=1
+    )
+    hook_tokens: int = _setting(2000, "most tokens of that context", least=600, most=100_000)
     max_waits: int = _setting(
         64,
         "most reads of one process that wait for a token at the same time; further ones do not wait",
@@ -377,7 +381,10 @@ class Settings:
         "", "read service that the command asks; empty: the service on this machine", form="http"
     )
     write_url: str = _setting(
-        "", "write service that the command calls; empty: the service on this machine", form="http"
+        "",
+        "write service that the command calls and that the read service passes writes on to; empty: the service on "
+        "this machine",
+        form="http",
     )
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info", "debug, info, warning or error"
