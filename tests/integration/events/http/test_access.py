@@ -55,7 +55,7 @@ class Operation:
             "queue_id": services.to_decline if self.path.endswith("/refuse") else services.to_approve,
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],
             "event_ids": [services.left_out], "candidate": "orchid", "category": "ferns",
-            "input": "where do I live?",
+            "input": "where do I live?", "hook_event_name": "UserPromptSubmit", "session_id": "a session",
         }  # fmt: skip
         if "/modes/" in self.path:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
