@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events.access.principal import Principal
 from events.http.access import Reader, owner_of, require
+from events.http.answering import routes_of
 from events.http.errors import ProblemError
 from events.http.guard import security_headers
 from events.platform.settings import Settings
@@ -75,7 +76,7 @@ def longest_wait_s(settings: Settings) -> float:
 
 def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter:
     """Returns the routes of hooks. ``ask`` answers with a prompt, as /v1/context does."""
-    router = APIRouter(tags=["hooks"])
+    router = routes_of("hooks")
 
     async def context(caller: Principal, event: HookEvent, asked: Mapping[str, Any]) -> str:
         starts = {"paths": [""]} if event.hook_event_name == STARTS else {}
