@@ -60,6 +60,8 @@ from retrieval.http.episode_routes import episodes_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
+from retrieval.http.mcp_endpoint import PATHS as MCP
+from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
@@ -199,7 +201,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         for server in (servers.primary, *servers.replicas):
             await asyncio.to_thread(server.recall.warm)
         reference_use.open()
-        async with running(app):
+        async with running(app), mcp:
             yield
         await reference_use.close()
         await servers.close()
@@ -209,7 +211,10 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
     bodies = dict.fromkeys(HOOKS, MAX_HOOK_BYTES)
-    install(app, settings, bodies=bodies, audit=audit, authentication=authentication_of(settings, "read"))
+    authentication = authentication_of(settings, "read")
+    install(app, settings, bodies=bodies, raw=MCP, audit=audit, authentication=authentication)
+    mcp = McpEndpoint(settings, app, write)
+    app.router.routes.extend(mcp.routes)
     app.add_middleware(FailOpen, within_s=longest_wait_s(settings))
 
     @app.post(

@@ -13,6 +13,7 @@ from events.http.errors import ProblemError
 from events.platform.settings import Settings
 
 DEFAULT_URL = "http://127.0.0.1:8700"
+_TIMEOUT_S = 30.0  # an erasure takes seconds
 
 
 class WriteService:
@@ -22,15 +23,16 @@ class WriteService:
         self._url = (settings.write_url or DEFAULT_URL).rstrip("/")
 
     @cached_property
-    def _client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=self._url)
+    def client(self) -> httpx2.AsyncClient:
+        """A client of the service, without a credential."""
+        return httpx2.AsyncClient(base_url=self._url, timeout=_TIMEOUT_S)
 
     async def send(self, caller: Request, method: str, path: str, body: object, *, within_s: float) -> Any:
         """Returns the JSON of the answer. Raises the service's own problem, or a 503 problem when it is away."""
         headers = {"content-type": "application/json"}
         headers |= {name: caller.headers[name] for name in ("authorization",) if name in caller.headers}
         try:
-            answer = await self._client.request(
+            answer = await self.client.request(
                 method, path, content=orjson.dumps(body), headers=headers, timeout=within_s
             )
             found = orjson.loads(answer.content)
@@ -48,4 +50,4 @@ class WriteService:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self._client.aclose()
+        await self.client.aclose()
