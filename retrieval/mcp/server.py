@@ -128,9 +128,8 @@ async def run_stdio(server: Server[Any]) -> None:
 
 
 def _described(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(
-        read_only_hint=tool.reads, destructive_hint=tool.destroys, open_world_hint=False
-    )
+    destroys = None if tool.reads else tool.destroys  # a tool that only reads destroys nothing
+    hints = types.ToolAnnotations(read_only_hint=tool.reads, destructive_hint=destroys, open_world_hint=False)
     return types.Tool(name=tool.name, description=tool.does, input_schema=tool.schema, annotations=hints)
 
 

@@ -38,12 +38,8 @@ class Tool:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments."""
-        return {
-            "type": "object",
-            "properties": dict(self.takes),
-            "required": list(self.needed),
-            "additionalProperties": False,
-        }
+        needed = {"required": list(self.needed)} if self.needed else {}
+        return {"type": "object", "properties": dict(self.takes), **needed, "additionalProperties": False}
 
     @cached_property
     def _checked(self) -> Any:
@@ -176,7 +172,6 @@ _ALWAYS = (
             "mode": _NAME,
             "kinds": {
                 "type": "array",
-                "minItems": 1,
                 "items": {"enum": ["state", "event", "knowledge", "reference"]},
             },
             "titles": _TITLES,

@@ -88,11 +88,9 @@ async def over_stdio(stack: Running, *words: str) -> AsyncIterator[ClientSession
 def test_the_tools_are_few_and_in_their_order(stack: Running) -> None:
     found = Client(stack).send("tools/list")["tools"]
     assert [tool["name"] for tool in found] == ORDER
-    # The estimate is higher by half than the tokenizers of models. Forget, which is not there, takes 130 more.
-    assert count_tokens(json.dumps(found, separators=(",", ":"))) <= 1870
     readers = {tool["name"] for tool in found if tool["annotations"]["readOnlyHint"]}
     assert readers == {"recall", "context", "timeline"}
-    assert not any(tool["annotations"]["destructiveHint"] for tool in found)
+    assert not any(tool["annotations"].get("destructiveHint") for tool in found)
     assert found == Client(stack).send("tools/list")["tools"]
 
 
@@ -339,8 +337,10 @@ def test_a_session_over_stdio_and_one_over_http_see_the_same(stack: Running) -> 
 
     async def talk() -> None:
         async with over_stdio(stack, "--user", user, "--allow-forget") as session:
-            names = [tool.name for tool in (await session.list_tools()).tools]
-            assert names == [*ORDER, "forget"]
+            tools = (await session.list_tools()).tools
+            assert [tool.name for tool in tools] == [*ORDER, "forget"]
+            offered = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+            assert count_tokens(json.dumps(offered, separators=(",", ":"))) <= 2000
             kept: Any = await session.call_tool("remember", {"text": "I play the cello.", "wait": True})
             turn = re.findall(r"kept as turn (\S+)", kept.content[0].text)[0]
             async with (
