@@ -398,6 +398,19 @@ class Groups(TypedDict):
     total: int
 
 
+class HookAnswer(TypedDict):
+    """The answer to a hook. It is empty when the memory has nothing to say, and when it cannot say it in time."""
+
+    hookSpecificOutput: NotRequired[HookOutput]
+
+
+class HookOutput(TypedDict):
+    """What the assistant reads before it goes on."""
+
+    hookEventName: str
+    additionalContext: str
+
+
 class KeptSentence(TypedDict):
     """A sentence that is an episode, with the places of the document that it touches."""
 
