@@ -14,7 +14,7 @@ from events.access.principal import Principal
 from events.http.access import Reader, owner_of, require
 from events.http.answering import routes_of
 from events.http.errors import ProblemError
-from events.http.guard import security_headers
+from events.http.headers import security_headers
 from events.platform.settings import Settings
 from events.resources.hooks import HookAnswer, HookOutput
 from events.resources.recall import Prompt
