@@ -23,10 +23,7 @@ _MORE = 6  # terms beside those of the question: a card with so many tells enoug
 
 
 # Most recalls of a user see the same cards as the recall before.
-@lru_cache(maxsize=8192)
-def asks(text: str) -> float:
-    """Returns how much of a text asks, from 0 to 1."""
-    return asking(text)
+asks = lru_cache(maxsize=8192)(asking)
 
 
 @lru_cache(maxsize=4096)
@@ -86,13 +83,9 @@ class Asked:
         """The keys of the question's own terms."""
         return frozenset(term_keys(self.user_id, self.question.weights))
 
-    @cached_property
-    def _pasted(self) -> bool:
-        return asks_for_pasted(self.question.text)
-
     def pasted(self, card: Card) -> bool:
         """True for pasted data that nobody asked for."""
-        return PASTED in card.tags and not self._pasted
+        return PASTED in card.tags and not asks_for_pasted(self.question.text)
 
     def pace(self, card: Card) -> str | None:
         """Returns the decay that the card's mode declares, or None."""
@@ -126,8 +119,7 @@ class Asked:
 
     def members(self, found: Iterable[Candidate]) -> set[frozenset[int]]:
         """Returns what a list can have: the values of the states that the question does not name itself."""
-        values = (self.value(each.card) for each in found)
-        return {value for value in values if value is not None and not value <= self.keys}
+        return {value for each in found if (value := self.value(each.card)) and not value <= self.keys}
 
     def empty(self, candidate: Candidate) -> float:
         """Returns how little a card tells, from 0 to 1: a question, a label, a greeting. Its answer is beside it."""

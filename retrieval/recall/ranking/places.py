@@ -1,9 +1,4 @@
-"""The places of an answer: the scores of the line, and what is promised whatever the scores are.
-
-Promised: a card that another one superseded or perhaps ended stands below it; the cards of a turn have one place;
-repeated words stand once; several conversations are heard before one is heard again, when a message tells several
-things; a list shows different members before it repeats one.
-"""
+"""The places of an answer: the scores of the line, and what is promised whatever the scores are."""
 
 from __future__ import annotations
 
@@ -17,8 +12,7 @@ from uuid import UUID
 
 from projectors.cards.card import Card
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, by_score, by_votes
-from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.candidate import Candidate, Evidence, by_score, by_votes
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.newer import compare
@@ -63,21 +57,15 @@ def candidates_of(
     if asked.about_now:
         compare(found, asked)
     # What ends a card answers in its place, so it is as near to the question.
-    own = {each: each.evidence for each in found if each.surely}
-    for older, told in own.items():
-        if older.ended_by is not None:
-            older.ended_by.evidence = older.ended_by.evidence.joined(told)
+    for by, told in [(each.ended_by, each.evidence) for each in found if each.ended_by and each.surely]:
+        by.evidence = by.evidence.joined(told)
     latest = _latest(found, asked) if asked.question.last else {}
     seeds = {each.evidence.seed for each in found}
-    empty = {each.card_id: asked.empty(each) for each in found if each.card_id in seeds} if seeds else {}
+    empty: dict[UUID | None, float] = {
+        each.card_id: asked.empty(each) for each in found if each.card_id in seeds
+    }
     for each in found:
-        seed = each.evidence.seed
-        each.features = features_of(
-            each,
-            asked,
-            latest=latest.get(each, 0.0),
-            beside_empty=0.0 if seed is None else empty.get(seed, 0.0),
-        )
+        each.features = features_of(each, asked, latest.get(each, 0.0), empty.get(each.evidence.seed, 0.0))
     return found
 
 
@@ -115,10 +103,10 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
     """Returns the places of the candidates, whose features are known."""
     for each in found:
         each.scored(model.contributions(each.features))
-    ended = {
-        each: each.ended_by
+    newer = {
+        each.card_id: by.card_id
         for each in found
-        if each.ended_by is not None and (each.surely or each.ended_by.score >= each.score - _NEAR)
+        if (by := each.ended_by) is not None and (each.surely or by.score >= each.score - _NEAR)
     }
     kept, same = distinct(sorted(found, key=by_score))
     places, beside = by_turn(kept)
@@ -129,12 +117,8 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
         members = asked.members(found)
         told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
         places = spread(places, lambda each: [member for member in members if member <= told[each]])
-    return Ranking(
-        places,
-        {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()},
-        same,
-        {each.card_id: by.card_id for each, by in ended.items()},
-    )
+    ids = {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()}
+    return Ranking(places, ids, same, newer)
 
 
 def distinct(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[UUID, UUID]]:
@@ -191,7 +175,7 @@ def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candida
     for best, others in groups.items():
         lead = best
         if best.card.episode:
-            near = (each for each in others if each.votes >= _YIELDS * best.votes)
+            near = (each for each in others if each.evidence.votes >= _YIELDS * best.evidence.votes)
             lead = next((each for each in near if _says_more(each.card, than=best.card)), best)
             if lead is not best:
                 lead.add("the turn's words", best.score - lead.score)

@@ -13,7 +13,7 @@ from projectors.cards.card import StoredCard
 from retrieval.query.question import understand
 from retrieval.recall.beside import MOST_WORDS, beside
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.evidence import of_share
+from retrieval.recall.ranking.candidate import of_share
 from retrieval.recall.ranking.linear import shipped
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from tests.support.cards import NOW, card
