@@ -122,7 +122,12 @@ def lines_of(answer: Any) -> list[str]:
 def when_of(card: Any) -> str:
     """Returns the times of a card as text, on the speaker's clock. A plan is marked as one."""
     status = card.get("event_status")
-    return f"{status} {card['when']}" if status in ("planned", "cancelled") else str(card["when"])
+    passed = ", time passed" if card.get("time_passed") else ""
+    return (
+        f"{status} {card['when']}{passed}"
+        if status in ("planned", "wished", "cancelled")
+        else str(card["when"])
+    )
 
 
 def why_of(card: Any) -> str:

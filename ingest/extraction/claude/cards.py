@@ -10,7 +10,7 @@ from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
-from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
@@ -27,9 +27,16 @@ from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
 # Keys of what happens or is going to happen. A model that gives such a state means an event.
-_EVENT_KEYS = {"plan": "planned", "meeting": "planned", "activity": "happened", "travelled_to": "happened"}
-_WISH_KEYS = frozenset(("wish", "goal"))
+_EVENT_KEYS: dict[str, EventStatus] = {
+    "plan": "planned",
+    "meeting": "planned",
+    "activity": "happened",
+    "travelled_to": "happened",
+}
 _LINKED = 0.8  # The confidence of a relation that the model says.
+
+
+_WISH_KEYS = frozenset(("wish", "goal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +163,9 @@ def _card(
     if isinstance(found, EventFound):
         return ground_event(found, quote, labels)
     key = canonical_key(found.concept_key)
-    if key in _WISH_KEYS:
+    if (
+        key in _WISH_KEYS
+    ):  # A model that reads the prompt gives a wish as an event. Others take conditions for wishes.
         return None
     if key in _EVENT_KEYS:
         return ground_event(_as_event(found, key), quote, labels)
@@ -172,11 +181,7 @@ def _as_event(found: StateFound, key: str) -> EventFound:
         entity=found.entity,
         importance=5,
         occurred_at_hint=found.occurred_at_hint or found.value_hint,
-        status="cancelled"
-        if found.statement == "ended"
-        else "planned"
-        if _EVENT_KEYS[key] == "planned"
-        else "happened",
+        status="cancelled" if found.statement == "ended" else _EVENT_KEYS[key],
         replaces=found.value if found.statement == "ended" else found.replaces,
     )
 
