@@ -16,6 +16,8 @@ Sentiment = Literal["positive", "neutral", "negative"]
 Statement = Literal["asserted", "ended", "corrected", "updated"]
 PASTED = "pasted"
 """The tag of an episode whose words are mostly pasted data or code."""
+INJECTED = "injected"
+"""The tag of an episode whose words are mostly a prompt injection."""
 EventStatus = Literal["happened", "planned", "wished", "cancelled", "corrected"]
 
 

@@ -1,8 +1,9 @@
 """The places of an answer: the scores of the line, and what is promised whatever the scores are.
 
-Promised: a card that another one superseded or perhaps ended stands below it; the cards of a turn have one place;
-repeated words stand once; several conversations are heard before one is heard again, when a message tells several
-things; a list shows different members before it repeats one.
+Promised: a card that another one superseded or perhaps ended stands below it; an assistant's claim about the user and
+a prompt injection stand below the user's own words; the cards of a turn have one place; repeated words stand once;
+several conversations are heard before one is heard again, when a message tells several things; a list shows different
+members before it repeats one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
 _NEAR = 0.5  # of a score unit: a newer card this far below an older one may still have ended it
 _FORMULA = 1.0
+_BELOW = 0.001  # of a score unit
 _ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
 _YIELDS = 0.25  # of the votes of an episode: a card with less leaves it the lead
 _READ = 600  # the characters of a card that are compared
@@ -129,6 +131,7 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
         members = asked.members(found)
         told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
         places = spread(places, lambda each: [member for member in members if member <= told[each]])
+    places = below_the_users_words(places, asked)
     return Ranking(
         places,
         {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()},
@@ -224,6 +227,17 @@ def below_the_newer(
         ordered.remove(place)
         ordered.insert(ordered.index(ender) + 1, place)
     return ordered
+
+
+def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+    """Returns the places with those that yield just below the last one of the user."""
+    own = [
+        each.score for each in places if not asked.yields(each.card) and each.card.provenance == "user_stated"
+    ]
+    for place in places:
+        if own and place.score >= min(own) and asked.yields(place.card):
+            place.add("the user's own words", min(own) - _BELOW - place.score)
+    return sorted(places, key=by_score)
 
 
 def spread(

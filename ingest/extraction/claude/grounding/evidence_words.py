@@ -87,6 +87,15 @@ ALIKE = tuple(
         "marry married marriage wedding",
         "exam test",
         "movie movies film films",
+        *(
+            "monday mon",
+            "tuesday tue tues",
+            "wednesday wed",
+            "thursday thu thur thurs",
+            "friday fri",
+            "saturday sat",
+        ),
+        "sunday sun",
     )
 )
 ALIKE_CJK = tuple(

@@ -17,13 +17,11 @@ from events.language.concepts import (
     normalise_entity,
     normalise_value,
 )
-from events.language.terms import analyse
 from events.language.values import word_set
 from events.types.cards import Cardinality, StateAsserted
 from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
-from ingest.extraction.claude.grounding.evidence_words import LINKING, NOUGHT, OPENERS
 from ingest.extraction.claude.grounding.keys import key_of
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
@@ -34,7 +32,6 @@ from ingest.extraction.claude.grounding.spoken import (
     entity_of,
     ground,
     origin_of,
-    owner_of,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.moments import deadline
@@ -45,8 +42,11 @@ from ingest.extraction.rules.moments import Moment
 
 _DETAIL = "_detail"
 _LONGEST_DETAIL = 200  # Characters.
-# Words that tell nothing new of a fact that is said again.
-_PLAIN = frozenset(term for word in (*OPENERS, *NOUGHT, *LINKING) for term in analyse(word))
+# Since when, for how long, how often.
+_HOW_OFTEN = re.compile(
+    r"\b(?:since|every|each|daily|weekly|once|twice|(?:times|days|hours) an?|for (?:\w+ ){1,2}(?:year|month)s?)\b"
+    r"|每[天日周週月年個个]|[一二兩两三四五六七八九十\d][次趟]|[一二兩两三四五六七八九十\d][年個个]月?[了來来]|從小|从小"
+)
 _YES_OR_NO = frozenset(("yes", "no"))
 # Facts whose value is a time.
 _TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
@@ -166,12 +166,12 @@ def _relations(
 
 
 def _adds(found: StateFound, fact: KnownFact, quote: QuoteInContext) -> bool:
-    """Returns True when a content tells more than the known fact, in words of the quote's sentence."""
-    if found.statement != "asserted":
-        return False
-    told = f"{fact.entity} {fact.concept_key.replace('_', ' ')} {fact.value} {found.value} {owner_of(quote.turn)}"
-    known, said = set(analyse(told)), set(analyse(quote.sentence))
-    return any(len(term) > 1 and term in said for term in set(analyse(found.content)) - known - _PLAIN)
+    """Returns True when the words tell since when or how often the known fact is true."""
+    told = f"{found.occurred_at_hint or ''} {found.content}"
+    return found.statement == "asserted" and any(
+        quote.words.says(often[0]) and often[0] not in fact.value.casefold()
+        for often in _HOW_OFTEN.finditer(told.casefold())
+    )
 
 
 def _cardinality(found: StateFound, key: str, value: str, quote: QuoteInContext) -> Cardinality:
