@@ -241,7 +241,8 @@ def test_a_claim_of_an_assistant_about_the_user_stands_below_the_users_own_words
     asked = order("Where did you say that I live?", claim, *own)
     assert asked[0] == 1
     advice = episode(7, "You could live on oats. Do you live in Munich?", **ASSISTANT)
-    assert order("Where do I live?", advice, *own)[-1] != 7
+    about = Asked(question=understand("Where do I live?", NOW), user_id="ann")
+    assert (about.yields(claim), about.yields(advice), about.yields(own[0])) == (True, False, False)
     assert (
         order("我住在哪裡？", episode(1, "你住在慕尼黑，離湖很近。", **ASSISTANT), episode(2, "電車又晚了"))[
             0
