@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
@@ -19,7 +19,7 @@ from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords,
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
-from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
 from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
@@ -44,13 +44,14 @@ class GroundedCards:
     """The grounded cards and problems in the order of their turns, and the number of refused cards and claims.
 
     A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
-    participant that nobody said.
+    participant that nobody said. ``reasons`` tell why cards were refused, without words of the turns.
     """
 
     cards: tuple[CardEvent, ...]
     refused: int
     links: tuple[CardLink, ...] = ()
     problems: tuple[ProblemTold, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
@@ -67,6 +68,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
     told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
+    reasons: list[str] = []
     findings: list[StateFound | EventFound | KnowledgeFound] = [
         *answer.states, *answer.events, *answer.knowledge,
     ]  # fmt: skip
@@ -77,6 +79,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             card = _card(found, QuoteInContext(turns, first, first + at[0], at[1], known), shown)
         if at is None or card is None:
             refused += 1
+            reasons.append(_reason(found, said=at is not None))
         else:
             read.append((at[0], card))
             told += [(at[0], found)] if isinstance(found, EventFound) else []
@@ -90,10 +93,18 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             problem = ground_problem(each, quote, turns[: first + at[0] + 1])
         if at is None or problem is None:
             refused += 1
+            reasons.append(_reason(each, said=at is not None))
         else:
             problems.append((at[0], problem))
     problems.sort(key=lambda pair: pair[0])
-    return _in_order(turns[first:], read, told, problems, refused)
+    return replace(_in_order(turns[first:], read, told, problems, refused), reasons=tuple(reasons))
+
+
+def _reason(found: StateFound | EventFound | KnowledgeFound | ProblemFound, *, said: bool) -> str:
+    kind = type(found).__name__.removesuffix("Found").lower()
+    return (
+        f"{kind} of turn {found.turn}: {'the words do not bear it out' if said else 'nobody said the quote'}"
+    )
 
 
 def _in_order(

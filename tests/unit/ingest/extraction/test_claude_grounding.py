@@ -262,6 +262,9 @@ def test_of_a_bad_answer_the_good_cards_are_kept() -> None:
     assert [card.content for card in events(found)] == ["Painted again with Vera", "Ghent was lovely"]
     assert all(card.replaces_event is None for card in events(found))
     assert found.refused == 3
+    assert found.reasons == (
+        "event of turn 1: nobody said the quote", "event of turn 2: the words do not bear it out",
+    )  # fmt: skip
     crowd = answer_of({"events": [good | {"participants": [f"P{number}" for number in range(1000)]}, good]})
     assert (len(crowd.events), crowd.faulty) == (1, 1)
     assert "write at most" in crowd.faults[0]
