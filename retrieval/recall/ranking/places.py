@@ -230,14 +230,16 @@ def below_the_newer(
 
 
 def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
-    """Returns the places with those that yield just below the last one of the user."""
-    own = [
-        each.score for each in places if not asked.yields(each.card) and each.card.provenance == "user_stated"
-    ]
-    for place in places:
-        if own and place.score >= min(own) and asked.yields(place.card):
-            place.add("the user's own words", min(own) - _BELOW - place.score)
-    return sorted(places, key=by_score)
+    """Returns the places with those that yield behind all others, if the user said any of these."""
+    late = [place for place in places if asked.yields(place.card)]
+    own = [place for place in places if place not in late]
+    if not late or not any(place.card.provenance == "user_stated" for place in own):
+        return list(places)
+    last = min(place.score for place in own)
+    for place in late:
+        if place.score >= last:
+            place.add("the user's own words", last - _BELOW - place.score)
+    return [*own, *late]
 
 
 def spread(
