@@ -12,13 +12,21 @@ from events.language.asking import asking
 from events.language.changes import READ
 from events.language.terms import analyse, term_keys
 from events.modes.registry import Modes
-from events.types.cards import PASTED
+from events.types.cards import INJECTED, PASTED
 from projectors.cards.card import Card
 from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question, TimeWindow
 from retrieval.recall.ranking.candidate import Candidate
 
 _NUMBER = re.compile(r"(?<![a-z0-9])[a-z]*\d[a-z0-9]*(?:[.,:/-][a-z0-9]+)*")
+# A statement about the one whom the assistant talks to, up to the end of its sentence. An order or a question is none.
+_CLAIM = re.compile(
+    r"(?:\byou(?:'re|'ve| (?:are|were|have|had|lived?|work(?:ed)?|like|love|own|moved|said|told|mentioned))\b"
+    r"|\byour [^.!?\n]{1,60}? (?:is|are|was|were)\b"
+    r"|[你您](?:是|住|有|在|叫|[說说]過|说过|提到|喜歡|喜欢|[剛刚]|已[經经]|之前|的[^。！？\n]{1,20}?是))"
+    r"[^.!?。！？\n]*+(?![?？])",
+    re.IGNORECASE,
+)
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
 
 
@@ -77,6 +85,18 @@ class Asked:
         return self.stretch is None and (
             question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
         )
+
+    def yields(self, card: Card) -> bool:
+        """True for what is no answer beside the user's own words, unless the question asks what the assistant said.
+
+        A turn that is mostly a prompt injection, and an assistant's claim about the user on what the question asks.
+        """
+        if self.question.of_assistant or not card.episode:
+            return False
+        if card.provenance != "assistant_stated":
+            return INJECTED in card.tags
+        claims = " ".join(claim[0] for claim in _CLAIM.finditer(card.content[:READ].replace("’", "'")))
+        return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
 
     @cached_property
     def keys(self) -> frozenset[int]:

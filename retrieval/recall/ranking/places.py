@@ -21,6 +21,7 @@ YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
 _NEAR = 0.5  # of a score unit: a newer card this far below an older one may still have ended it
 _FORMULA = 1.0
+_BELOW = 0.001  # of a score unit
 _ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
 _YIELDS = 0.25  # of the votes of an episode: a card with less leaves it the lead
 _READ = 600  # the characters of a card that are compared
@@ -117,6 +118,7 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
         members = asked.members(found)
         told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
         places = spread(places, lambda each: [member for member in members if member <= told[each]])
+    places = below_the_users_words(places, asked)
     ids = {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()}
     return Ranking(places, ids, same, newer)
 
@@ -208,6 +210,19 @@ def below_the_newer(
         ordered.remove(place)
         ordered.insert(ordered.index(ender) + 1, place)
     return ordered
+
+
+def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+    """Returns the places with those that yield behind all others, if the user said any of these."""
+    late = [place for place in places if asked.yields(place.card)]
+    own = [place for place in places if place not in late]
+    if not late or not any(place.card.provenance == "user_stated" for place in own):
+        return list(places)
+    last = min(place.score for place in own)
+    for place in late:
+        if place.score >= last:
+            place.add("the user's own words", last - _BELOW - place.score)
+    return [*own, *late]
 
 
 def spread(
