@@ -22,7 +22,7 @@ PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
+	--extra mcp --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
 
 # Interpreters to try, in this order; `make PYTHON=/path/to/python setup` overrides.
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python

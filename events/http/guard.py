@@ -6,7 +6,7 @@ import ipaddress
 import math
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -48,21 +48,26 @@ _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The bounds of the requests of a service. ``bodies``: most bytes by path, for routes with larger bodies."""
+    """The bounds of the requests of a service. ``bodies``: most bytes by path, for routes with larger bodies.
+
+    ``raw``: the paths whose routes read the JSON themselves, because their protocol has errors of its own for it.
+    """
 
     body_bytes: int = 256 * 1024
     bodies: Mapping[str, int] = field(default_factory=dict)
     requests: int = 256
     key_concurrency: int = 0
+    raw: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
 
 
-def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None) -> Rules:
-    """Returns the rules in ``settings``. ``bodies``: most bytes of the body, by path."""
+def rules_of(settings: Settings, bodies: Mapping[str, int] | None = None, raw: Collection[str] = ()) -> Rules:
+    """Returns the rules in ``settings``. ``bodies``: most bytes of the body, by path. ``raw``: see :class:`Rules`."""
     return Rules(
         body_bytes=settings.max_body_kib * 1024,
         bodies=bodies or {},
+        raw=frozenset(raw),
         requests=settings.max_requests,
         key_concurrency=settings.key_concurrency,
         hosts=frozenset((*_words(settings.allowed_hosts), *own_names())),
@@ -138,7 +143,7 @@ class Guard:
         try:
             body = await self._body(scope, receive, holding) if self._takes_body(scope) else b""
             if body is not None:
-                if body:
+                if body and scope["path"] not in self._rules.raw:
                     scope[JSON] = parsed(body)
                 await self._app(scope, _replayed(body, receive), send)
         finally:

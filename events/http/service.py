@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Annotated, Literal
 
@@ -70,6 +70,7 @@ def install(
     settings: Settings | None = None,
     *,
     bodies: Mapping[str, int] | None = None,
+    raw: Collection[str] = (),
     audit: AuditLog | None = None,
     authentication: Authentication | None = None,
     other: str = "",
@@ -77,12 +78,12 @@ def install(
     """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
     The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
-    with larger bodies. ``audit`` records the requests; None records none. Without ``authentication`` every request has
-    every right. ``other`` is the URL of the service that gets the requests that no route of this one fits. The caller's
-    lifespan must enter :func:`running`.
+    with larger bodies. ``raw``: the paths whose routes read the JSON themselves. ``audit`` records the requests; None
+    records none. Without ``authentication`` every request has every right. ``other`` is the URL of the service that
+    gets the requests that no route of this one fits. The caller's lifespan must enter :func:`running`.
     """
     settings = settings or Settings()
-    rules = rules_of(settings, bodies)
+    rules = rules_of(settings, bodies, raw)
     app.state.authentication, app.state.limits = authentication, limits_of(settings)
     if rules.origins:
         app.add_middleware(

@@ -282,6 +282,11 @@ class Settings:
     fault_time: str = _setting("", "for tests: the time channel is down, error or slow:<ms>", form="fault")
     fault_graph: str = _setting("", "for tests: the graph channel is down, error or slow:<ms>", form="fault")
     wait_for_ms: int = _setting(5000, "longest wait of a recall for the turns of a push token")
+    hook_deadline_ms: int = _setting(
+        1000, "longest wait of a prompt for the context that a hook of an assistant asks for", least=1
+    )
+    hook_tokens: int = _setting(2000, "most tokens of that context", least=600, most=100_000)
+    mcp_forget: bool = _setting(False, "the tool forget, which erases turns, is among the tools of MCP")
     max_waits: int = _setting(
         64,
         "most reads of one process that wait for a token at the same time; further ones do not wait",

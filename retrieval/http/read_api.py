@@ -60,6 +60,11 @@ from retrieval.http.audit_routes import audit_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.episode_routes import episodes_router
+from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
+from retrieval.http.hook_routes import PATHS as HOOKS
+from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
+from retrieval.http.mcp_endpoint import PATHS as MCP
+from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
@@ -70,6 +75,7 @@ from retrieval.http.session_routes import sessions_router
 from retrieval.http.status_routes import status_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
+from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
 from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
@@ -195,6 +201,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     overviews = Overviews(settings)
     health_status = CachedProbe(watch)
     registry.register(StageMetrics(lambda: seen_in(health_status())))
+    write = WriteService(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -202,22 +209,27 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         for server in (servers.primary, *servers.replicas):
             await asyncio.to_thread(server.recall.warm)
         reference_use.open()
-        async with running(app):
+        async with running(app), mcp:
             yield
         await reference_use.close()
         await servers.close()
         watch.close()
         overviews.close()
+        await write.close()
 
     app = FastAPI(title="Cardlog read API", version="1", lifespan=lifespan, docs_url=None, redoc_url=None)
     install(
         app,
         settings,
-        bodies={"/v1/turns": PUSH_BYTES},
+        bodies={"/v1/turns": PUSH_BYTES, **dict.fromkeys(HOOKS, MAX_HOOK_BYTES)},
+        raw=MCP,
         audit=audit,
         authentication=authentication_of(settings, "read"),
         other=settings.write_url,
     )
+    mcp = McpEndpoint(settings, app, write)
+    app.router.routes.extend(mcp.routes)
+    app.add_middleware(FailOpen, within_s=longest_wait_s(settings))
 
     @app.post(
         "/v1/recall",
@@ -426,6 +438,9 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
 
     app.include_router(cards_router(fresh_reader))
     app.include_router(sessions_router(servers.primary.pool))
+    app.include_router(
+        hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write)
+    )
     # Each of these requests has a connection of its own, and an export keeps it while its client reads.
     exports = Depends(Places(settings.pool_size, "exports"))
     users = users_router(lambda: connect(settings.database_url, application="read, users"))

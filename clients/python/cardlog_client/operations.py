@@ -77,6 +77,9 @@ _ERASE_PERSON: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/peop
 _ERASE_TURN: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/turns/{turn_id}")
 _ERASE_USER: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/users/{user_id}")
 _ERASURE_RECEIPT: Operation[types.Erasure] = Operation("write", "GET", "/v1/erasures/{erasure_id}")
+_HOOK_CLAUDE_CODE: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/claude-code")
+_HOOK_CODEX: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/codex")
+_HOOK_GEMINI_CLI: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/gemini-cli")
 _MEMORY: Operation[types.Memory] = Operation("read", "GET", "/v1/memory/{user_id}")
 _MEMORY_CANDIDATES: Operation[types.MemoryCandidates] = Operation(
     "read", "GET", "/v1/memory/{user_id}/schema/candidates"
@@ -344,6 +347,39 @@ class Operations:
     def erasure_receipt(self, erasure_id: str) -> types.Erasure:
         """The receipt of an erasure, as of now."""
         return self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
+
+    def hook_claude_code(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        """Answer an event of a hook of claude-code, and keep its turns. Other fields: project_id, timezone, prompt,
+        last_assistant_message, prompt_response, messages, timestamp."""
+        return self._send(
+            _HOOK_CLAUDE_CODE,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
+
+    def hook_codex(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        """Answer an event of a hook of codex, and keep its turns. Other fields: project_id, timezone, prompt,
+        last_assistant_message, prompt_response, messages, timestamp."""
+        return self._send(
+            _HOOK_CODEX,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
+
+    def hook_gemini_cli(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        """Answer an event of a hook of gemini-cli, and keep its turns. Other fields: project_id, timezone, prompt,
+        last_assistant_message, prompt_response, messages, timestamp."""
+        return self._send(
+            _HOOK_GEMINI_CLI,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
 
     def memory(self, user_id: str, **more: object) -> types.Memory:
         """The core document, now or then. Other fields: version, as_of, known_at, paths, explain."""
@@ -715,6 +751,33 @@ class AsyncOperations:
 
     async def erasure_receipt(self, erasure_id: str) -> types.Erasure:
         return await self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
+
+    async def hook_claude_code(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        return await self._send(
+            _HOOK_CLAUDE_CODE,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
+
+    async def hook_codex(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        return await self._send(
+            _HOOK_CODEX,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
+
+    async def hook_gemini_cli(
+        self, user_id: str, hook_event_name: str, session_id: str, **more: object
+    ) -> types.HookAnswer:
+        return await self._send(
+            _HOOK_GEMINI_CLI,
+            {"user_id": user_id, "hook_event_name": hook_event_name, "session_id": session_id},
+            more,
+        )
 
     async def memory(self, user_id: str, **more: object) -> types.Memory:
         return await self._send(_MEMORY, {"user_id": user_id}, more)

@@ -194,7 +194,7 @@ class Card(TypedDict):
     topics: NotRequired[list[str]]
     importance: NotRequired[int | None]
     sentiment: NotRequired[Literal["positive", "neutral", "negative"] | None]
-    event_status: NotRequired[Literal["happened", "planned", "cancelled", "corrected"] | None]
+    event_status: NotRequired[Literal["happened", "planned", "wished", "cancelled", "corrected"] | None]
     participants: NotRequired[list[str]]
     title: NotRequired[str | None]
     aliases: NotRequired[list[str]]
@@ -396,6 +396,19 @@ class Groups(TypedDict):
     bucket: Literal["day", "week", "month"] | None
     groups: list[dict[str, Any]]
     total: int
+
+
+class HookAnswer(TypedDict):
+    """The answer to a hook. It is empty when the memory has nothing to say, and when it cannot say it in time."""
+
+    hookSpecificOutput: NotRequired[HookOutput]
+
+
+class HookOutput(TypedDict):
+    """What the assistant reads before it goes on."""
+
+    hookEventName: str
+    additionalContext: str
 
 
 class KeptSentence(TypedDict):
@@ -781,7 +794,7 @@ class RecalledCard(TypedDict):
     topics: NotRequired[list[str]]
     importance: NotRequired[int | None]
     sentiment: NotRequired[Literal["positive", "neutral", "negative"] | None]
-    event_status: NotRequired[Literal["happened", "planned", "cancelled", "corrected"] | None]
+    event_status: NotRequired[Literal["happened", "planned", "wished", "cancelled", "corrected"] | None]
     participants: NotRequired[list[str]]
     title: NotRequired[str | None]
     aliases: NotRequired[list[str]]

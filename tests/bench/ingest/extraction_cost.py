@@ -31,7 +31,7 @@ from events.types.envelope import NewEvent, uuid7
 from events.types.turns import TurnRecorded
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
-from tests.bench.retrieval.locomo import turns_of
+from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data
 
 _TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")

@@ -18,7 +18,7 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from tests.aging.chains import chains
-from tests.bench.retrieval.locomo import turns_of
+from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data
 
 _PRECEDING = 6

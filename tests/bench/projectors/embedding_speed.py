@@ -36,7 +36,7 @@ from projectors.embedding.embedder import (
     usable_cores,
 )
 from projectors.embedding.passages import line_of
-from tests.bench.retrieval.locomo import push
+from tests.bench.support.locomo import push
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data
 from tests.support.stack import Running, start, stop

@@ -24,7 +24,7 @@ import numpy as np
 
 from events.platform.settings import variable_of
 from projectors.embedding.embedder import DEFAULT_MODEL
-from tests.bench.retrieval.locomo import push
+from tests.bench.support.locomo import push
 from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.scoring import Bm25, counts
 from tests.bench.support.stack import measured_stack

@@ -39,9 +39,9 @@ from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.recall import Ask, Recall
-from tests.bench.retrieval.locomo import push
 from tests.bench.support.assistant_data import aging, beam, realmem
 from tests.bench.support.baselines import Baselines
+from tests.bench.support.locomo import push
 from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo, memdaily, record_of
 from tests.bench.support.revision_data import everyday, statebench

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from tests.bench.retrieval.locomo import evidence_of, turns_of
+from tests.bench.support.locomo import evidence_of, turns_of
 
 _CHINA = timezone(timedelta(hours=8))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
-from events.platform.database import Connection
+from events.platform.database import Connection, connect
 from events.store import log
 from events.types.cards import StateAsserted
 from events.types.envelope import NewEvent
@@ -19,6 +21,7 @@ from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import day
+from tests.support.databases import copied
 from tests.support.projectors.folding import ORIGIN, event, fold_live, settings_of
 from tests.support.waiting import PATIENT
 
@@ -112,6 +115,23 @@ def documents(database: str, redis_url: str, connection: Connection) -> Iterator
         TestClient(read_app(settings), base_url="http://localhost") as read,
     ):
         yield Documents(database, connection, write, read)
+
+
+@pytest.fixture(scope="package")
+def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Documents]:
+    """The services of a package of tests, once for all of them. Each test has users of its own."""
+    with (
+        copied(postgres_url, template) as database,
+        connect(database, application="test") as connection,
+        documents(database, redis_url, connection) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def ada(services: Documents) -> Documents:
+    """A user of the test's own."""
+    return services.of(f"user {uuid.uuid4()}")
 
 
 def add(path: str, value: Any) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from projectors.vectors.plan import ModePlanner
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory, day
-from tests.support.databases import execute, url_of
+from tests.support.databases import copied
 from tests.support.projectors.folding import fold_live
 from tests.support.waiting import PATIENT
 
@@ -155,17 +155,23 @@ def _kept_document(services: Services) -> list[str]:
     return [changed, *waiting]
 
 
-@pytest.fixture(scope="module")
-def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Services]:
-    name = f"access_{uuid.uuid4().hex}"
-    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
-    database = url_of(postgres_url, name)
-    settings = replace(
-        Settings(), database_url=database, redis_url=redis_url, **PATIENT | {"auth": "on"}
-    )  # fmt: skip
+@contextmanager
+def _sealing() -> Iterator[None]:
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     try:
+        yield
+    finally:
+        sealing.use(None)
+
+
+@pytest.fixture(scope="module")
+def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Services]:
+    with copied(postgres_url, template) as database:
+        settings = replace(
+            Settings(), database_url=database, redis_url=redis_url, **PATIENT | {"auth": "on"}
+        )  # fmt: skip
         with (
+            _sealing(),
             connect(database, application="test") as connection,
             TestClient(
                 write_app(
@@ -212,6 +218,3 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 to_approve=to_approve,
                 to_decline=to_decline,
             )
-    finally:
-        sealing.use(None)
-        execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)

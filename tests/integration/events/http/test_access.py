@@ -56,7 +56,7 @@ class Operation:
             "patch": [{"op": "add", "path": "/profile/name", "value": "Ada L."}],
             "event_ids": [services.left_out], "candidate": "orchid", "category": "ferns",
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
-            "session_id": "a talk", "state": {"step": "waking before dawn"},
+            "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
         }  # fmt: skip
         if "/modes/" in self.path:

@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,8 +20,8 @@ from events.types.envelope import partition_of
 from events.types.turn_contract import TurnInvalidError
 from events.types.turns import TurnRecorded
 from ingest.recording.dead_letters import DeadLetter, DeadLetters
-from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue
+from tests.support.ingest.recorder import queue_of, recording, settled
 from tests.support.waiting import eventually
 
 # The entry's time differs from the time of the test.
@@ -36,27 +34,15 @@ def settings(database: str, redis: Redis, redis_url: str) -> Settings:
     return Settings(database_url=database, redis_url=redis_url)
 
 
-@contextmanager
-def recording(settings: Settings) -> Iterator[None]:
-    stop = threading.Event()
-    thread = threading.Thread(target=Recorder(settings, "r1", stop.is_set).run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-
-
 def raw(settings: Settings) -> Redis:
     return Redis.from_url(settings.redis_url)
 
 
 def record(settings: Settings) -> None:
     """Lets the recorder take the turns that are on the stream."""
-    queue = TurnQueue(raw(settings), settings.turns_stream, settings.consumer_group)
+    queue = queue_of(settings)
     with recording(settings):
-        eventually(lambda: (backlog := queue.depth()).waiting == 0 and backlog.pending == 0)
+        eventually(lambda: settled(queue))
 
 
 def letters_of(settings: Settings) -> DeadLetters:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
 from events.types.turns import TurnRecorded
-from ingest.api.write_api import create_app
 from ingest.recording.recorder import recorded_event
 from ingest.references.proposer import PROCESSOR, Proposer
 from projectors.references.projector import ReferencesProjector
 from tests.support.projectors.folding import count, fold_live, settings_of
-from tests.support.waiting import PATIENT
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
-
-
-@pytest.fixture
-def api(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        create_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
 
 
 def say(connection: Connection, database: str, *texts: str, role: Any = "user") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,18 +14,9 @@ from events.references.owners import stream_of
 from events.references.reference_log import lock
 from events.types.references import ReferenceName
 from events.types.tenancy import DEFAULT_TENANT, storage_id
-from ingest.api.write_api import create_app
 from projectors.references.projector import ReferencesProjector
-from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
-from tests.support.waiting import PATIENT, eventually
-
-
-@pytest.fixture
-def api(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        create_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
+from tests.support.projectors.folding import count, fold_live, rebuild
+from tests.support.waiting import eventually
 
 
 def create(api: TestClient, kind: str = "todo_list", key: str = "groceries", **more: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,14 +36,6 @@ from tests.support.projectors.folding import noted
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture
-def broker() -> Iterator[MockBroker]:
-    broker = MockBroker()
-    broker.start()
-    yield broker
-    broker.close()
 
 
 @pytest.fixture

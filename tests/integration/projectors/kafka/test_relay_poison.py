@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -18,14 +17,6 @@ from tests.support.projectors.parking import noted
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@pytest.fixture
-def broker() -> Iterator[MockBroker]:
-    broker = MockBroker()
-    broker.start()
-    yield broker
-    broker.close()
 
 
 def test_the_relay_publishes_every_event(database: str, broker: MockBroker, connection: Connection) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections.abc import Iterator
 from hashlib import sha256
 from typing import TypeAlias
@@ -19,6 +18,7 @@ from events.store.checkpoints import Processor
 from events.store.event_line import EventLineError, parse_line
 from events.types.envelope import Event, partition_of
 from projectors.kafka.feed import StreamFeed
+from tests.support.databases import copied
 from tests.support.projectors.folding import noted
 
 USERS = ("alex", "bo", "cleo")
@@ -69,16 +69,11 @@ class Stream:
 @pytest.fixture(scope="module")
 def written(postgres_url: str, template: str) -> Iterator[str]:
     """A database with a log in it, for tests that only read it."""
-    from tests.support.databases import execute, url_of
-
-    name = f"stream_{time.time_ns()}"
-    execute(postgres_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
-    url = url_of(postgres_url, name)
-    with connect(url, application="test") as connection:
-        for number in range(EVENTS):
-            log.append(connection, [noted(f"note {number}", USERS[number % 3])])
-    yield url
-    execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
+    with copied(postgres_url, template) as url:
+        with connect(url, application="test") as connection:
+            for number in range(EVENTS):
+                log.append(connection, [noted(f"note {number}", USERS[number % 3])])
+        yield url
 
 
 @pytest.fixture

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
-from events.platform.database import Connection
-from tests.support.conversing import Memory, day, recorded, remembering
-
-
-@pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        yield opened
+from tests.support.conversing import Memory, day, recorded
 
 
 def test_a_fact_is_as_it_was_known(memory: Memory) -> None:

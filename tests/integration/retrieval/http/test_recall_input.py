@@ -17,7 +17,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from retrieval.http.read_api import create_app
-from tests.support.databases import url_of
+from tests.support.databases import copied
 from tests.support.hostile import breaking
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import PATIENT
@@ -58,12 +58,9 @@ _ASKS = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def service(postgres_url: str, template: str) -> Iterator[TestClient]:
-    """A read service over the cards of alice, who has a secret, and the cards of bob."""
-    name = "recall_input"
-    with connect(postgres_url, application="cardlog-test") as server:
-        server.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        url = url_of(postgres_url, name)
+def database_of_two(postgres_url: str, template: str) -> Iterator[str]:
+    """The cards of alice, who has a secret, and the cards of bob."""
+    with copied(postgres_url, template) as url:
         with connect(url, application="cardlog-test") as connection:
             for user, city, mode in (
                 ("alice", "Secretville", None),
@@ -91,10 +88,15 @@ def service(postgres_url: str, template: str) -> Iterator[TestClient]:
                     ],
                 )  # fmt: skip
         fold_live(url)
-        options = replace(Settings(), database_url=url, wait_for_ms=10, **PATIENT)
-        with TestClient(create_app(options), raise_server_exceptions=False) as client:
-            yield client
-        server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        yield url
+
+
+@pytest.fixture(scope="module")
+def service(database_of_two: str) -> Iterator[TestClient]:
+    """A read service over these cards."""
+    options = replace(Settings(), database_url=database_of_two, wait_for_ms=10, **PATIENT)
+    with TestClient(create_app(options), raise_server_exceptions=False) as client:
+        yield client
 
 
 def ask(service: TestClient, **body: Any) -> Any:
@@ -142,10 +144,8 @@ def test_a_mode_keeps_the_cards_of_other_registers_out(service: TestClient) -> N
     assert cities(mode="journal") == set()
 
 
-def test_where_modes_are_declared_an_unknown_one_is_refused(service: TestClient, postgres_url: str) -> None:
-    options = replace(
-        Settings(), database_url=url_of(postgres_url, "recall_input"), modes="code, journal", **PATIENT
-    )
+def test_where_modes_are_declared_an_unknown_one_is_refused(database_of_two: str) -> None:
+    options = replace(Settings(), database_url=database_of_two, modes="code, journal", **PATIENT)
     with TestClient(create_app(options)) as client:
         refused = ask(client, user_id="bob", query="where do I live?", mode="poetry")
         assert (refused.status_code, refused.json()["field"]) == (422, "mode")

@@ -11,20 +11,13 @@ from uuid import UUID
 import pytest
 from starlette.testclient import TestClient
 
-from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.types.relations import CardsConnected
 from retrieval.http.read_api import create_app
-from tests.support.conversing import Memory, day, recorded, remembering
+from tests.support.conversing import Memory, day, recorded
 from tests.support.waiting import PATIENT
 
 Recall = Callable[..., dict[str, Any]]
-
-
-@pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        yield opened
 
 
 @pytest.fixture

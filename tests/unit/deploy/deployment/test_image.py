@@ -151,7 +151,6 @@ def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: st
 
 OF_THE_COMMAND = {
     "CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL", "CARDLOG_REDIS_MEMORY_MIB",
-    "CARDLOG_WRITE_URL",
 }  # fmt: skip
 OF_THE_EXTRACTOR = {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}
 

@@ -1,0 +1,57 @@
+"""``cardlog mcp``: the memory of one user as an MCP server on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import httpx2
+from cyclopts import Parameter
+
+from deploy.instance import api_key_of, find
+from deploy.options import Flat, Given
+from events.platform.settings import Settings
+
+_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of the server."""
+
+    user: Annotated[str, Parameter(help="whose memory it is")]
+    project: Annotated[str | None, Parameter(help="project of questions and turns (default: default)")] = None
+    allow_forget: Annotated[bool, Parameter(help="offer the tool forget, which erases turns")] = False
+
+
+def mcp(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
+    """Serve tools and resources over a user's memory to an assistant that starts this command.
+
+    It is a client of the services of the Cardlog that runs here, or of CARDLOG_READ_URL and CARDLOG_WRITE_URL.
+    """
+    if find_spec("mcp") is None:
+        raise RuntimeError("the package of the protocol is missing: pip install 'cardlog[mcp]'")
+    urls = [settings.read_url, settings.write_url]
+    if not all(urls):
+        settings, instance = find(settings, data)
+        if instance is None:
+            raise RuntimeError(
+                "set CARDLOG_READ_URL and CARDLOG_WRITE_URL, or name a running Cardlog with --data"
+            )
+        urls = [urls[0] or instance.read_url, urls[1] or instance.write_url]
+    key = api_key_of(settings)
+    asyncio.run(_served(urls, options, {"Authorization": f"Bearer {key}"} if key else {}))
+    return 0
+
+
+async def _served(urls: list[str], options: Options, headers: dict[str, str]) -> None:
+    from retrieval.mcp.memory import Memory  # noqa: PLC0415 - --help needs none of these modules
+    from retrieval.mcp.server import create_server, run_stdio  # noqa: PLC0415
+
+    read, write = (httpx2.AsyncClient(base_url=url, timeout=_TIMEOUT_S) for url in urls)
+    async with read, write:
+        memory = Memory(read, write, options.user, options.project, headers)
+        await run_stdio(create_server(lambda _: memory, forget=options.allow_forget))

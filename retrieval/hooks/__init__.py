@@ -1,0 +1,1 @@
+"""Hooks of assistants: the question that an event asks, and the turns that it tells."""

@@ -1,0 +1,120 @@
+"""The Model Context Protocol over HTTP, at ``/mcp/`` of the read service. Every request stands alone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from importlib.util import find_spec
+from typing import Any, Self
+
+import httpx2
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from events.access.principal import Principal
+from events.http.access import principal_of
+from events.http.errors import ProblemError
+from events.platform.settings import Settings
+from retrieval.http.write_service import WriteService
+from retrieval.mcp.memory import Memory
+
+PATHS = ("/mcp/", "/mcp")
+_HERE = "http://localhost"
+
+
+class McpEndpoint:
+    """Serves the protocol. Use it as an asynchronous context manager.
+
+    A tool asks this service and the write service with the credential of its request, so all their checks apply to it.
+    The package of the protocol takes half a second to load, so the first request loads it. The context may be entered
+    again after its end.
+    """
+
+    def __init__(self, settings: Settings, app: ASGIApp, write: WriteService) -> None:
+        self._forget = settings.mcp_forget
+        self._read = partial(httpx2.AsyncClient, transport=httpx2.ASGITransport(app), base_url=_HERE)
+        self._write = write
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """The routes of the endpoint. Without sessions there is no stream to GET and no session to DELETE."""
+        return [Route(path, _Endpoint(self), methods=["POST"], include_in_schema=False) for path in PATHS]
+
+    async def __aenter__(self) -> Self:
+        self._client = self._read()
+        self._ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._over = asyncio.Event()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._over.set()
+        if self._serving is not None:
+            await self._serving
+            self._serving = None
+        await self._client.aclose()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request. Raises a 501 problem where the package of the protocol is not installed."""
+        if self._serving is None:
+            if find_spec("mcp") is None:
+                raise ProblemError(
+                    501,
+                    "Not installed",
+                    "the package of the protocol is missing here: pip install 'cardlog[mcp]'",
+                )
+            self._serving = asyncio.create_task(self._serve())
+        manager = await asyncio.shield(self._ready)
+        # Blanks around a value are no part of it (RFC 9110), and the protocol compares values with the body.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await manager.handle_request({**scope, "headers": headers}, receive, send)
+
+    async def _serve(self) -> None:
+        try:
+            manager = await asyncio.to_thread(_loaded, self)
+            async with manager.run():
+                self._ready.set_result(manager)
+                await self._over.wait()
+        except Exception as error:
+            if self._ready.done():
+                raise
+            self._ready.set_exception(error)
+
+    def memory_of(self, request: Request) -> Memory:
+        """Returns the memory of ``user_id`` in the address of a request, or the only one that its key is limited to."""
+        principal: Principal = principal_of(request)
+        user = request.query_params.get("user_id", "")
+        if not user and principal.users is not None and len(principal.users) == 1:
+            [user] = principal.users
+        headers = {name: request.headers[name] for name in ("authorization",) if name in request.headers}
+        return Memory(
+            self._client, self._write.client, user, request.query_params.get("project_id") or None, headers
+        )
+
+    @property
+    def forget(self) -> bool:
+        """True when tools may erase."""
+        return self._forget
+
+
+class _Endpoint:
+    """The endpoint as an ASGI app. Starlette takes a function for one that wants a request."""
+
+    def __init__(self, endpoint: McpEndpoint) -> None:
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._endpoint.handle(scope, receive, send)
+
+
+def _loaded(endpoint: McpEndpoint) -> Any:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - see McpEndpoint
+
+    from retrieval.mcp.server import create_server  # noqa: PLC0415
+
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
+    server = create_server(endpoint.memory_of, forget=endpoint.forget)
+    # The guard has checked Host and Origin.
+    return StreamableHTTPSessionManager(server, json_response=True, stateless=True)

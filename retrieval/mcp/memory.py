@@ -1,0 +1,69 @@
+"""The memory of one user, as tools see it: a client of both services with the rights of whoever calls the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import orjson
+
+
+class RefusedError(RuntimeError):
+    """A service refused or is away. The message is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of ``user``. ``headers`` hold the credential; the services check it with every call."""
+
+    read: httpx2.AsyncClient
+    write: httpx2.AsyncClient
+    user: str
+    project: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    async def ask(self, path: str, *parts: str, **asked: object) -> Any:
+        """Returns the answer of a GET about the user and the project. ``parts`` fill the braces of the path.
+
+        None counts as not given, also for ``user_id`` and ``project_id``.
+        """
+        return await self._send(self.read, "GET", path, parts, params=self._of_user(asked))
+
+    async def recall(self, path: str, **asked: object) -> Any:
+        """Returns the answer to a question."""
+        return await self._send(self.read, "POST", path, (), json=self._of_user(asked))
+
+    async def change(self, method: str, path: str, *parts: str, **body: object) -> Any:
+        """Returns the answer of the write service to a command."""
+        return await self._send(self.write, method, path, parts, json=self._of_user(body))
+
+    async def erase(self, path: str, *parts: str, **asked: object) -> Any:
+        """Returns the answer to an erasure."""
+        params = self._of_user({**asked, "project_id": None})
+        return await self._send(self.write, "DELETE", path, parts, params=params)
+
+    def _of_user(self, asked: Mapping[str, object]) -> dict[str, Any]:
+        if not self.user:
+            raise RefusedError("whose memory is meant? Add ?user_id=… to the address of this server")
+        named: dict[str, Any] = {"user_id": self.user, "project_id": self.project, **asked}
+        return {name: value for name, value in named.items() if value is not None}
+
+    async def _send(
+        self, client: httpx2.AsyncClient, method: str, path: str, parts: tuple[str, ...], **request: Any
+    ) -> Any:
+        try:
+            address = path.format(*(quote(each, safe="") for each in parts))
+            answer = await client.request(method, address, headers=dict(self.headers), **request)
+            found = orjson.loads(answer.content)
+        except UnicodeEncodeError:
+            raise RefusedError("the text holds a lone surrogate; leave it out") from None
+        except (httpx2.HTTPError, orjson.JSONDecodeError) as error:
+            raise RefusedError(
+                f"the memory does not answer ({type(error).__name__}); try again later"
+            ) from error
+        if not answer.is_success:
+            raise RefusedError(str(found.get("detail", answer.status_code)))
+        return found

@@ -1,0 +1,239 @@
+"""The tools, in their fixed order: what each does, what it takes, and how it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, get_args
+from uuid import uuid4
+from xml.sax.saxutils import escape
+
+import jsonschema_rs
+import orjson
+
+from events.types.relations import Predicate
+from retrieval.mcp import pages
+from retrieval.mcp.memory import Memory, RefusedError
+from retrieval.mcp.pages import LEAST_TOKENS, MOST_TOKENS, page
+
+Arguments = Mapping[str, Any]
+CONTEXT_TOKENS = 2_000
+AGENT = "mcp"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool. ``run`` answers with text. ``needed`` are the arguments that must be there."""
+
+    name: str
+    does: str
+    takes: Mapping[str, Any]
+    needed: Sequence[str]
+    run: Callable[[Memory, Arguments], Awaitable[str]]
+    reads: bool = True
+    destroys: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments."""
+        needed = {"required": list(self.needed)} if self.needed else {}
+        return {"type": "object", "properties": dict(self.takes), **needed, "additionalProperties": False}
+
+    @cached_property
+    def _checked(self) -> Any:
+        return jsonschema_rs.validator_for(self.schema)
+
+    async def answer(self, memory: Memory, arguments: Arguments) -> str:
+        """Returns the answer. Raises RefusedError, also for arguments that do not fit the schema."""
+        fault = next(self._checked.iter_errors(dict(arguments)), None)
+        if fault is not None:
+            where = ".".join(map(str, fault.instance_path))
+            raise RefusedError(f"{where + ': ' if where else ''}{fault.message[:500]}")
+        return await self.run(memory, arguments)
+
+
+async def _remember(memory: Memory, asked: Arguments) -> str:
+    turn_id = f"{AGENT}-{uuid4().hex}"
+    turn = {"text": asked["text"], "mode": asked.get("mode"), "turn_id": turn_id, "agent_id": AGENT}
+    pushed = await memory.change("POST", "/v1/turns", session_id=AGENT, **turn)
+    kept = f"kept as turn {turn_id}"
+    if not asked.get("wait"):
+        return kept
+    try:
+        found = await memory.ask("/v1/cards", turn_id=turn_id, wait_for=pushed["token"], limit=20)
+    except RefusedError as error:
+        return f"{kept}\nnot in the cards yet: {error}"
+    return f"{kept}\n{page('memory', pages.cards(found['cards']), {})}"
+
+
+async def _recall(memory: Memory, asked: Arguments) -> str:
+    named = {name: asked.get(name) for name in ("query", "as_of", "mode", "kinds")}
+    found = await memory.recall("/v1/recall", k=asked.get("k", 10), **named)
+    lines = pages.cards(found["cards"], titles=asked.get("titles", False))
+    lines += pages.contradictions(found["contradictions"])
+    lines += [f"<warning>{escape(each)}</warning>" for each in found["warnings"]]
+    return page("memory", lines, asked, now=found["current_time"])
+
+
+async def _context(memory: Memory, asked: Arguments) -> str:
+    budget = asked.get("max_tokens", CONTEXT_TOKENS)
+    found = await memory.recall("/v1/context", query=asked["query"], token_budget=budget)
+    return str(found["text"])
+
+
+async def _reference(memory: Memory, asked: Arguments) -> str:
+    action, name = asked["action"], (asked.get("kind", ""), asked.get("key", ""))
+    if action == "list":
+        found = await memory.ask("/v1/references", kind=asked.get("kind"), limit=500)
+        lines = [
+            f'<reference kind="{each["kind"]}" version="{each["version"]}">{escape(each["rendering"])}</reference>'
+            for each in found["references"]
+        ]
+        return page("references", lines, asked)
+    if not all(name):
+        raise RefusedError(f"kind and key are required to {action} a reference")
+    address = "/v1/references/{}/{}"
+    if action == "show":
+        one = await memory.ask(address, *name)
+    else:
+        if "op" not in asked:
+            raise RefusedError("op is required to apply, such as add, with its arguments in args")
+        more = {each: value for each, value in asked.get("args", {}).items() if each != "user_id"}
+        one = await memory.change("PATCH", address, *name, **more, op=asked["op"], agent_id=AGENT)
+    data = orjson.dumps(one["data"], option=orjson.OPT_INDENT_2).decode()
+    told = {each: one[each] for each in ("kind", "key", "version", "tier")}
+    return page("reference", pages.pieces(data), asked, **told)
+
+
+async def _relate(memory: Memory, asked: Arguments) -> str:
+    made = await memory.change("POST", "/v1/relations", **asked, project_id=None, agent_id=AGENT)
+    return f"related; the relation is {made['event_id']}"
+
+
+async def _timeline(memory: Memory, asked: Arguments) -> str:
+    if "card_id" in asked:
+        found = await memory.ask("/v1/cards/{}/history", asked["card_id"], project_id=None)
+        return page("timeline", pages.cards(found["cards"]), asked)
+    named = {
+        "about": asked.get("about"),
+        "occurred_from": asked.get("since"),
+        "occurred_to": asked.get("until"),
+        "status": "*",
+        "limit": 500,
+    }
+    found = await memory.ask("/v1/cards", **named)
+    kept = sorted(
+        found["cards"], key=lambda card: str(card["occurred_at"] or card["effective_at"] or card["said_at"])
+    )
+    return page("timeline", pages.cards(kept, titles=asked.get("titles", False)), asked)
+
+
+async def _forget(memory: Memory, asked: Arguments) -> str:
+    turn_id = asked["turn_id"]
+    gone = await memory.erase("/v1/turns/{}", turn_id, dry_run="true")
+    code = sha256(orjson.dumps([memory.user, turn_id])).hexdigest()[:8]
+    if asked.get("confirm") != code:
+        counts = ", ".join(f"{count} of {name}" for name, count in gone["counts"].items() if count)
+        return (
+            f"NOT erased yet. Ask the user first: turn {turn_id} and all that was made of it would go for ever "
+            f"({counts or 'only the turn'}). If the user says yes, call again with confirm={code!r}"
+        )
+    done = await memory.erase("/v1/turns/{}", turn_id)
+    return f"erased; the receipt is {done['erasure_id']}"
+
+
+# The services check lengths and names. Here they would only cost tokens.
+_TEXT = _NAME = {"type": "string"}
+_PAGES = {
+    "max_tokens": {"type": "integer", "minimum": LEAST_TOKENS, "maximum": MOST_TOKENS},
+    "cursor": _NAME,
+}
+_TITLES = {"type": "boolean", "description": "only ids and first words"}
+_INSTANT = {"type": "string", "description": "ISO 8601 with offset"}
+
+_ALWAYS = (
+    Tool(
+        "remember",
+        "Keep what the user said or decided, in the user's words.",
+        {"text": _TEXT, "mode": _NAME, "wait": {"type": "boolean", "description": "until recall finds it"}},
+        ("text",),
+        _remember,
+        reads=False,
+    ),
+    Tool(
+        "recall",
+        "Ask the memory of the user; get cards with ids, times and the turns behind them.",
+        {
+            "query": _TEXT,
+            "k": {"type": "integer", "minimum": 1, "maximum": 50},
+            "as_of": _INSTANT,
+            "mode": _NAME,
+            "kinds": {
+                "type": "array",
+                "items": {"enum": ["state", "event", "knowledge", "reference"]},
+            },
+            "titles": _TITLES,
+            **_PAGES,
+        },
+        ("query",),
+        _recall,
+    ),
+    Tool(
+        "context",
+        "The memory about a question as a prompt: rules, facts, references, cards, alerts, time.",
+        {"query": _TEXT, "max_tokens": {"type": "integer", "minimum": 600, "maximum": MOST_TOKENS}},
+        ("query",),
+        _context,
+    ),
+    Tool(
+        "reference",
+        "Named values such as todo_list/groceries: list them, show one, or apply an op, such as add to a todo_list.",
+        {
+            "action": {"enum": ["list", "show", "apply"]},
+            "kind": _NAME,
+            "key": _NAME,
+            "op": _NAME,
+            "args": {"type": "object", "description": 'of the op, such as {"text": "milk"}'},
+            **_PAGES,
+        },
+        ("action",),
+        _reference,
+        reads=False,
+    ),
+    Tool(
+        "relate",
+        "Relate two cards, from the newer to the older; nothing is changed or lost.",
+        {
+            "from_card": _NAME,
+            "to_card": _NAME,
+            "predicate": {"enum": list(get_args(Predicate))},
+            "reason": _TEXT,
+        },
+        ("from_card", "to_card", "predicate", "reason"),
+        _relate,
+        reads=False,
+    ),
+    Tool(
+        "timeline",
+        "Cards in order of time: every value of the fact of card_id, or what is about a name or happened in a range.",
+        {"card_id": _NAME, "about": _NAME, "since": _INSTANT, "until": _INSTANT, "titles": _TITLES, **_PAGES},
+        (),
+        _timeline,
+    ),
+)
+_FORGET = Tool(
+    "forget",
+    "Erase one turn for ever. The first call only says what would go; ask the user before the second.",
+    {"turn_id": _NAME, "confirm": _NAME},
+    ("turn_id",),
+    _forget,
+    reads=False,
+    destroys=True,
+)
+
+
+def tools(*, forget: bool) -> tuple[Tool, ...]:
+    """Returns the tools in their order. Only with ``forget`` one of them can erase."""
+    return (*_ALWAYS, _FORGET) if forget else _ALWAYS

@@ -1,0 +1,17 @@
+"""A broker for the tests of the relay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.kafka.broker import MockBroker
+
+
+@pytest.fixture
+def broker() -> Iterator[MockBroker]:
+    broker = MockBroker()
+    broker.start()
+    yield broker
+    broker.close()
