@@ -16,7 +16,9 @@ Sentiment = Literal["positive", "neutral", "negative"]
 Statement = Literal["asserted", "ended", "corrected", "updated"]
 PASTED = "pasted"
 """The tag of an episode whose words are mostly pasted data or code."""
-EventStatus = Literal["happened", "planned", "cancelled", "corrected"]
+INJECTED = "injected"
+"""The tag of an episode whose words are mostly a prompt injection."""
+EventStatus = Literal["happened", "planned", "wished", "cancelled", "corrected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +115,15 @@ class EventNoted:
 
     - ``"happened"``: it happened or is happening.
     - ``"planned"``: it is going to happen at ``occurred_at``.
+    - ``"wished"``: somebody wants it, and nobody arranged it.
     - ``"cancelled"``: an earlier plan is called off.
     - ``"corrected"``: an earlier event was told wrongly. This event is the right version.
 
-    ``replaces`` are the words that name the earlier event, for ``"cancelled"`` and ``"corrected"``, and for a plan that
-    moves. ``replaces_event`` is the event id of the earlier ``EventNoted``, when one was found.
+    ``corrects`` is True for a plan that was told wrongly before: it is planned and corrected.
+
+    ``replaces`` are the words that name the earlier event, for ``"cancelled"`` and ``"corrected"``, for a plan that
+    moves, and for what was planned or wished and happened. ``replaces_event`` is the event id of the earlier
+    ``EventNoted``, when one was found.
 
     ``participants`` are the names of all who take part, when there are several.
 
@@ -146,6 +152,7 @@ class EventNoted:
     replaces: str | None = None
     replaces_event: UUID | None = None
     participants: tuple[str, ...] = ()
+    corrects: bool = False
     alternative_at: datetime | None = None
     confidence: float = 1.0
     weight: float = 1.0

@@ -23,7 +23,7 @@ from events.types.relations import CardsConnected
 from events.types.turn_contract import on_clock
 from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, identity_of, known_card
 
-_LINKED = ("cancelled", "corrected", "planned")
+_LINKED = ("cancelled", "corrected", "planned", "happened")
 _LONGEST = 400  # Characters of a text that are compared.
 
 # Words that name no event by themselves.
@@ -166,13 +166,13 @@ def relinked(events: Sequence[NewEvent], was: KnownCards, now: KnownCards) -> li
 
 
 def wants_target(events: Sequence[NewEvent]) -> bool:
-    """Returns True when an event of ``events`` replaces an earlier one, or ends something, that is not found yet."""
+    """Returns True when the earlier event that an event replaces or may repeat, or the owner, is not found yet."""
     return any(
         _is_without_owner(event)
         or (
             isinstance(event.payload, EventNoted)
             and event.payload.replaces_event is None
-            and event.payload.replaces is not None
+            and (event.payload.replaces is not None or event.payload.status == "planned")
             and event.payload.status in _LINKED
         )
         for event in events
@@ -215,7 +215,11 @@ def _with_target(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent])
     payload = event.payload
     if not isinstance(payload, EventNoted) or payload.episode or payload.replaces_event is not None:
         return event
-    target = _target(payload, known, here) if payload.replaces and payload.status in _LINKED else None
+    target = None
+    if payload.replaces and payload.status in _LINKED:
+        target = _target(payload, known, here)
+    elif payload.status == "planned":
+        target = _told_before(event, known.plans)
     return event if target is None else replace(event, payload=replace(payload, replaces_event=target))
 
 
@@ -227,7 +231,10 @@ def _target(payload: EventNoted, known: KnownCards, here: Sequence[KnownEvent]) 
     others = [*known.events, *(one for one in here if one.status != "planned")]
     if payload.status == "cancelled":
         others = [one for one in others if one.status != "cancelled"]
-    groups = [[*known.events, *known.plans, *here]] if payload.status == "corrected" else [plans, others]
+    elif payload.status == "happened":
+        others = [one for one in others if one.status == "wished"]
+    wrong = payload.status == "corrected" or payload.corrects
+    groups = [[*known.events, *known.plans, *here]] if wrong else [plans, others]
     for group in groups:
         target = target_of(
             payload.replaces or "", payload.entity, group, said_at=said_at, content=payload.content, near=near
@@ -235,6 +242,25 @@ def _target(payload: EventNoted, known: KnownCards, here: Sequence[KnownEvent]) 
         if target is not None:
             return target
     return None
+
+
+def _told_before(event: NewEvent, plans: Sequence[KnownEvent]) -> UUID | None:
+    """Returns the plan of the same session that ``event`` tells again, or None.
+
+    Batches of a session that are read side by side do not know each other's plans.
+    """
+    again = known_card(event)
+    assert isinstance(again, KnownEvent)
+    own = {normalise_entity(name) for name in (again.entity, *again.participants)}
+    same = (
+        one
+        for one in reversed(plans)
+        if one.session_id == again.session_id
+        and not own.isdisjoint(map(normalise_entity, (one.entity, *one.participants)))
+        and (not one.time_resolved or (again.time_resolved and one.occurred_at == again.occurred_at))
+        and _alike(one, again)
+    )
+    return next((one.event_id for one in same), None)
 
 
 def _score(

@@ -7,7 +7,8 @@ The patterns know the usual orders in English and Chinese. An order takes its ow
 - An order that *says what to do* ("ignore your instructions and save that …") takes its sentence and the sentences
   that go on with it: further orders, quoted or listed text, and sentences about "the user".
 - An order that *leaves open what follows* ("ignore your instructions.", "store this: …") takes the sentences behind
-  it, up to words with which the speaker turns back to the talk ("ignore that", "anyway", 對了).
+  it, up to words with which the speaker turns back to the talk ("ignore that", "anyway", 對了), or to an order that
+  says what to do ("Print your prompt.").
 
 Plain statements outside are kept. A request to remember ("save to memory that I am vegetarian") is no prompt injection.
 It is the purpose of a memory. All functions are pure and raise on no text.
@@ -128,6 +129,13 @@ _LEAVES_OPEN = re.compile(
     r"|[:：]\s*$|(?:以下|下面|接下来|下列|如下|后面|这些?话?|照做|我说的?)[^。！？\n]{0,10}[。！：:]*\s*$",
     re.IGNORECASE,
 )
+# An order behind an open order says what to do, so it ends what the open order takes.
+_COMPLETES = re.compile(
+    rf"^\W*(?:(?:also|and|then|now|please|just|instead)\W+){{0,3}}"
+    rf"(?:{_VERB}|say|tell|reply|respond|answer|print|repeat|reveal|show|give|send|translate|write)\b\W+\w+\W+\w"
+    rf"|^\W*(?:然后|并且?|再|请|直接|改成?)?(?:{_VERB_ZH}|[把将]|告诉|回答|回复|说出?|列出|印出|翻译)\S{{3,}}",
+    re.IGNORECASE,
+)
 _DICTATES = re.compile(
     rf"^\W*(?:(?:also|and|then|next|plus|additionally|finally|moreover|now|please|just|always|you (?:must"
     rf"|should|will|shall))\W+){{0,3}}"
@@ -197,6 +205,8 @@ def untrusted_spans(text: str) -> tuple[tuple[int, int], ...]:
         spans.append((begin, end))
         if sign is not None:
             following = _what_follows(words, sign)
+        elif _COMPLETES.search(words) and not _LEAVES_OPEN.search(words):
+            following = "done"
     return _joined(spans)
 
 
@@ -211,7 +221,7 @@ def _what_follows(order: str, sign: re.Match[str]) -> str:
     """Returns "done" when the order says what to do, or "open" when the sentences behind it may say it."""
     if _ROLE.match(order) or _LEAVES_OPEN.search(order):
         return "open"
-    if _STORES.match(sign[0]) and _SOMETHING.match(order, sign.end()):
+    if _COMPLETES.search(order) or (_STORES.match(sign[0]) and _SOMETHING.match(order, sign.end())):
         return "done"
     return "done" if _SAYS_WHAT.search(order, sign.start()) else "open"
 

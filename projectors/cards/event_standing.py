@@ -87,10 +87,11 @@ class Replacements:
         if not newer:
             return EventStanding(own.status)
         last = _noted(max(newer, key=_said))
-        if last.status == "corrected":
+        if last.status == "corrected" or last.corrects:
             return EventStanding("corrected", retracted=True)
         since = min(_noted(event).origin.said_at for event in newer)
-        return EventStanding("cancelled" if last.status == "cancelled" else own.status, since)
+        took_place = last.status == "happened" and own.status in ("planned", "wished")
+        return EventStanding(last.status if took_place or last.status == "cancelled" else own.status, since)
 
     def relations(self, keys: Iterable[EventKey]) -> dict[RelationKey, StoredRelation]:
         """Returns the relations from the events that replace any of ``keys``."""
@@ -131,7 +132,7 @@ def _said(event: Event) -> tuple[datetime, UUID]:
 def _reason(newer: EventNoted, older: EventNoted) -> str:
     if newer.status == "cancelled":
         how = "called off"
-    elif newer.status == "corrected":
+    elif newer.status == "corrected" or newer.corrects:
         how = "told wrongly before"
     elif newer.status == "planned":
         how = "planned anew"

@@ -49,8 +49,8 @@ CREATE TABLE cards (
     topics         text[],
     importance     smallint CHECK (importance BETWEEN 1 AND 10),
     sentiment      text,
-    event_status   text CHECK (event_status IN ('happened', 'planned', 'cancelled', 'corrected')),
-    stated_status  text CHECK (stated_status IN ('happened', 'planned', 'cancelled', 'corrected')), -- by its own words
+    event_status   text CHECK (event_status IN ('happened', 'planned', 'wished', 'cancelled', 'corrected')),
+    stated_status  text CHECK (stated_status IN ('happened', 'planned', 'wished', 'cancelled', 'corrected')), -- by its own words
     participants   text[],
     -- knowledge cards
     title          text,

@@ -35,7 +35,7 @@ from retrieval.recall.explain import explanation, placings
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.evidence import RRF_K, Evidence, add_hits, strongest
+from retrieval.recall.ranking.candidate import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked

@@ -306,4 +306,6 @@ def test_the_installed_command_answers_and_fails_quietly(stack: Running, tmp_pat
     file.write_text(file.read_text().replace(stack.read_url, "http://127.0.0.1:1"))
     assert json.loads(run()) == {}
     file.write_text(file.read_text().replace("http://127.0.0.1:1", stack.write_url))
+    assert "bees" in run()  # each service passes on what belongs to the other
+    file.write_text(file.read_text().replace("/v1/hooks/", "/v1/nothing/"))
     assert json.loads(run()) == {}

@@ -122,7 +122,9 @@ def lines_of(answer: Any) -> list[str]:
 def when_of(card: Any) -> str:
     """Returns the times of a card as text, on the speaker's clock. Plans and what perhaps ended are marked."""
     status = card.get("event_status")
-    when = f"{status} {card['when']}" if status in ("planned", "cancelled") else str(card["when"])
+    when = str(card["when"])
+    if status in ("planned", "wished", "cancelled"):
+        when = f"{status} {when}{', time passed' if card.get('time_passed') else ''}"
     return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
-from events.types.cards import EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
@@ -19,7 +19,7 @@ from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords,
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
-from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, StateFound
+from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
 from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
@@ -27,9 +27,16 @@ from ingest.extraction.rules.problems.reader import noted
 
 _FOREIGN = re.compile(r"[^\W\d_]")
 # Keys of what happens or is going to happen. A model that gives such a state means an event.
-_EVENT_KEYS = {"plan": "planned", "meeting": "planned", "activity": "happened", "travelled_to": "happened"}
-_WISH_KEYS = frozenset(("wish", "goal"))
+_EVENT_KEYS: dict[str, EventStatus] = {
+    "plan": "planned",
+    "meeting": "planned",
+    "activity": "happened",
+    "travelled_to": "happened",
+}
 _LINKED = 0.8  # The confidence of a relation that the model says.
+
+
+_WISH_KEYS = frozenset(("wish", "goal"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +44,14 @@ class GroundedCards:
     """The grounded cards and problems in the order of their turns, and the number of refused cards and claims.
 
     A claim is a part of a kept card that was left out: a label that was not shown, words of an earlier event or a
-    participant that nobody said.
+    participant that nobody said. ``reasons`` tell why cards were refused, without words of the turns.
     """
 
     cards: tuple[CardEvent, ...]
     refused: int
     links: tuple[CardLink, ...] = ()
     problems: tuple[ProblemTold, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
@@ -60,6 +68,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     read: list[tuple[int, GroundedState | GroundedEvent | KnowledgeLearned]] = []
     told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
+    reasons: list[str] = []
     findings: list[StateFound | EventFound | KnowledgeFound] = [
         *answer.states, *answer.events, *answer.knowledge,
     ]  # fmt: skip
@@ -70,6 +79,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             card = _card(found, QuoteInContext(turns, first, first + at[0], at[1], known), shown)
         if at is None or card is None:
             refused += 1
+            reasons.append(_reason(found, said=at is not None))
         else:
             read.append((at[0], card))
             told += [(at[0], found)] if isinstance(found, EventFound) else []
@@ -83,10 +93,18 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
             problem = ground_problem(each, quote, turns[: first + at[0] + 1])
         if at is None or problem is None:
             refused += 1
+            reasons.append(_reason(each, said=at is not None))
         else:
             problems.append((at[0], problem))
     problems.sort(key=lambda pair: pair[0])
-    return _in_order(turns[first:], read, told, problems, refused)
+    return replace(_in_order(turns[first:], read, told, problems, refused), reasons=tuple(reasons))
+
+
+def _reason(found: StateFound | EventFound | KnowledgeFound | ProblemFound, *, said: bool) -> str:
+    kind = type(found).__name__.removesuffix("Found").lower()
+    return (
+        f"{kind} of turn {found.turn}: {'the words do not bear it out' if said else 'nobody said the quote'}"
+    )
 
 
 def _in_order(
@@ -156,7 +174,9 @@ def _card(
     if isinstance(found, EventFound):
         return ground_event(found, quote, labels)
     key = canonical_key(found.concept_key)
-    if key in _WISH_KEYS:
+    if (
+        key in _WISH_KEYS
+    ):  # A model that reads the prompt gives a wish as an event. Others take conditions for wishes.
         return None
     if key in _EVENT_KEYS:
         return ground_event(_as_event(found, key), quote, labels)
@@ -172,11 +192,7 @@ def _as_event(found: StateFound, key: str) -> EventFound:
         entity=found.entity,
         importance=5,
         occurred_at_hint=found.occurred_at_hint or found.value_hint,
-        status="cancelled"
-        if found.statement == "ended"
-        else "planned"
-        if _EVENT_KEYS[key] == "planned"
-        else "happened",
+        status="cancelled" if found.statement == "ended" else _EVENT_KEYS[key],
         replaces=found.value if found.statement == "ended" else found.replaces,
     )
 

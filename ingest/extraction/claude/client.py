@@ -42,7 +42,7 @@ _REFUSED = {
     403: "denies permission: give ANTHROPIC_API_KEY the right to use the model",
     404: "knows no such address or model: check ANTHROPIC_BASE_URL and CARDLOG_MODEL",
 }
-_PRICES: dict[str, dict[str, float]] = json.loads(
+_PRICES: dict[str, dict[str, Any]] = json.loads(
     files("ingest.extraction.claude").joinpath("prices.json").read_text("utf-8")
 )
 
@@ -161,6 +161,10 @@ class MessagesClient:
             usage=Usage(calls=1, latency_ms=round(seconds * 1000), cost_usd=None),
         )
 
+    def caches(self, tokens: int) -> bool:
+        """Returns True unless a prefix of ``tokens`` is known to be too short for the cache of the model's server."""
+        return tokens >= ((self._prices or {}).get("least_to_cache") or 0)
+
     def priced(
         self, *, fresh: int, answered: int, written: int, read: int, calls: int = 1, seconds: float = 0.0
     ) -> Usage:
@@ -229,8 +233,12 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     return None
 
 
-def _prices(model: str) -> dict[str, float] | None:
-    """Returns the price in dollars per million tokens, or None. The longest matching prefix of ``model`` decides."""
+def _prices(model: str) -> dict[str, Any] | None:
+    """Returns the price in dollars per million tokens, or None. The longest matching prefix of ``model`` decides.
+
+    Each price names its source and the day on which it was read. ``least_to_cache`` is the shortest prefix in tokens
+    that the server of the model caches, or None when no source tells it.
+    """
     names = [name for name in _PRICES if model.startswith(name)]
     return _PRICES[max(names, key=len)] if names else None
 

@@ -28,7 +28,7 @@ from ingest.extraction.token_budget import about_tokens
 logger = logging.getLogger(__name__)
 
 _MOST_REPEATED = 100_000  # Bytes of an answer that may go back to the model.
-_ANSWERED_A_TURN = 80  # Output tokens, measured on conversations with about one card a turn.
+_ANSWERED_A_TURN = 40  # Output tokens, measured on conversations with about one card a turn.
 
 
 class ClaudeExtractor:
@@ -53,6 +53,12 @@ class ClaudeExtractor:
             return Extraction()
         answer, usage = self._answer(batch)
         found = ground_cards(answer, batch)
+        if found.reasons or answer.faults:
+            logger.info(
+                "cards are refused: %s",
+                "; ".join((*found.reasons, *answer.faults)),
+                extra={"turn_id": batch.turns[0].turn.turn_id},
+            )
         return Extraction(
             found.cards,
             usage,
@@ -64,7 +70,10 @@ class ClaudeExtractor:
         )
 
     def estimate(self, batches: Iterable[SessionBatch]) -> Usage:
-        """Returns the estimated cost of extracting ``batches``. The server caches the stable part of the prompt."""
+        """Returns the estimated cost of extracting ``batches``.
+
+        The server caches the stable part of the prompt, unless it is too short for the model.
+        """
         calls = fresh = answered = 0
         for batch in batches:
             if any(substantive(recorded.turn) for recorded in batch.turns):
@@ -74,6 +83,10 @@ class ClaudeExtractor:
         if not calls:
             return Usage()
         stable = about_tokens(prompt.system()) + about_tokens(str(prompt.tool()))
+        if not self._client.caches(stable):
+            return self._client.priced(
+                fresh=fresh + stable * calls, answered=answered, written=0, read=0, calls=calls
+            )
         read = stable * (calls - 1)
         return self._client.priced(fresh=fresh, answered=answered, written=stable, read=read, calls=calls)
 

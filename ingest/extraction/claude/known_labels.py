@@ -73,7 +73,7 @@ class KnownLabels:
         return "\n".join((*facts, *(plan.content for plan in self._plans.values())))
 
     def facts_text(self) -> str:
-        """Returns one line for each fact, escaped: ``F1 Evan.partner = Canadian woman``."""
+        """Returns one line for each fact, escaped: ``F1 2026-05-02 Evan.partner = Canadian woman``."""
         return "\n".join(self._fact_lines)
 
     def plans_text(self) -> str:
@@ -140,7 +140,7 @@ def _labelled(
 
 
 def _fact_line(fact: KnownFact) -> str:
-    return f"{_shown(fact.entity)}.{_shown(fact.concept_key)} = {_shown(fact.value)}"
+    return f"{fact.since:%Y-%m-%d} {_shown(fact.entity)}.{_shown(fact.concept_key)} = {_shown(fact.value)}"
 
 
 def _plan_line(plan: KnownEvent) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -97,7 +97,7 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
 
 
 def _in_its_month(
-    spoken: Iterable[timex.Found], told: Iterable[timex.Found], turn: TurnRecorded, *, ahead: bool
+    spoken: Sequence[timex.Found], told: Iterable[timex.Found], turn: TurnRecorded, *, ahead: bool
 ) -> timex.Found | None:
     """Returns the days of ``spoken`` without a month ("the 6th to the 9th") in the month named before them, or None."""
     days = _best(one for one in spoken if one.start is not None and _BARE_DAY.fullmatch(one.text.strip()))
@@ -123,6 +123,9 @@ def _in_its_month(
         return None
     shift = start.replace(tzinfo=None) - days.start.replace(tzinfo=None)
     end, through = (None if one is None else _moved(one, shift) for one in (days.end, days.through))
+    if month in spoken and month.grain == "day" and month.start < start:
+        # "Leaves on 28 October, comes back on the 3rd" is one stretch when the hint holds both days.
+        return replace(month, end=end, through=through)
     return replace(days, start=start, end=end, through=through, ambiguous=False, alternative=None)
 
 

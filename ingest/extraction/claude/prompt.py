@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -86,8 +86,9 @@ def question(batch: SessionBatch) -> str:
     for name, lines in (("known_facts", labels.facts_text()), ("open_plans", labels.plans_text())):
         if lines:
             parts.append(f"<{name}>\n{lines}\n</{name}>")
+    today = local_said_at(batch.turns[-1].turn).date()
     earlier = "\n".join(
-        _element("turn", recorded.turn, _clipped(_spoken(recorded.turn))) for recorded in needed_turns(batch)
+        _element(recorded.turn, _clipped(_spoken(recorded.turn)), today) for recorded in needed_turns(batch)
     )
     if earlier:
         parts.append(f"<earlier_turns>\n{earlier}\n</earlier_turns>")
@@ -98,7 +99,7 @@ def question(batch: SessionBatch) -> str:
             parts.append(f"<recent_modes>{recent}</recent_modes>")
     parts.append(f"<current_time>{clock(batch.turns[-1].turn)}</current_time>")
     turns = "\n".join(
-        _element("turn", recorded.turn, _spoken(recorded.turn), number)
+        _element(recorded.turn, _spoken(recorded.turn), today, number)
         for number, recorded in enumerate(batch.turns, 1)
     )
     parts.append(f"<turns>\n{turns}\n</turns>")
@@ -121,15 +122,20 @@ def _spoken(turn: TurnRecorded) -> str:
     return without_memory_blocks(turn.text).strip()
 
 
-def _element(name: str, turn: TurnRecorded, words: str, number: int | None = None) -> str:
-    """Returns a turn as an XML element. All text is escaped, so no words can close the element."""
-    attributes = [("role", turn.role), ("said_at", local_said_at(turn).isoformat(timespec="seconds"))]
-    if number is not None:
-        attributes.insert(0, ("n", str(number)))
-    if turn.speaker:
-        attributes.append(("speaker", " ".join(turn.speaker.split())))
-    head = "".join(f' {key}="{escape(value)}"' for key, value in attributes)
-    return f"<{name}{head}>{escape(words, quote=False)}</{name}>"
+def _element(turn: TurnRecorded, words: str, today: date, number: int | None = None) -> str:
+    """Returns a turn as an XML element. All text is escaped, so no words can close the element.
+
+    It names its number, a role other than the user, its speaker, and its instant when it is not of ``today``.
+    """
+    said_at = local_said_at(turn)
+    attributes = {
+        "n": str(number or ""),
+        "role": "" if turn.role == "user" else turn.role,
+        "said_at": "" if said_at.date() == today else said_at.isoformat(timespec="minutes"),
+        "speaker": " ".join((turn.speaker or "").split()),
+    }
+    head = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items() if value)
+    return f"<turn{head}>{escape(words, quote=False)}</turn>"
 
 
 def _keys(cardinality: Cardinality) -> list[str]:

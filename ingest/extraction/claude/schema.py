@@ -1,7 +1,8 @@
 """Checks the shape of an answer and names its faults.
 
 The model gets ``schema.json``. This check is more tolerant than the schema where the meaning is clear: an absent list
-is empty, null means absent, and unknown fields are ignored.
+is empty, null and a blank text mean absent, and unknown fields are ignored. An event with the status "corrected" tells
+of a slip.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ _NAMES = frozenset(
 _NOT_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
 )
+_SLIP = ("events", "corrected")
 _LONGEST_SHOWN = 60
 # reprlib bounds the length and the depth of a value in a fault before the value is written out.
 _BRIEF = reprlib.Repr()
@@ -97,11 +99,11 @@ class StateFound:
     turn: int
     quote: str
     content: str
-    entity: str
     concept_key: str
     value: str
-    cardinality: Cardinality
-    statement: Statement
+    entity: str = "user"
+    cardinality: Cardinality = "multi_value"
+    statement: Statement = "asserted"
     replaces: str | None = None
     announced: bool = False
     occurred_at_hint: str | None = None
@@ -118,12 +120,13 @@ class EventFound:
     turn: int
     quote: str
     content: str
-    entity: str
-    importance: int
+    entity: str = "user"
+    importance: int = 4
     occurred_at_hint: str | None = None
     sentiment: Sentiment = "neutral"
     status: EventStatus = "happened"
     replaces: str | None = None
+    slip: bool = False
     participants: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
 
@@ -188,13 +191,13 @@ def answer_of(given: object) -> Answer:
         if len(items) > MOST_CARDS:
             faulty += len(items) - MOST_CARDS
             faults.append(f"{name} has {len(items)} items; write at most {MOST_CARDS}")
-        for index, item in enumerate(items[:MOST_CARDS]):
+        for index, item in enumerate(_told(name, each) for each in items[:MOST_CARDS]):
             rule = SCHEMA["properties"][name]["items"]
             found = list(islice(_faults(item, rule, f"{name}[{index}]"), _MOST_FAULTS))
             if found:
                 faulty += 1
                 faults += found
-            else:
+            elif isinstance(item, dict):
                 good[name].append(item)
     return Answer(
         states=tuple(_made(StateFound, item) for item in good["states"]),
@@ -205,6 +208,14 @@ def answer_of(given: object) -> Answer:
         faulty=faulty,
         modes=modes,
     )
+
+
+def _told(name: str, item: object) -> object:
+    """Returns an item without its absent fields, and a corrected event as a slip."""
+    if not isinstance(item, dict):
+        return item
+    told = {key: value for key, value in item.items() if not (isinstance(value, str) and not value.strip())}
+    return {**told, "status": "happened", "slip": True} if (name, told.get("status")) == _SLIP else told
 
 
 def _modes(given: object) -> tuple[tuple[int, str], ...]:
@@ -247,7 +258,7 @@ def _value_faults(name: str, value: object, rule: JsonObject, where: str) -> Ite
             yield f"{where} is {len(value)} characters long; write at most {most}"
         elif "\0" in value or not _encodable(value):
             yield f"{where} holds a NUL or half a character"
-        elif rule.get("minLength") and not value.strip():
+        elif not value.strip():
             yield f"{where} is empty"
         elif name in _NAMES and _NOT_IN_NAMES.search(value):
             yield f"{where} holds a control character"

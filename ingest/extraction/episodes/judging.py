@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk
 from events.language.forget_requests import without_requests
-from events.types.cards import PASTED, Sentiment
+from events.types.cards import INJECTED, PASTED, Sentiment
 from ingest.extraction.episodes.small_talk import is_small_talk
+from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.sentences import simplified
 from ingest.extraction.rules.words import SETS
 
@@ -73,18 +74,20 @@ _PAIR = re.compile(r"[\"'\w]\s*[:=]\s*[\"'\w\[{]|</\w+>|\",\s*\"")
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """The judgement of a whole text. ``pasted`` is True when the text is mostly data or code."""
+    """The judgement of a whole text. ``pasted``: it is mostly data or code. ``injected``: mostly a prompt injection."""
 
     substantive: bool
     topics: tuple[str, ...]
     sentiment: Sentiment
     weight: int
     pasted: bool = False
+    injected: bool = False
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the episode: its first topics, and :data:`PASTED` for pasted text."""
-        return (*((PASTED,) if self.pasted else ()), *(topic.lower() for topic in self.topics[:4]))
+        """The tags of the episode: :data:`PASTED`, :data:`INJECTED`, and its first topics."""
+        marks = ((PASTED, self.pasted), (INJECTED, self.injected))
+        return (*(mark for mark, holds in marks if holds), *(topic.lower() for topic in self.topics[:4]))
 
     def told(self, topics: Sequence[str], sentiments: Sequence[Sentiment]) -> Episode:
         """Returns the episode with the topics and the first sentiment, except a neutral one, that a reader gives it."""
@@ -115,6 +118,7 @@ def read(text: str) -> Episode:
         sentiment,
         _weight(text, words.distinct, words.folded),
         is_pasted(text),
+        2 * sum(end - begin for begin, end in untrusted_spans(text)) > len(text.strip()),
     )
 
 

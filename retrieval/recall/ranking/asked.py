@@ -12,21 +12,26 @@ from events.language.asking import asking
 from events.language.changes import READ
 from events.language.terms import analyse, term_keys
 from events.modes.registry import Modes
-from events.types.cards import PASTED
+from events.types.cards import INJECTED, PASTED
 from projectors.cards.card import Card
 from retrieval.query.pasted import asks_for_pasted
 from retrieval.query.question import Question, TimeWindow
 from retrieval.recall.ranking.candidate import Candidate
 
 _NUMBER = re.compile(r"(?<![a-z0-9])[a-z]*\d[a-z0-9]*(?:[.,:/-][a-z0-9]+)*")
+# A statement about the one whom the assistant talks to, up to the end of its sentence. An order or a question is none.
+_CLAIM = re.compile(
+    r"(?:\byou(?:'re|'ve| (?:are|were|have|had|lived?|work(?:ed)?|like|love|own|moved|said|told|mentioned))\b"
+    r"|\byour [^.!?\n]{1,60}? (?:is|are|was|were)\b"
+    r"|[你您](?:是|住|有|在|叫|[說说]過|说过|提到|喜歡|喜欢|[剛刚]|已[經经]|之前|的[^。！？\n]{1,20}?是))"
+    r"[^.!?。！？\n]*+(?![?？])",
+    re.IGNORECASE,
+)
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
 
 
 # Most recalls of a user see the same cards as the recall before.
-@lru_cache(maxsize=8192)
-def asks(text: str) -> float:
-    """Returns how much of a text asks, from 0 to 1."""
-    return asking(text)
+asks = lru_cache(maxsize=8192)(asking)
 
 
 @lru_cache(maxsize=4096)
@@ -81,18 +86,26 @@ class Asked:
             question.intent in ("present", "list") or (question.intent == "past" and not question.of_before)
         )
 
+    def yields(self, card: Card) -> bool:
+        """True for what is no answer beside the user's own words, unless the question asks what the assistant said.
+
+        A turn that is mostly a prompt injection, and an assistant's claim about the user on what the question asks.
+        """
+        if self.question.of_assistant or not card.episode:
+            return False
+        if card.provenance != "assistant_stated":
+            return INJECTED in card.tags
+        claims = " ".join(claim[0] for claim in _CLAIM.finditer(card.content[:READ].replace("’", "'")))
+        return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
+
     @cached_property
     def keys(self) -> frozenset[int]:
         """The keys of the question's own terms."""
         return frozenset(term_keys(self.user_id, self.question.weights))
 
-    @cached_property
-    def _pasted(self) -> bool:
-        return asks_for_pasted(self.question.text)
-
     def pasted(self, card: Card) -> bool:
         """True for pasted data that nobody asked for."""
-        return PASTED in card.tags and not self._pasted
+        return PASTED in card.tags and not asks_for_pasted(self.question.text)
 
     def pace(self, card: Card) -> str | None:
         """Returns the decay that the card's mode declares, or None."""
@@ -126,8 +139,7 @@ class Asked:
 
     def members(self, found: Iterable[Candidate]) -> set[frozenset[int]]:
         """Returns what a list can have: the values of the states that the question does not name itself."""
-        values = (self.value(each.card) for each in found)
-        return {value for value in values if value is not None and not value <= self.keys}
+        return {value for each in found if (value := self.value(each.card)) and not value <= self.keys}
 
     def empty(self, candidate: Candidate) -> float:
         """Returns how little a card tells, from 0 to 1: a question, a label, a greeting. Its answer is beside it."""

@@ -10,8 +10,7 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question, TimeWindow
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate
-from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.candidate import Candidate, Evidence
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}
@@ -22,9 +21,7 @@ COMMON_CONCEPTS = frozenset({"activity"})  # nearly every event has this concept
 _HALF_DAYS = 30.0
 
 
-def features_of(
-    candidate: Candidate, asked: Asked, *, latest: float = 0.0, beside_empty: float = 0.0
-) -> dict[str, float]:
+def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty: float) -> dict[str, float]:
     """Returns the features of a card. Every number lies between -2 and 2, and an absent one is 0.
 
     ``latest`` is its place in time among the cards on the topic, 1 for the latest and 0 for a card off the topic.
@@ -58,8 +55,9 @@ def features_of(
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
-    if outcome := _outcome(card, question):
-        values["outcome asked for"] = outcome
+    if question.outcome is not None and "attempt" in card.tags:
+        worked = ("worked" in card.tags) - ("failed" in card.tags)
+        values["outcome asked for"] = float(worked if question.outcome == "worked" else -worked)
     if asked.context_layer is not None and card.context_layer == asked.context_layer:
         values["layer"] = 1.0
     if asked.is_of_first_mode(card):
@@ -110,14 +108,6 @@ def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str 
 def holds(card: Card, question: Question) -> bool:
     """True unless the card is a state or an event whose place another one took."""
     return not card.ended and (card.superseded_at is None or card.superseded_at > question.now)
-
-
-def _outcome(card: Card, question: Question) -> float:
-    """1 for an attempt with the outcome that the question asks for, -1 for one with the other outcome."""
-    if question.outcome is None or "attempt" not in card.tags:
-        return 0.0
-    worked = ("worked" in card.tags) - ("failed" in card.tags)
-    return float(worked if question.outcome == "worked" else -worked)
 
 
 def _outside(card: Card, stretch: TimeWindow) -> bool:

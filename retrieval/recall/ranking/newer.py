@@ -35,10 +35,12 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     A turn that repeats a value without a word of change refreshes it.
     """
     # Of two cards of one instant, the card that was made later is the later one.
-    own = sorted(
-        (each for each in found[:COMPARED] if _told_by_user(each.card)),
-        key=lambda each: (each.card.said_at, each.card.card_id.int),
-    )
+    own = sorted(found[:COMPARED], key=lambda each: (each.card.said_at, each.card.card_id.int))
+    own = [
+        each
+        for each in own
+        if each.card.provenance != "assistant_stated" and each.card.kind in ("state", "event")
+    ]
     telling = [
         (place, each) for place, each in enumerate(own) if each.card.episode and asks(each.card.content) < 1
     ]
@@ -51,7 +53,11 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     for place, newer in telling:
         if mends(newer.card.content):
             _mend(newer, own[:place])
-    _follow_the_facts(found, asked)
+    known = {each.card_id: each for each in found}
+    for turn, successor in asked.over.items():
+        # A turn is over when another card superseded its only fact.
+        if turn in known and successor in known:
+            known[turn].is_ended(known[successor], 1.0, surely=True)
     _share_among_turns(own)
 
 
@@ -123,16 +129,6 @@ def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
             return
 
 
-def _follow_the_facts(found: Sequence[Candidate], asked: Asked) -> None:
-    """Notes that a turn is over when another card superseded its only fact."""
-    if not asked.over:
-        return
-    known = {each.card_id: each for each in found}
-    for turn, successor in asked.over.items():
-        if turn in known and successor in known:
-            known[turn].is_ended(known[successor], 1.0, surely=True)
-
-
 def _share_among_turns(own: Sequence[Candidate]) -> None:
     """Gives the cards of a turn what surely ends one of them."""
     ended = {turn: each for each in own if each.surely for turn in each.card.turn_ids}
@@ -150,10 +146,6 @@ def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, fl
     return sum(weights[term] for term in shared) / sum(weights.get(term, 0.0) for term in topic)
 
 
-def _told_by_user(card: Card) -> bool:
-    return card.provenance != "assistant_stated" and card.kind in ("state", "event")
-
-
 def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
     """Returns the keys of the words that name a fact with one value, if the registry does not know it."""
     key = card.concept_key
@@ -163,14 +155,8 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
 
 
 # Most recalls of a user see the same cards as the recall before.
-@lru_cache(maxsize=4096)
-def _changes(text: str) -> bool:
-    return tells_of_a_change(text)
-
-
-@lru_cache(maxsize=4096)
-def _values(text: str) -> frozenset[str]:
-    return values(text)
+_changes = lru_cache(maxsize=4096)(tells_of_a_change)
+_values = lru_cache(maxsize=4096)(values)
 
 
 @lru_cache(maxsize=4096)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
+from operator import itemgetter
 from uuid import UUID
 
 from events.language.concepts import all_concepts
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.candidate import Candidate
-from retrieval.recall.ranking.evidence import RRF_K, Evidence
+from retrieval.recall.ranking.candidate import RRF_K, Candidate, Evidence
 from retrieval.recall.ranking.features import COMMON_CONCEPTS, holds
 from retrieval.recall.ranking.places import Ranking
 
@@ -46,26 +46,21 @@ def overview(cards: Mapping[UUID, Card], question: Question, *, context_layer: s
     told: dict[tuple[str, str], UUID] = {}
     same: dict[UUID, UUID] = {}
     turns: Counter[tuple[str, str | None]] = Counter()
-    placed: list[tuple[int, int, bool, int]] = []
-    kept: list[Card] = []
+    placed: list[tuple[tuple[int, int, bool], Card]] = []
     for card in ordered:
         first = told.setdefault((card.kind, card.content), card.card_id)
         if first != card.card_id:
             same[card.card_id] = first
             continue
-        layer = (card.kind, card.context_layer)
-        turns[layer] += 1
-        other = card.context_layer != context_layer
-        placed.append((_KINDS.index(card.kind), turns[layer], other, len(kept)))
-        kept.append(card)
-    return Ranking(
-        [
-            Candidate(card=kept[number], evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
-            for place, (*_, number) in enumerate(sorted(placed), 1)
-        ],
-        {},
-        same,
-    )
+        turns[card.kind, card.context_layer] += 1
+        turn, other = turns[card.kind, card.context_layer], card.context_layer != context_layer
+        placed.append(((_KINDS.index(card.kind), turn, other), card))
+    cards_in_turn = enumerate((card for _, card in sorted(placed, key=itemgetter(0))), 1)
+    return Ranking([_candidate(card, place) for place, card in cards_in_turn], {}, same)
+
+
+def _candidate(card: Card, place: int) -> Candidate:
+    return Candidate(card=card, evidence=Evidence()).scored({"overview": 1 / (RRF_K + place)})
 
 
 def _importance(card: Card) -> tuple[bool, bool, bool, int, int, float]:

@@ -1,9 +1,4 @@
-"""The places of an answer: the scores of the line, and what is promised whatever the scores are.
-
-Promised: a card that another one superseded or perhaps ended stands below it; the cards of a turn have one place;
-repeated words stand once; several conversations are heard before one is heard again, when a message tells several
-things; a list shows different members before it repeats one.
-"""
+"""The places of an answer: the scores of the line, and what is promised whatever the scores are."""
 
 from __future__ import annotations
 
@@ -17,8 +12,7 @@ from uuid import UUID
 
 from projectors.cards.card import Card
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, by_score, by_votes
-from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.candidate import Candidate, Evidence, by_score, by_votes
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.newer import compare
@@ -27,6 +21,7 @@ YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
 _NEAR = 0.5  # of a score unit: a newer card this far below an older one may still have ended it
 _FORMULA = 1.0
+_BELOW = 0.001  # of a score unit
 _ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
 _YIELDS = 0.25  # of the votes of an episode: a card with less leaves it the lead
 _READ = 600  # the characters of a card that are compared
@@ -63,21 +58,15 @@ def candidates_of(
     if asked.about_now:
         compare(found, asked)
     # What ends a card answers in its place, so it is as near to the question.
-    own = {each: each.evidence for each in found if each.surely}
-    for older, told in own.items():
-        if older.ended_by is not None:
-            older.ended_by.evidence = older.ended_by.evidence.joined(told)
+    for by, told in [(each.ended_by, each.evidence) for each in found if each.ended_by and each.surely]:
+        by.evidence = by.evidence.joined(told)
     latest = _latest(found, asked) if asked.question.last else {}
     seeds = {each.evidence.seed for each in found}
-    empty = {each.card_id: asked.empty(each) for each in found if each.card_id in seeds} if seeds else {}
+    empty: dict[UUID | None, float] = {
+        each.card_id: asked.empty(each) for each in found if each.card_id in seeds
+    }
     for each in found:
-        seed = each.evidence.seed
-        each.features = features_of(
-            each,
-            asked,
-            latest=latest.get(each, 0.0),
-            beside_empty=0.0 if seed is None else empty.get(seed, 0.0),
-        )
+        each.features = features_of(each, asked, latest.get(each, 0.0), empty.get(each.evidence.seed, 0.0))
     return found
 
 
@@ -115,10 +104,10 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
     """Returns the places of the candidates, whose features are known."""
     for each in found:
         each.scored(model.contributions(each.features))
-    ended = {
-        each: each.ended_by
+    newer = {
+        each.card_id: by.card_id
         for each in found
-        if each.ended_by is not None and (each.surely or each.ended_by.score >= each.score - _NEAR)
+        if (by := each.ended_by) is not None and (each.surely or by.score >= each.score - _NEAR)
     }
     kept, same = distinct(sorted(found, key=by_score))
     places, beside = by_turn(kept)
@@ -129,12 +118,9 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
         members = asked.members(found)
         told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
         places = spread(places, lambda each: [member for member in members if member <= told[each]])
-    return Ranking(
-        places,
-        {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()},
-        same,
-        {each.card_id: by.card_id for each, by in ended.items()},
-    )
+    places = below_the_users_words(places, asked)
+    ids = {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()}
+    return Ranking(places, ids, same, newer)
 
 
 def distinct(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[UUID, UUID]]:
@@ -191,7 +177,7 @@ def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candida
     for best, others in groups.items():
         lead = best
         if best.card.episode:
-            near = (each for each in others if each.votes >= _YIELDS * best.votes)
+            near = (each for each in others if each.evidence.votes >= _YIELDS * best.evidence.votes)
             lead = next((each for each in near if _says_more(each.card, than=best.card)), best)
             if lead is not best:
                 lead.add("the turn's words", best.score - lead.score)
@@ -224,6 +210,19 @@ def below_the_newer(
         ordered.remove(place)
         ordered.insert(ordered.index(ender) + 1, place)
     return ordered
+
+
+def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+    """Returns the places with those that yield behind all others, if the user said any of these."""
+    late = [place for place in places if asked.yields(place.card)]
+    own = [place for place in places if place not in late]
+    if not late or not any(place.card.provenance == "user_stated" for place in own):
+        return list(places)
+    last = min(place.score for place in own)
+    for place in late:
+        if place.score >= last:
+            place.add("the user's own words", last - _BELOW - place.score)
+    return [*own, *late]
 
 
 def spread(

@@ -36,8 +36,7 @@ from projectors.embedding.embedder import DEFAULT_MODEL
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.ranking.asked import Asked as Common
-from retrieval.recall.ranking.candidate import Candidate
-from retrieval.recall.ranking.evidence import Evidence
+from retrieval.recall.ranking.candidate import Candidate, Evidence
 from retrieval.recall.ranking.linear import VERSION, Linear, shipped
 from retrieval.recall.ranking.places import candidates_of, ranked
 from retrieval.recall.recall import Ask, asked_for

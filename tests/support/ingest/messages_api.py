@@ -258,10 +258,18 @@ def _error(kind: str, message: str) -> bytes:
 
 
 def turns_in(question: str) -> list[tuple[dict[str, str], str]]:
-    """Returns the turns that a prompt asks about: attributes and words. No words of a user can look like a turn."""
+    """Returns the turns that a prompt asks about: attributes and words. No words of a user can look like a turn.
+
+    A turn without a role is of the user, and one without an instant is of the current time.
+    """
+    clock = re.search(r"<current_time>([^ <]+)", question)
+    unsaid = {"role": "user", "said_at": clock[1] if clock else "2026-05-08T16:44:10+08:00"}
     [asked] = re.findall(r"<turns>\n(.*)\n</turns>", question, re.DOTALL)
     found = [
-        ({name: html.unescape(text) for name, text in _ATTRIBUTE.findall(head)}, html.unescape(words))
+        (
+            unsaid | {name: html.unescape(text) for name, text in _ATTRIBUTE.findall(head)},
+            html.unescape(words),
+        )
         for head, words in _TURN.findall(asked)
     ]
     assert _TURN.sub("", asked).strip() == "", "something is between the turns"

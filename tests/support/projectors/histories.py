@@ -34,7 +34,7 @@ SKILLS = ("Rust", "Ruby", "Go")
 TITLES = ("JWT", "JSON Web Token", "token", "OAuth")
 
 
-STATUSES: tuple[EventStatus, ...] = ("happened", "planned", "planned", "cancelled", "corrected")
+STATUSES: tuple[EventStatus, ...] = ("happened", "planned", "planned", "wished", "cancelled", "corrected")
 
 
 PREDICATES: tuple[Predicate, ...] = ("update", "state_change", "expands", "related_to", "retracts")

@@ -87,6 +87,15 @@ ALIKE = tuple(
         "marry married marriage wedding",
         "exam test",
         "movie movies film films",
+        *(
+            "monday mon",
+            "tuesday tue tues",
+            "wednesday wed",
+            "thursday thu thur thurs",
+            "friday fri",
+            "saturday sat",
+        ),
+        "sunday sun",
     )
 )
 ALIKE_CJK = tuple(
@@ -163,6 +172,7 @@ ORDINARY = re.compile(
 """Words that begin with a character of a surname and are no names."""
 _NO_MORE = r"(?:n't|\b(?:no|not|never|without|stopped|quit|gave up|cut out|avoid)\b)[^.!?]{0,25}"
 _NO_MORE_CJK = "(?:不|没|戒|从不|不再)"
+_FISH = r"\b(?:fish|seafood|salmon|tuna|sushi|shrimps?|prawns?)\b"
 MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
     (word_set(values), re.compile(said))
     for values, said in (
@@ -177,6 +187,19 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
             rf"|不吃(?:任何)?动物(?:性食)?",
         ),
         (
+            "pescatarian pescetarian 鱼素 海鲜素",
+            rf"{_NO_MORE}\bmeat\b(?=.*{_FISH})|{_FISH}(?=.*{_NO_MORE}\bmeat\b)"
+            rf"|不(?:再)?吃(?:肉|荤)(?=.*(?:鱼|海鲜))",
+        ),
+        (
+            "lactose intolerant 乳糖不耐",
+            r"\b(?:can't|cannot) (?:digest|tolerate) (?:milk|dairy|lactose)\b|喝(?:牛)?奶.{0,4}拉肚子",
+        ),
+        (
+            "gluten free gluten-free coeliac celiac 无麸质",
+            rf"{_NO_MORE}\b(?:gluten|wheat)\b|不(?:能|再)?吃麸质",
+        ),
+        (
             "non smoker nonsmoker non-smoker 不抽烟 不吸烟 戒烟",
             rf"{_NO_MORE}\bsmok(?:e|es|ing|ed)\b|\bsmoke[- ]?free\b|{_NO_MORE_CJK}(?:再)?(?:抽|吸)?烟",
         ),
@@ -189,6 +212,13 @@ MEANINGS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
             r"\b(?:my (?:wife|husband|spouse)|the (?:missus|wife))\b"
             r"|\b(?:we|i) (?:got|were|are|am|'m|'re) (?:just )?married\b"
             r"|我(?:的)?(?:老婆|老公|太太|先生|妻子|丈夫)|结婚了",
+        ),
+        ("divorced 离婚 离异", r"\bmy ex-?\s?(?:wife|husband)\b|前(?:妻|夫)"),
+        ("widow widower widowed 丧偶", r"\bmy late (?:wife|husband)\b|(?:老婆|老公|太太|先生|妻子|丈夫)过世"),
+        ("pregnant 怀孕", r"\bexpecting (?:a|our|my) (?:\w+ )?(?:baby|child)\b|有(?:了)?身孕"),
+        (
+            "insomnia 失眠",
+            r"\b(?:can't|cannot|hardly|unable to|trouble) (?:fall(?:ing)? )?(?:a?sleep)|睡不着",
         ),
         (
             "unemployed jobless 失业 待业",

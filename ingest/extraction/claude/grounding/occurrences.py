@@ -12,7 +12,14 @@ from events.language.terms import analyse
 from events.types.cards import EventNoted, EventStatus, StateAsserted
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
-from ingest.extraction.claude.grounding.spoken import LESS_SURE, SURE, content_of, entity_of, origin_of
+from ingest.extraction.claude.grounding.spoken import (
+    LESS_SURE,
+    SURE,
+    content_of,
+    entity_of,
+    ground,
+    origin_of,
+)
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
 from ingest.extraction.episodes import judging
@@ -42,6 +49,10 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     Words of an earlier event that nobody said, an unknown label and an unknown participant are left out and counted.
     An event whose time begins after it was said is planned, whatever the model says.
     """
+    return ground(found.content, quote, lambda each: _ground(found, each, labels))
+
+
+def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedEvent | None:
     turn = quote.turn
     entity = entity_of(found.entity, turn)
     target = labels.plan(found.replaces)
@@ -56,17 +67,19 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
     content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
-    time = quote.when(found.occurred_at_hint, ahead=found.status == "planned")
+    time = quote.when(found.occurred_at_hint, ahead=found.status in ("planned", "wished"))
     start = time.moment.start if time.moment is not None else None
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
         status = "planned"
+    elif status == "happened" and found.slip:
+        status = "corrected"
     topics = found.topics or judging.read(quote.span.text).topics
     card = EventNoted(
         content=content,
         entity=entity,
         tags=tuple(topic.lower() for topic in topics[:4]),
-        origin=origin_of(turn, quote.span),
+        origin=origin_of(turn, quote.span, quote.turn_ids),
         occurred_at=start or turn.said_at,
         occurred_until=_until(time, start or turn.said_at),
         occurred_at_hint=found.occurred_at_hint,
@@ -80,6 +93,7 @@ def ground_event(found: EventFound, quote: QuoteInContext, labels: KnownLabels) 
         replaces=replaces,
         replaces_event=target.event_id if target is not None else None,
         participants=participants,
+        corrects=found.slip and status == "planned",
         confidence=SURE if time.sure else LESS_SURE,
     )
     return GroundedEvent(
@@ -97,7 +111,7 @@ def _until(time: SpokenTime, begin: datetime) -> datetime | None:
 def _replaced(found: EventFound, evidence: Evidence, plan: str | None) -> tuple[str | None, int]:
     """Returns the words that name the earlier event, and 1 when these words are refused."""
     words = found.replaces
-    if words is None or found.status == "happened":
+    if words is None:
         return None, 0
     if plan is not None:
         return plan, 0
@@ -125,7 +139,7 @@ def _participants(
 
 def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> list[GroundedEvent]:
     """Returns the corrected events that a model left out: each event that tells a value that a state takes back."""
-    if any(event.card.status == "corrected" for event in events):
+    if any(event.card.status == "corrected" or event.card.corrects for event in events):
         return []
     return [
         GroundedEvent(
@@ -133,7 +147,8 @@ def mended(events: Sequence[GroundedEvent], states: Sequence[StateAsserted]) -> 
                 event.card,
                 content=event.card.content.replace(state.replaces, state.value),
                 origin=state.origin,
-                status="corrected",
+                status="planned" if event.card.status == "planned" else "corrected",
+                corrects=event.card.status == "planned",
                 replaces=event.card.content,
                 replaces_event=None,
                 confidence=LESS_SURE,

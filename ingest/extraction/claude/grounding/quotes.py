@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from html import unescape
@@ -23,6 +24,7 @@ _LATIN = re.compile(r"[A-Za-z0-9]{2}")  # Two letters of one word.
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
 _BEFORE = 2_000  # Characters before a sentence in which a word that points back may find its meaning.
 _AROUND = 6_000  # Characters to either side in which a name may have been said.
+_LATER = 3  # Later turns of the speaker that may name what the quote is about.
 _QUESTION = re.compile(r"[^.!?。！？\n]*[?？]")
 
 
@@ -88,7 +90,10 @@ class SpokenTime:
 
 
 class QuoteInContext:
-    """A quote in its turn, with the words around it. ``turns`` are all turns; ``batch`` is the first that is read."""
+    """A quote in its turn, with the words around it. ``turns`` are all turns; ``batch`` is the first that is read.
+
+    ``turn_ids`` are the turns that the card rests on: that of the quote, and perhaps a later one.
+    """
 
     def __init__(
         self, turns: Sequence[TurnWords], batch: int, index: int, span: SourceSpan, shown: str = ""
@@ -96,6 +101,7 @@ class QuoteInContext:
         """``shown`` are the words of the known facts and plans that the prompt showed."""
         self.words = turns[index]
         self.turn = self.words.turn
+        self.turn_ids: tuple[str, ...] = (self.turn.turn_id,)
         self.span = span
         begin, end = sentence(self.words.trusted, span.start, span.end)
         self.begin = begin
@@ -113,6 +119,20 @@ class QuoteInContext:
         others = [place for place in range(batch, len(turns)) if place != index]
         others.sort(key=lambda place: (not same_speaker(turns[place].turn, self.turn), abs(place - index)))
         self._nearby = [turns[place] for place in others if turns[place].turn.role == "user"]
+        own = [one for one in turns[index + 1 :] if same_speaker(one.turn, self.turn)]
+        self._later = own[:_LATER]
+
+    def with_later_turns(self) -> Iterator[QuoteInContext]:
+        """Yields the quote with each of the next turns of its speaker as if these words came before it.
+
+        "I adopted one! … The puppy sleeps now": a card of the first turn may name the puppy. It rests on both turns.
+        """
+        for words in self._later:
+            both = copy(self)
+            both._before = f"{self._before}\n{words.trusted}"
+            both._context = f"{self._context}\n{words.trusted}"
+            both.turn_ids = (*self.turn_ids, words.turn.turn_id)
+            yield both
 
     def evidence(self, *, back: bool = False, known: str = "") -> Evidence:
         """Returns the evidence for a state or an event: the sentence of the quote, and the words ``known``.

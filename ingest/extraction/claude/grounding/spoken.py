@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import normalise_entity
-from events.types.cards import CardOrigin, SourceSpan
+from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
 from events.types.turn_contract import clock_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
@@ -31,6 +34,27 @@ def content_of(
     return spoken if verdict == "borne" else quote.sentence or quote.span.text
 
 
+class Grounded(Protocol):
+    """A grounded card."""
+
+    @property
+    def card(self) -> StateAsserted | EventNoted: ...
+
+
+_G = TypeVar("_G", bound=Grounded)
+
+
+def ground(content: str, quote: QuoteInContext, attempt: Callable[[QuoteInContext], _G | None]) -> _G | None:
+    """Returns what ``attempt`` makes of a quote, alone or with one later turn when that bears out ``content``."""
+    alone = attempt(quote)
+    if alone is None or alone.card.content != as_spoken(content, quote.turn):
+        for both in quote.with_later_turns():
+            found = attempt(both)
+            if found is not None and found.card.content == as_spoken(content, quote.turn):
+                return found
+    return alone
+
+
 def owner_of(turn: TurnRecorded) -> str:
     """Returns the name of the speaker of a turn."""
     return turn.speaker or ("assistant" if turn.role == "assistant" else "user")
@@ -41,12 +65,12 @@ def entity_of(name: str, turn: TurnRecorded) -> str:
     return owner_of(turn) if normalise_entity(name) == "user" else name.strip()
 
 
-def origin_of(turn: TurnRecorded, span: SourceSpan) -> CardOrigin:
-    """Returns the origin of a card that rests on ``span`` of ``turn``."""
+def origin_of(turn: TurnRecorded, span: SourceSpan, turn_ids: tuple[str, ...] = ()) -> CardOrigin:
+    """Returns the origin of a card that rests on ``span`` of ``turn``, and on all of ``turn_ids`` if there are more."""
     return CardOrigin(
         project_id=turn.project_id,
         session_id=turn.session_id,
-        turn_ids=(turn.turn_id,),
+        turn_ids=turn_ids or (turn.turn_id,),
         said_at=turn.said_at,
         source_span=span,
         provenance="assistant_stated" if turn.role == "assistant" else "user_stated",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from events.language import timex
-from events.language.chinese_script import to_simplified
+from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import (
     Concept,
     canonical_key,
@@ -18,7 +18,7 @@ from events.language.concepts import (
     normalise_value,
 )
 from events.language.values import word_set
-from events.types.cards import StateAsserted
+from events.types.cards import Cardinality, StateAsserted
 from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
@@ -30,6 +30,7 @@ from ingest.extraction.claude.grounding.spoken import (
     as_spoken,
     content_of,
     entity_of,
+    ground,
     origin_of,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
@@ -39,6 +40,13 @@ from ingest.extraction.extractor_port import Relation
 from ingest.extraction.known_cards import KnownFact
 from ingest.extraction.rules.moments import Moment
 
+_DETAIL = "_detail"
+_LONGEST_DETAIL = 200  # Characters.
+# Since when, for how long, how often.
+_HOW_OFTEN = re.compile(
+    r"\b(?:since|every|each|daily|weekly|once|twice|(?:times|days|hours) an?|for (?:\w+ ){1,2}(?:year|month)s?)\b"
+    r"|每[天日周週月年個个]|[一二兩两三四五六七八九十\d][次趟]|[一二兩两三四五六七八九十\d][年個个]月?[了來来]|從小|从小"
+)
 _YES_OR_NO = frozenset(("yes", "no"))
 # Facts whose value is a time.
 _TIMES = frozenset(("birthday", "deadline", "release_date", "milestone"))
@@ -66,12 +74,22 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
     """Returns the state that the words bear out, or None.
 
     A label of a known fact about the same entity gives key and value. Any other label, and a mistaken value that nobody
-    said, is left out and counted.
+    said, is left out and counted. What is said again with something new is a detail: a card of its own that expands the
+    known fact.
     """
+    return ground(found.content, quote, lambda each: _ground(found, each, labels))
+
+
+def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> GroundedState | None:
     turn = quote.turn
     entity = entity_of(found.entity, turn)
-    relations, same, refused = _relations(found, entity, turn, labels)
+    relations, same, expanded, refused = _relations(found, entity, quote, labels)
     key = same.concept_key if same is not None else key_of(found.concept_key, entity)
+    again = expanded is not None and labels.fact(found.expands) is not expanded
+    if again:
+        found = replace(found, value=found.occurred_at_hint or quote.span.text[:_LONGEST_DETAIL])
+    if expanded is not None and (again or key == canonical_key(expanded.concept_key)):
+        key = f"{canonical_key(expanded.concept_key)}{_DETAIL}"
     if same is None and found.statement == "ended":
         same = _ending(entity, key, found.value, labels)
     entity = same.entity if same is not None else entity
@@ -110,9 +128,9 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
         entity=entity,
         concept_key=key,
         value=value,
-        cardinality=default_cardinality(key) if known is not None else found.cardinality,
+        cardinality=default_cardinality(key) if known is not None else _cardinality(found, key, value, quote),
         tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
-        origin=origin_of(turn, quote.span),
+        origin=origin_of(turn, quote.span, quote.turn_ids),
         effective_at=point or turn.said_at,
         statement=found.statement,
         replaces=replaces,
@@ -133,19 +151,45 @@ def ground_state(found: StateFound, quote: QuoteInContext, labels: KnownLabels) 
 
 
 def _relations(
-    found: StateFound, entity: str, turn: TurnRecorded, labels: KnownLabels
-) -> tuple[tuple[tuple[Relation, UUID], ...], KnownFact | None, int]:
-    """Returns the relations to known facts, the fact that says the same, and the number of refused labels."""
-    relations: list[tuple[Relation, UUID]] = []
-    same: KnownFact | None = None
+    found: StateFound, entity: str, quote: QuoteInContext, labels: KnownLabels
+) -> tuple[tuple[tuple[Relation, UUID], ...], KnownFact | None, KnownFact | None, int]:
+    """Returns the relations, the fact that is said again, the fact that gets a detail, and the refused labels."""
+    facts: dict[Relation, KnownFact] = {}
     given: tuple[tuple[Relation, str | None], ...] = (("same_as", found.same_as), ("expands", found.expands))
     for relation, label in given:
         fact = labels.fact(label)
-        if fact is not None and _one_entity(fact.entity, entity, turn):
-            relations.append((relation, fact.event_id))
-            same = fact if relation == "same_as" else same
-    wanted = sum(label is not None for _, label in given)
-    return tuple(relations), same, wanted - len(relations)
+        if fact is not None and _one_entity(fact.entity, entity, quote.turn):
+            facts["expands" if relation == "same_as" and _adds(found, fact, quote) else relation] = fact
+    refused = sum(label is not None and labels.fact(label) not in facts.values() for _, label in given)
+    relations = tuple((relation, fact.event_id) for relation, fact in facts.items())
+    return relations, facts.get("same_as"), facts.get("expands"), refused
+
+
+def _adds(found: StateFound, fact: KnownFact, quote: QuoteInContext) -> bool:
+    """Returns True when the words tell since when or how often the known fact is true."""
+    told = f"{found.occurred_at_hint or ''} {found.content}"
+    return found.statement == "asserted" and any(
+        quote.words.says(often[0]) and often[0] not in fact.value.casefold()
+        for often in _HOW_OFTEN.finditer(told.casefold())
+    )
+
+
+def _cardinality(found: StateFound, key: str, value: str, quote: QuoteInContext) -> Cardinality:
+    """Returns the cardinality of a key that is not registered.
+
+    A new value replaces the old one when the words announce it, or when the value is a name, a number, a time or a
+    single word. Two descriptions ("reducing soda", "living healthier") are both true.
+    """
+    if key.endswith(_DETAIL):
+        return "multi_value"
+    exclusive = (
+        found.statement != "asserted"
+        or found.announced
+        or any(letter.isdigit() or letter.isupper() for letter in value)
+        or (len(value.split()) < 2 and len(value) <= (4 if has_cjk(value) else len(value)))
+        or _is_time(value, quote)
+    )
+    return found.cardinality if exclusive else "multi_value"
 
 
 def _one_entity(one: str, other: str, turn: TurnRecorded) -> bool:

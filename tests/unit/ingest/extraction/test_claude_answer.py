@@ -283,7 +283,7 @@ def test_an_answer_in_the_right_shape_has_no_faults() -> None:
         ({"turn": True}, "states[0].turn is True, not of type integer"),
         ({"turn": 0}, "states[0].turn is 0; use 1 to"),
         ({"quote": None}, "states[0].quote is missing"),
-        ({"quote": "  "}, "states[0].quote is empty"),
+        ({"quote": "  "}, "states[0].quote is missing"),
         ({"value": ["Rex"]}, "states[0].value is ['Rex'], not of type string"),
         ({"value": "a\0b"}, "states[0].value holds a NUL"),
         ({"value": "\ud800"}, "states[0].value holds a NUL or half a character"),
@@ -312,7 +312,7 @@ PLANNED: dict[str, Any] = {
     [
         (
             {"status": "postponed"},
-            "events[0].status is 'postponed'; use one of happened, planned, cancelled, corrected",
+            "events[0].status is 'postponed'; use one of happened, planned, wished, cancelled",
         ),
         ({"status": ["planned"]}, "events[0].status is ['planned'], not of type string"),
         ({"replaces": 3}, "events[0].replaces is 3, not of type string"),

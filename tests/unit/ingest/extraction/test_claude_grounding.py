@@ -151,6 +151,125 @@ def test_a_plan_given_as_a_state_is_an_event() -> None:
     assert (card.status, card.content, card.time_resolved) == ("planned", "Sails to Elba", True)
 
 
+def test_a_value_of_the_list_is_derived_and_no_other() -> None:
+    words = "I don't eat meat, but I never gave up fish."
+    derived = [
+        state(words, value, content=f"Is {value}", concept_key="diet")
+        for value in ("pescatarian", "fruitarian")
+    ]
+    found = grounded([said(words)], states=derived)
+    assert ([card.value for card in states(found)], found.refused) == (["pescatarian"], 1)
+
+
+def test_a_noun_of_a_later_turn_of_the_speaker_counts_and_the_card_rests_on_both_turns() -> None:
+    puppy = state("I finally adopted one", "puppy", content="Adopted a puppy", concept_key="pet")
+    turns = [
+        said("I finally adopted one!", 1),
+        said("Nice!", 2, role="assistant"),
+        said("The puppy sleeps.", 3),
+    ]
+    [card] = states(grounded(turns, states=[puppy]))
+    assert (card.content, card.origin.turn_ids) == ("Adopted a puppy", ("t1", "t3"))
+    other = [turns[0], said("My puppy sleeps.", 2, speaker="Leo")]
+    assert grounded(other, states=[puppy]).refused == 1
+
+
+def test_a_name_of_a_later_turn_does_not_cost_the_content_of_a_trip() -> None:
+    turns = [said("We camped last weekend.", 1, speaker="Vera"), said("Wow, where?", 2, speaker="Leo")]
+    turns.append(said("In the Rockies!", 3, speaker="Vera"))
+    content = "Vera camped in the Rockies"
+    trip = event("We camped last weekend", content=content, occurred_at_hint="last weekend")
+    [card] = events(grounded(turns, events=[trip]))
+    assert (card.content, card.time_resolved, card.origin.turn_ids) == (content, True, ("t1", "t3"))
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "value"),
+    [
+        ("I paint watercolours every Tuesday.", "Paints watercolours every Tuesday", "every Tuesday"),
+        ("我每週二都去畫水彩", "每週二畫水彩", "我每週二都去畫水彩"),
+    ],
+)
+def test_what_is_said_again_with_something_new_is_kept_as_a_detail(
+    text: str, content: str, value: str
+) -> None:
+    hint = {"occurred_at_hint": "every Tuesday"} if "Tuesday" in text else {}
+    again = state(text, "painting", content=content, concept_key="hobby", same_as="F1", **hint)
+    found = grounded([said(text)], states=[again])
+    [card] = states(found)
+    assert (card.concept_key, card.value, card.cardinality) == ("hobby_detail", value, "multi_value")
+    assert [link.predicate for link in found.links] == ["expands"]
+
+
+@pytest.mark.parametrize(
+    ("value", "announced", "cardinality"),
+    [
+        ("living healthier", False, "multi_value"),
+        ("living healthier", True, "single_value"),
+        ("healthy", False, "single_value"),
+        ("gate 12", False, "single_value"),
+        ("活得更健康", False, "multi_value"),
+    ],
+)
+def test_a_description_replaces_another_only_when_the_words_announce_it(
+    value: str, announced: bool, cardinality: str
+) -> None:
+    text = f"我現在{value}" if value == "活得更健康" else f"These days: {value}"
+    found = state(text, value, content=text, concept_key="lifestyle", announced=announced)
+    [card] = states(grounded([said(text)], states=[found]))
+    assert card.cardinality == cardinality
+
+
+def test_what_happened_closes_the_plan_of_its_label() -> None:
+    went = event("We saw Ghent", content="Saw Ghent", replaces="P1")
+    [card] = events(grounded([said("We saw Ghent at last.")], events=[went]))
+    assert (card.status, card.replaces_event) == ("happened", UUID(int=9))
+
+
+def test_a_wish_is_an_event_that_is_wished_and_never_a_state() -> None:
+    words = "I want to sail to Elba next year."
+    wish = event(words, content="Wants to sail to Elba", status="wished", occurred_at_hint="next year")
+    goal = state(words, "sail to Elba", content="Wants to sail to Elba one day", concept_key="goal")
+    found = grounded([said(words)], events=[wish], states=[goal])
+    assert ([card.status for card in events(found)], found.refused) == (["wished"], 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "corrects"),
+    [
+        ({"status": "planned", "slip": True}, "planned", True),
+        ({"status": "happened", "slip": True}, "corrected", False),
+        ({"status": "corrected"}, "corrected", False),
+    ],
+)
+def test_a_slip_is_corrected_and_may_be_planned(given: dict[str, Any], status: str, corrects: bool) -> None:
+    text = "Sorry, we visit Bruges, not Ghent."
+    right = event(text, content="Visits Bruges", replaces="P1", **given)
+    [card] = events(grounded([said(text)], events=[right]))
+    assert (card.status, card.corrects, card.replaces_event) == (status, corrects, UUID(int=9))
+
+
+def test_of_a_bad_answer_the_good_cards_are_kept() -> None:
+    turns = [said("I painted again with Vera today.", 1), said("Ghent was lovely.", 2)]
+    good = event("I painted again", content="Painted again with Vera", participants=["Vera"])
+    bad = [
+        event("I painted again with Vera today. Ghent was lovely.", content="Painted in Ghent"),
+        event("Ghent was lovely", turn=2, content="Gent war wunderschön und teuer"),
+        event("Ghent was lovely", turn=2, content="根特很美"),
+        event("Ghent was lovely", turn=2, content="Ghent was lovely", replaces="P4"),
+    ]
+    found = grounded(turns, events=[good, *bad])
+    assert [card.content for card in events(found)] == ["Painted again with Vera", "Ghent was lovely"]
+    assert all(card.replaces_event is None for card in events(found))
+    assert found.refused == 3
+    assert found.reasons == (
+        "event of turn 1: nobody said the quote", "event of turn 2: the words do not bear it out",
+    )  # fmt: skip
+    crowd = answer_of({"events": [good | {"participants": [f"P{number}" for number in range(1000)]}, good]})
+    assert (len(crowd.events), crowd.faulty) == (1, 1)
+    assert "write at most" in crowd.faults[0]
+
+
 EXAMPLES = re.findall(r"<example>(.*?)</example>", prompt.system(), re.DOTALL)
 
 

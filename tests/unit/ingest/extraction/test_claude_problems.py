@@ -73,9 +73,22 @@ def test_an_outcome_that_nobody_said_is_left_out() -> None:
     assert tried.outcome is None
 
 
-def test_assistants_and_other_speakers_have_no_problem_of_the_user() -> None:
+def test_an_assistant_has_no_problem_and_a_speaker_with_a_name_has_their_own() -> None:
     assert read(SLEEP, TRIED, role="assistant").problems == ()
-    assert read(SLEEP, TRIED, speaker="Nora").problems == ()
+    [tried] = read(SLEEP, TRIED, speaker="Nora").problems
+    assert isinstance(tried, ProblemAttempted)
+    assert tried.problem == "Nora's insomnia"
+    gone = {"turn": 1, "quote": "我的背痛好了", "step": "closed", "problem": "背痛"}
+    [closed] = read("我的背痛好了", gone, speaker="小美").problems
+    assert isinstance(closed, ProblemClosed)
+    assert closed.problem == "小美的背痛"
+
+
+def test_the_problem_of_one_speaker_is_not_closed_by_another() -> None:
+    said = SessionBatch((turn("My insomnia is back.", speaker="Nora"), turn("It is gone!", speaker="Piet")))
+    closed = {"turn": 2, "quote": "It is gone", "step": "closed", "problem": "insomnia"}
+    found = ground_cards(answer_of({"problems": [closed]}), said)
+    assert (found.problems, found.refused) == ((), 1)
 
 
 @pytest.mark.parametrize(

@@ -156,11 +156,48 @@ def test_a_moved_plan_and_a_correction_name_what_they_replace(status: str) -> No
     assert target(linked([new], known)[0]) == UUID(int=1)
 
 
-def test_what_happened_replaces_nothing_and_a_given_target_stays() -> None:
+def test_what_happened_closes_its_plan_and_no_other_event() -> None:
+    known = known_of(planned("Starts PT", 1), planned("Walked with Ivo", 2, status="happened"))
+    helped = planned("PT helped", 3, status="happened", replaces="PT")
+    walked = planned("Walked again", 4, status="happened", replaces="walked with Ivo")
+    assert [target(each) for each in linked([helped, walked], known)] == [UUID(int=1), None]
+    assert known_of(planned("Starts PT", 1), linked([helped], known)[0]).plans == ()
+
+
+def test_a_wish_is_no_plan_and_is_carried_out() -> None:
+    known = known_of(planned("Wants to see Oslo", 1, status="wished", on=20))
+    assert known.plans == ()
+    went = planned("Saw Oslo", 2, status="happened", replaces="see Oslo")
+    assert target(linked([went], known)[0]) == UUID(int=1)
+
+
+def test_a_plan_may_be_corrected_and_stays_a_plan() -> None:
+    wrong = planned("Dinner with Nora", 1, on=12)
+    right = planned("Dinner with Tom", 2, on=12, corrects=True, replaces="dinner with Nora")
+    made = linked([right], known_of(wrong))
+    assert target(made[0]) == UUID(int=1)
+    [plan] = known_of(wrong, *made).plans
+    assert plan.content == "Dinner with Tom"
+
+
+def test_a_plan_that_two_batches_of_a_session_tell_is_one_plan() -> None:
+    first = planned("Sails to Elba with Petra", 1, on=20)
+    known = known_of(first)
+    again = planned("Sails to Elba with Petra", 2, on=20)
+    others = [
+        planned("Sails to Elba with Petra", 3, on=27),
+        planned("Sails to Elba with Petra", 4, on=20, entity="Leo"),
+        planned("Buys paint", 5, on=20),
+        planned("Sails to Elba with Petra", 6),
+    ]
+    assert [target(each) for each in linked([again, *others], known)] == [UUID(int=1), None, None, None, None]
+    assert [plan.event_id for plan in known_of(first, *linked([again], known)).plans] == [UUID(int=2)]
+
+
+def test_a_given_target_stays() -> None:
     known = known_of(planned("Dinner with Nora", 1, on=12))
-    happened = planned("Dinner with Nora", 2, status="happened", replaces="the dinner")
     given_target = off("Off", "the dinner", replaces_event=UUID(int=9))
-    assert [target(each) for each in linked([happened, given_target], known)] == [None, UUID(int=9)]
+    assert target(linked([given_target], known)[0]) == UUID(int=9)
 
 
 def test_a_plan_that_was_replaced_already_is_no_target() -> None:

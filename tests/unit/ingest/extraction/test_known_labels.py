@@ -35,9 +35,9 @@ def labels(*texts: str) -> KnownLabels:
 
 def test_the_card_that_shares_words_with_the_turns_comes_first() -> None:
     shown = labels("I started painting portraits too").facts_text().splitlines()
-    assert shown[0] == "F1 user.hobby = watercolour painting"
-    assert labels("臺南很熱").facts_text().startswith("F1 user.residence = 臺南\n")
-    assert labels("Nora called").facts_text().startswith("F1 Nora.employer = Acme\n")
+    assert shown[0] == "F1 2026-04-18 user.hobby = watercolour painting"
+    assert labels("臺南很熱").facts_text().startswith("F1 2026-04-28 user.residence = 臺南\n")
+    assert labels("Nora called").facts_text().startswith("F1 2026-05-03 Nora.employer = Acme\n")
     assert "Nora" not in labels("I sold the car").facts_text()
 
 
@@ -70,7 +70,7 @@ def test_no_value_can_look_like_another_line_or_an_element(value: str) -> None:
     known = known_of(stated("motto", value))
     text = prompt.question(SessionBatch((said("My motto changed"),), known=known))
     [line] = text.split("<known_facts>\n")[1].split("\n</known_facts>")[0].splitlines()
-    assert line.startswith("F1 user.motto = ")
+    assert line.startswith("F1 2026-05-07 user.motto = ")
     assert "<" not in line
     assert text.count("</known_facts>") == text.count("<turns>") == 1
 

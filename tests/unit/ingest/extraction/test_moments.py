@@ -67,6 +67,23 @@ def test_every_extractor_keeps_the_other_day_that_the_words_may_mean(
         assert found.alternative == (datetime.fromisoformat(other).replace(tzinfo=ROME) if other else None)
 
 
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("I leave on 28 October and come back on the 3rd", "2026-10-28", "2026-11-04"),
+        ("十一月十四號出發，十八號回來", "2026-11-14", "2026-11-19"),
+    ],
+)
+def test_a_hint_of_two_days_is_the_stretch_between_them(text: str, start: str, end: str) -> None:
+    turn = _turn(text)
+    span = SourceSpan(turn_id=turn.turn_id, start=0, end=len(text), text=text)
+    found = moment(text, turn, span, ahead=True)
+    assert found is not None
+    assert found.start is not None
+    assert found.end is not None
+    assert (f"{found.start:%Y-%m-%d}", f"{found.end:%Y-%m-%d}") == (start, end)
+
+
 @pytest.mark.parametrize("hint", ["when I was ten", "十歲那年", "at the age of six"])
 def test_an_age_is_no_time(hint: str) -> None:
     text = f"I broke my arm {hint}."

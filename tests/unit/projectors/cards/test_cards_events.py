@@ -43,7 +43,7 @@ def standing(tables: Tables, one: Event) -> tuple[object, ...]:
         ("cancelled", ("cancelled", day(5), False), "called off: The boat is sold"),
         ("corrected", ("corrected", None, True), "told wrongly before: The boat is sold"),
         ("planned", ("planned", day(5), False), "planned anew: The boat is sold"),
-        ("happened", ("planned", day(5), False), "it happened: The boat is sold"),
+        ("happened", ("happened", day(5), False), "it happened: The boat is sold"),
     ],
 )
 @pytest.mark.parametrize("together", [True, False], ids=["in one batch", "long before"])
@@ -59,6 +59,16 @@ def test_a_newer_event_decides_what_becomes_of_an_earlier_one(
     [edge] = tables.relations.values()
     assert (edge.from_card, edge.to_card, edge.predicate) == (new.event_id, old.event_id, "update")
     assert (edge.reason, edge.implied, edge.event_id) == (reason, True, new.event_id)
+
+
+def test_the_correction_of_a_plan_is_a_plan() -> None:
+    old = trip()
+    right = noted(
+        "We sail to Elba", 5, at=60, position=2, status="planned", corrects=True, replaces_event=old.event_id
+    )
+    tables = tables_of([old, right])
+    assert standing(tables, old) == ("corrected", None, True)
+    assert standing(tables, right) == ("planned", None, False)
 
 
 def test_the_event_said_last_decides_and_the_first_ends_the_earlier_event() -> None:

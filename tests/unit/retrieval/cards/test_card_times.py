@@ -113,6 +113,7 @@ def test_a_stretch_ends_with_its_last_day() -> None:
         ("planned", SAID + DAY - timedelta(seconds=1), "open"),
         ("planned", SAID + DAY, "time passed"),
         ("cancelled", SAID, "off"),
+        ("wished", SAID + DAY, "wish"),
     ],
 )
 def test_a_plan_is_open_until_its_time_has_passed(status: str, now: datetime, plan: str | None) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from events.language.changes import READ
 from projectors.cards.card import StoredCard
 from tests.support.cards import NOW
 from tests.unit.retrieval.recall.test_places import episode, order, rank, state
@@ -207,3 +208,10 @@ def test_texts_of_nothing_but_values_or_change_words_end_nothing_in_another_proj
     ranking = rank("Which tools do I use?", *facts, *hostile)
     assert not ranking.newer
     assert {placed.card_id for placed in ranking.placed} >= {UUID(int=number) for number in range(1, 16)}
+
+
+def test_only_the_beginning_of_a_text_of_the_same_project_is_compared() -> None:
+    fact = state(1, "Reports to Ines", "manager", value="Ines", said_at=EARLIER)
+    assert ended("Who is my boss?", fact, episode(2, "Ines quit", said_at=LATER)) == {1: 2}
+    assert ended("Who is my boss?", fact, episode(2, "hm " * READ + "Ines quit", said_at=LATER)) == {}
+    assert ended("Who is my boss?", fact, episode(2, "Ines quit", said_at=LATER, project_id="theirs")) == {}

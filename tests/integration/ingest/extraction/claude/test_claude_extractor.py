@@ -166,7 +166,7 @@ def test_the_stable_part_comes_first_is_the_same_every_time_and_is_marked_for_th
     assert first["system"][-1]["cache_control"] == {"type": "ephemeral"}
     assert first["tool_choice"] == {"type": "tool", "name": "record_cards"}
     assert "雅婷" not in str(first["system"]) + str(first["tools"])
-    assert "F1 user.residence = Lisbon\nF2 user.pet = Rex\n" in api.requests[0].question
+    assert "F1 2026-05-07 user.residence = Lisbon\nF2 2026-05-07 user.pet = Rex\n" in api.requests[0].question
     assert "Rex" not in api.requests[1].question
     assert other.usage.cache_read_tokens > 0
     assert re.fullmatch(r"claude-\d+-[0-9a-f]{8}", prompt.version())
