@@ -7,12 +7,10 @@ of characters. Cards and questions are folded like terms, so 臺灣 and 台湾 s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from math import ceil
 
-from events.language.terms import GRAMS, RUNS, USERS, fold, is_topic
+from events.language.terms import GRAMS, RUNS, USERS, fold
 
 _WORD = re.compile(r"[^\W_]+")
 _LONGEST = 64
@@ -20,7 +18,13 @@ _LONGEST = 64
 
 def grams(text: str) -> set[str]:
     """Returns the distinct n-grams of a text. A lone character of writing without spaces is an n-gram."""
-    return _grams(text, lambda word: True)
+    found: set[str] = set()
+    for han, unspaced, spaced in RUNS.findall(fold(text)):
+        _add_pairs(found, han or unspaced)
+        if spaced:
+            for word in _WORD.findall(spaced):
+                found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
+    return found
 
 
 def pairs(text: str) -> set[str]:
@@ -28,22 +32,6 @@ def pairs(text: str) -> set[str]:
     found: set[str] = set()
     for han, unspaced, _ in RUNS.findall(fold(text)):
         _add_pairs(found, han or unspaced)
-    return found
-
-
-def question_grams(text: str) -> set[str]:
-    """Returns the n-grams of a question without its stop words. "where is" is similar to too many texts: recall@10 is
-    .46 with stop words and .50 without."""
-    return _grams(text, is_topic)
-
-
-def _grams(text: str, wanted: Callable[[str], bool]) -> set[str]:
-    found: set[str] = set()
-    for han, unspaced, spaced in RUNS.findall(fold(text)):
-        _add_pairs(found, han or unspaced)
-        if spaced:
-            for word in filter(wanted, _WORD.findall(spaced)):
-                found.update(_trigrams(word) if len(word) <= _LONGEST else _cut(word))
     return found
 
 
@@ -83,16 +71,3 @@ def probe_keys(user_id: str, word: str, least: float) -> list[int]:
         wanted = wanted.difference((cut[0], cut[-1], cut[1])[:spare])
     scope = USERS[user_id]
     return sorted({scope ^ GRAMS[gram] for gram in wanted})
-
-
-def similarity(question: AbstractSet[str], text: AbstractSet[str]) -> float:
-    """Returns the similarity of two sets of n-grams, 0 to 1.
-
-    The similarity is the shared part of the question to the power 0.8, times the shared part of the text to the power
-    0.2. The ratio of pg_trgm, shared by union, penalises a long card that answers a short question (recall@10 of .34
-    against .46 in English). With the question's part alone the longest card wins (.21 against .33 in Chinese).
-    """
-    shared = len(question & text)
-    if not shared:
-        return 0.0
-    return float((shared / len(question)) ** 0.8 * (shared / len(text)) ** 0.2)

@@ -175,20 +175,15 @@ def _pairs(run: str) -> list[str]:
     return [run[index : index + 2] for index in range(len(run) - 1)] or [run]
 
 
-def term_key(user_id: str, term: str) -> int:
-    """Returns the key of a term for one user, a signed 32-bit number. The key is the same on every machine and never
-    changes.
+def term_keys(user_id: str, terms: Iterable[str]) -> list[int]:
+    """Returns the keys of the terms for one user, in their order: signed 32-bit numbers. A key is the same on every
+    machine and never changes.
 
     Two terms of a user share a key with probability 2**-32, so a collision among 20,000 words of one user is rare.
     Collisions between users are more frequent. They cost a read of a card that belongs to another user and that the
     owner filter then drops. 64 bits would make the tables a quarter larger and the build of their indexes a fifth
     slower.
     """
-    return USERS[user_id] ^ TERMS[term]
-
-
-def term_keys(user_id: str, terms: Iterable[str]) -> list[int]:
-    """Returns the keys of the terms, in their order."""
     scope = USERS[user_id]
     return [scope ^ TERMS[term] for term in terms]
 

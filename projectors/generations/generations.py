@@ -197,11 +197,8 @@ def blueprint(projector: Projector) -> sql.Composed:
     )
 
 
-def run_step(connection: Connection, schema: str | None, kind: StepKind, number: int) -> None:
-    """Runs one stored script of the projection in ``schema``, with the rights of the owner of the tables.
-
-    None is the schema first on the search path.
-    """
+def run_step(connection: Connection, schema: str, kind: StepKind, number: int) -> None:
+    """Runs one stored script of the projection in ``schema``, with the rights of the owner of the tables."""
     connection.execute(statement(_PACKAGE, "run_step"), {"schema": schema, "kind": kind, "number": number})
 
 

@@ -8,7 +8,7 @@ SELECT log.make_tables(%(schema)s);
 SELECT log.protect_tables(%(schema)s);
 
 -- name: run_step
-SELECT log.run_step(coalesce(%(schema)s::text, current_schema()), %(kind)s, %(number)s);
+SELECT log.run_step(%(schema)s, %(kind)s, %(number)s);
 
 -- name: store_blueprint
 DELETE FROM log.blueprints b WHERE b.projection = {projection}

@@ -12,7 +12,6 @@ from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from projectors.embedding.embedders import is_of_model
 from projectors.generations.generations import Hindrance
-from projectors.vectors import pending
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +49,6 @@ class BlockedSlots:
         rest_s = max(pause_s, took_s * _REST_SHARE)
         self._failures[slot] = _Failure(reason, time.monotonic() + rest_s, pause_s)
         self._well.discard(slot)
-        pending.create(connection)
         connection.execute(statement(_PACKAGE, "block_slot"), {"slot": slot, "reason": reason})
 
     def works(self, connection: Connection, slots: Collection[str]) -> None:
@@ -75,7 +73,7 @@ class BlockedSlots:
     def _forget(self, connection: Connection, slots: Collection[str]) -> None:
         for slot in slots:
             self._failures.pop(slot, None)
-        if slots and pending.is_there(connection):
+        if slots:
             connection.execute(statement(_PACKAGE, "unblock_slots"), {"slots": list(slots)})
 
     @property

@@ -12,7 +12,6 @@ from events.platform.sql import statement
 from events.store.log import event_of, unerased
 from events.types.envelope import Event
 from events.types.erasure import Erased
-from projectors.vectors.tables import complete
 
 _PACKAGE = "projectors.vectors"
 
@@ -34,13 +33,6 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
     return int(row[0])
 
 
-def create(connection: Connection) -> None:
-    """Makes what the generation first on the search path lacks to hold waiting cards."""
-    if not is_there(connection):
-        complete(connection, "pending_table")
-        is_there(connection)
-
-
 def add(
     connection: Connection,
     events: Sequence[Event],
@@ -51,7 +43,6 @@ def add(
 
     ``slots`` are the slots whose embedders fail; None: the cards wait for their turn only. All have the same length.
     """
-    create(connection)
     connection.execute(
         statement(_PACKAGE, "add_pending"),
         {
@@ -70,8 +61,6 @@ def take(connection: Connection, limit: int, without: Collection[str] = ()) -> l
 
     Cards that wait for a slot of ``without`` are left out. A card whose event was erased leaves the list.
     """
-    if not is_there(connection):
-        return []
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             statement(_PACKAGE, "take_pending"), {"limit": limit, "without": list(without)}
@@ -106,20 +95,6 @@ def give_up(connection: Connection, user_id: str, card_id: UUID, reason: str) ->
 
 def left(connection: Connection) -> tuple[int, float | None]:
     """Returns the number of waiting cards of the generation first on the search path, and the oldest age in seconds."""
-    if not is_there(connection):
-        return 0, None
     row = connection.execute(statement(_PACKAGE, "left")).fetchone()
     assert row is not None
     return int(row[0]), row[1]
-
-
-def is_there(connection: Connection) -> bool:
-    """True when the generation first on the search path has a table of waiting cards.
-
-    A table of an older build gets what it lacks.
-    """
-    row = connection.execute(statement(_PACKAGE, "pending_there")).fetchone()
-    there, whole = row if row is not None else (False, False)
-    if there and not whole:
-        complete(connection, "blocked_table")
-    return bool(there)

@@ -31,7 +31,6 @@ from projectors.vectors.blocked import BlockedSlots
 from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of
 from projectors.vectors.slots import Slotted, slotted
 from projectors.vectors.spaces import keep
-from projectors.vectors.tables import TABLES
 from projectors.vectors.words import Worded, card_of, last_of_each_card, passage_of
 
 logger = logging.getLogger(__name__)
@@ -55,7 +54,7 @@ class VectorsProjector(TableProjector):
     name = "vectors"
     package = _PACKAGE
     scripts: ClassVar = {
-        "tables": TABLES,
+        "tables": ("cache_tables", "tables", "pending_table", "reembeddings_table", "spaces_table"),
         "indexes": tuple(f"index_vectors_{dimension}" for dimension in DIMENSIONS),
         "statistics": ("analyze",),
     }
@@ -129,11 +128,9 @@ class VectorsProjector(TableProjector):
         """Deletes the vectors of these events. The vector of a reference is made again from what remains."""
         gone = {"user_id": storage_id, "events": None if event_ids is None else list(event_ids)}
         # The order matters, as in _withdraw.
-        if pending.is_there(connection):
-            connection.execute(statement(_PACKAGE, "forget_pending"), gone)
+        connection.execute(statement(_PACKAGE, "forget_pending"), gone)
         reembedding.hold(connection, [storage_id])
-        if reembedding.is_there(connection):
-            connection.execute(statement(_PACKAGE, "forget_reembeddings"), gone)
+        connection.execute(statement(_PACKAGE, "forget_reembeddings"), gone)
         connection.execute(statement(_PACKAGE, "forget_vectors"), gone)
         if event_ids is not None:
             # The words of a reference come from its last op, and the id of its card from its creation.
@@ -156,9 +153,8 @@ class VectorsProjector(TableProjector):
 
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         found = super().held(connection, storage_id)
-        if pending.is_there(connection):
-            rows = connection.execute(statement(_PACKAGE, "held_pending"), {"user_id": storage_id})
-            found["pending_vectors"] = rows.fetchall()[0][0]
+        rows = connection.execute(statement(_PACKAGE, "held_pending"), {"user_id": storage_id})
+        found["pending_vectors"] = rows.fetchall()[0][0]
         return found
 
     @property
@@ -275,8 +271,7 @@ class VectorsProjector(TableProjector):
         users, cards = [user for user, _ in gone], [card for _, card in gone]
         # The order matters. The first delete waits for a worker that embeds such a card now. The next deletes find
         # its vector.
-        if pending.is_there(connection):
-            pending.remove(connection, users, cards)
+        pending.remove(connection, users, cards)
         reembedding.hold(connection, users)
         for dimension in DIMENSIONS:
             connection.execute(

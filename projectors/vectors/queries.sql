@@ -14,13 +14,6 @@ WITH line AS (
 SELECT name, count(*), sum(hashtextextended(content, 0)), sum(hashtextextended(content, 1))
 FROM content GROUP BY name ORDER BY name;
 
--- name: earlier_models
--- The models of some vectors of a generation that an older build made. It had one embedder a mode.
-SELECT DISTINCT model FROM (
-    (SELECT model FROM card_vectors_384 LIMIT 1000) UNION ALL (SELECT model FROM card_vectors_768 LIMIT 1000)
-    UNION ALL (SELECT model FROM card_vectors_1024 LIMIT 1000)
-) AS some ORDER BY model;
-
 -- name: events_of_cards
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
@@ -30,11 +23,6 @@ JOIN log.events e ON e.partition = own.partition AND e.position = own.position;
 
 -- name: spaces
 SELECT slot, name, fingerprint FROM spaces;
-
--- name: spaces_there
--- A generation of an older build has no such table.
-SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-               WHERE n.nspname = current_schema() AND c.relname = 'spaces');
 
 -- name: waited_for
 SELECT slot FROM unnest(%(slots)s::text[]) AS blocked(slot)
@@ -52,13 +40,6 @@ SELECT count(*) FROM pending_vectors WHERE user_id = %(user_id)s;
 -- name: left
 SELECT count(*), extract(epoch FROM clock_timestamp() - min(recorded_at))::float8
 FROM pending_vectors WHERE failure IS NULL;
-
--- name: pending_there
--- Whether the table of waiting cards exists, and whether that of the failing embedders does. A generation of an older
--- build may have neither, or only the first.
-SELECT bool_or(c.relname = 'pending_vectors'), bool_or(c.relname = 'blocked_slots')
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = current_schema() AND c.relname IN ('pending_vectors', 'blocked_slots');
 
 -- name: pending_up_to
 SELECT count(*) FROM vectors.pending_vectors p
@@ -124,11 +105,6 @@ SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.ty
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = 'CardReclassified'
 ORDER BY e.position;
-
--- name: reembeddings_there
--- A generation of an older build has no such table.
-SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-               WHERE n.nspname = current_schema() AND c.relname = 'reembeddings');
 
 -- name: take_reembedding
 -- The oldest open re-embedding that no other worker does. Its row is locked until the transaction ends: a fold or an

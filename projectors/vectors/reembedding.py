@@ -20,7 +20,6 @@ from events.types.modes import CardReclassified, ModeReembedded
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.slots import Slotted, slotted
 from projectors.vectors.spaces import live_spaces
-from projectors.vectors.tables import complete
 from projectors.vectors.words import card_of
 
 _PACKAGE = "projectors.vectors"
@@ -46,17 +45,9 @@ class Reembedding:
         return {"user_id": self.user_id, "name": self.name, "project_id": self.project_id}
 
 
-def is_there(connection: Connection) -> bool:
-    """True when the generation first on the search path has the table of re-embeddings."""
-    row = connection.execute(statement(_PACKAGE, "reembeddings_there")).fetchone()
-    return row is not None and bool(row[0])
-
-
 def request(connection: Connection, events: Sequence[Event]) -> None:
     """Records the re-embeddings that ``events`` ask for, in the generation first on the search path."""
     asked = [event for event in events if isinstance(event.payload, ModeReembedded)]
-    if asked and not is_there(connection):
-        complete(connection, "reembeddings_table")
     for event in asked:
         assert isinstance(event.payload, ModeReembedded)
         connection.execute(
@@ -75,14 +66,11 @@ def request(connection: Connection, events: Sequence[Event]) -> None:
 
 def hold(connection: Connection, users: Collection[str]) -> None:
     """Waits for a running step of the re-embeddings of ``users``, and stops the next until the transaction ends."""
-    if is_there(connection):
-        connection.execute(statement(_PACKAGE, "hold_reembeddings"), {"users": sorted(set(users))})
+    connection.execute(statement(_PACKAGE, "hold_reembeddings"), {"users": sorted(set(users))})
 
 
 def take(connection: Connection, without: Collection[UUID]) -> Reembedding | None:
     """Returns the oldest open re-embedding that no other worker does, or None. It stays locked until the end."""
-    if not is_there(connection):
-        return None
     with connection.cursor(row_factory=class_row(Reembedding)) as cursor:
         return cursor.execute(statement(_PACKAGE, "take_reembedding"), {"without": list(without)}).fetchone()
 

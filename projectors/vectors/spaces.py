@@ -8,7 +8,6 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders, Space
-from projectors.vectors.tables import complete
 
 _PACKAGE = "projectors.vectors"
 
@@ -21,7 +20,7 @@ def embedders_in_use(
     The first vectors of a slot decide its embedder. A slot whose embedder is not available comes with the reason and
     the remedy.
     """
-    found = _spaces(connection, embedders)
+    found = live_spaces(connection)
     used: dict[str, Embedder] = {}
     missing: dict[str, str] = {}
     # Always in the same order, so that two workers never wait for each other.
@@ -30,7 +29,7 @@ def embedders_in_use(
             if slot not in found:
                 chosen = embedders.of_slot(slot)
                 keep(connection, {slot: Space(chosen.name, chosen.fingerprint)})
-                found = _spaces(connection, embedders)
+                found = live_spaces(connection)
             used[slot] = embedders.of_space(slot, found[slot])
         except EmbedderUnavailableError as error:
             missing[slot] = str(error)
@@ -48,28 +47,5 @@ def keep(connection: Connection, spaces: dict[str, Space]) -> None:
 
 def live_spaces(connection: Connection) -> dict[str, Space]:
     """Returns the embedder of each slot, for the generation first on the search path. Nothing is written."""
-    row = connection.execute(statement(_PACKAGE, "spaces_there")).fetchone()
-    if row is None or not row[0]:
-        return {}
     rows = connection.execute(statement(_PACKAGE, "spaces")).fetchall()
     return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
-
-
-def _spaces(connection: Connection, embedders: Embedders) -> dict[str, Space]:
-    row = connection.execute(statement(_PACKAGE, "spaces_there")).fetchone()
-    if row is None or not row[0]:
-        _take_over(connection, embedders)
-    return live_spaces(connection)
-
-
-def _take_over(connection: Connection, embedders: Embedders) -> None:
-    """Makes the table in a generation of an older build. The name of a model was the whole fingerprint there."""
-    complete(connection, "spaces_table")
-    names = [row[0] for row in connection.execute(statement(_PACKAGE, "earlier_models")).fetchall()]
-    earlier = {slot: Space(name, name) for slot, name in embedders.wanted().items() if name in names}
-    if names and "" not in earlier:
-        earlier[""] = Space(names[0], names[0])
-    earlier |= {
-        embedders.slot_of_model(name): Space(name, name) for name in names if name != earlier[""].name
-    }
-    keep(connection, earlier)

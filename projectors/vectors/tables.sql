@@ -36,22 +36,16 @@ CREATE TABLE IF NOT EXISTS vector_cache.vectors (
 -- The embedder of each slot: '' for all modes without a model of their own, a mode of the settings with its own model, or
 -- model=NAME for a model that a user's mode names. All vectors of a slot in this generation are of one embedder. Another
 -- embedder begins with another generation.
-CREATE TABLE IF NOT EXISTS spaces (
+CREATE TABLE spaces (
     slot        text COLLATE "C" PRIMARY KEY,
     name        text NOT NULL,
     fingerprint text NOT NULL -- the value of the column model in the tables of vectors
 );
 
--- name: blocked_table
--- The slots whose embedder fails now, with the reason and the remedy. Generations of an older build have no such table.
-CREATE TABLE IF NOT EXISTS blocked_slots (slot text COLLATE "C" PRIMARY KEY, reason text NOT NULL, since timestamptz NOT NULL);
-ALTER TABLE pending_vectors ADD COLUMN IF NOT EXISTS waits_for text COLLATE "C";
-CREATE INDEX IF NOT EXISTS pending_vectors_blocked ON pending_vectors (waits_for) WHERE waits_for IS NOT NULL;
-
 -- name: pending_table
 -- Cards that were folded and have no vector yet, because events arrive faster than the embedder works, or because their
 -- embedder fails. The partition and position name the card's event in the log.
-CREATE TABLE IF NOT EXISTS pending_vectors (
+CREATE TABLE pending_vectors (
     user_id     text COLLATE "C" NOT NULL,
     card_id     uuid NOT NULL,
     partition   smallint NOT NULL,
@@ -61,11 +55,14 @@ CREATE TABLE IF NOT EXISTS pending_vectors (
     waits_for   text COLLATE "C", -- the slot whose embedder failed when this card was tried
     PRIMARY KEY (user_id, card_id)
 );
-CREATE INDEX IF NOT EXISTS pending_vectors_newest ON pending_vectors (recorded_at, position) WHERE failure IS NULL;
+CREATE INDEX pending_vectors_newest ON pending_vectors (recorded_at, position) WHERE failure IS NULL;
+CREATE INDEX pending_vectors_blocked ON pending_vectors (waits_for) WHERE waits_for IS NOT NULL;
+-- The slots whose embedder fails now, with the reason and the remedy.
+CREATE TABLE blocked_slots (slot text COLLATE "C" PRIMARY KEY, reason text NOT NULL, since timestamptz NOT NULL);
 
 -- name: reembeddings_table
 -- The re-embeddings of modes that users asked for, the last one of each mode. The old vectors answer until done_at.
-CREATE TABLE IF NOT EXISTS reembeddings (
+CREATE TABLE reembeddings (
     user_id      text COLLATE "C" NOT NULL,
     name         text NOT NULL,
     project_id   text NOT NULL, -- '': in all projects
@@ -78,7 +75,7 @@ CREATE TABLE IF NOT EXISTS reembeddings (
     done_at      timestamptz,
     PRIMARY KEY (user_id, name, project_id)
 );
-CREATE INDEX IF NOT EXISTS reembeddings_open ON reembeddings (requested_at) WHERE done_at IS NULL;
+CREATE INDEX reembeddings_open ON reembeddings (requested_at) WHERE done_at IS NULL;
 
 -- name: index_vectors_384
 -- For a user with too many vectors to compare them all: the user's signs, side by side.

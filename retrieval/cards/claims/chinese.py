@@ -130,8 +130,3 @@ _READERS = (
     matches(_CODE, "code"), _not_of(clocks), _not_of(dates), matches(_YEAR, "year"), matches(_WEEKDAY, "weekday"),
     _not_of(_floors), _amounts,
 )  # fmt: skip
-
-
-def chinese_number(text: str) -> float:
-    """Returns the number of digits or of Chinese numerals."""
-    return timex.numbers(text)[0].value

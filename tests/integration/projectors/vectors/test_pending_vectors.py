@@ -106,14 +106,13 @@ def test_the_checkpoint_keeps_up_and_the_newest_cards_are_embedded_first(
 
 
 def test_a_few_events_are_embedded_with_their_fold(
-    database: str, connection: Connection, heard: list[str]
+    database: str, connection: Connection, heard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner = runner_of(database, connection)
     log.append(connection, [noted(f"text {n}") for n in range(20)])
-    with connection.transaction(force_rollback=True):
-        connection.execute("DROP TABLE vectors.pending_vectors")  # nothing of it is needed
-        assert runner.step(connection) == 20
-        assert count(connection, "vectors.card_vectors_384") == len(heard) == 20
+    monkeypatch.delattr(pending, "add")  # no card may wait
+    assert runner.step(connection) == 20
+    assert count(connection, "vectors.card_vectors_384") == len(heard) == 20
 
 
 def test_a_rebuild_compares_what_live_folding_put_off_too(
@@ -193,17 +192,8 @@ def test_status_and_wait_know_of_cards_that_wait_for_their_vector(
     assert "without a vector" not in (stage.detail or "")
 
 
-def test_tables_of_an_older_build_get_what_they_lack(
-    database: str, connection: Connection, heard: list[str]
-) -> None:
-    runner = runner_of(database, connection)
-    connection.execute("DROP TABLE vectors.pending_vectors")
-    assert read_health(connection).reader("vectors").pending == 0
+def test_no_card_waits_before_the_first_generation(connection: Connection) -> None:
     assert pending.waiting_up_to(connection, log.heads(connection)) == 0
-    log.append(connection, [noted(f"text {n}") for n in range(MANY)])
-    drain(runner, connection)
-    assert len(heard) == MANY
-    assert count(connection, "vectors.card_vectors_384") == MANY
 
 
 def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(

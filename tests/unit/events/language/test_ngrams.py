@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.language.ngrams import gram_keys, grams, probe_keys, question_grams, similarity
+from events.language.ngrams import gram_keys, grams, probe_keys
 from events.language.terms import term_keys
 
 
@@ -37,33 +37,6 @@ def test_keys_are_sorted_distinct_the_users_own_and_no_terms() -> None:
     assert len(keys) == len(grams("cat catalogue"))
     assert not set(keys) & set(gram_keys("bob", "cat catalogue"))
     assert not set(gram_keys("ann", "資料")) & set(term_keys("ann", ["资料"]))
-
-
-@pytest.mark.parametrize(
-    ("question", "right", "wrong"),
-    [
-        ("Kubernets", "We deploy on Kubernetes", "We deploy on Thursdays"),
-        ("where is Kaohsung", "Moved to Kaohsiung", "Where is the cat"),
-        ("台北捷運", "我每天搭台北的捷運上班", "我昨天去了台中"),
-        ("postgresql", "PostgreSQL", "PostgreSQL " + " ".join(f"word{i}" for i in range(50))),
-    ],
-)
-def test_similarity_prefers_the_right_text(question: str, right: str, wrong: str) -> None:
-    wanted = question_grams(question)
-    assert similarity(wanted, grams(right)) > similarity(wanted, grams(wrong))
-
-
-def test_question_words_have_no_grams() -> None:
-    assert question_grams("What kind of cat is it?") == grams("cat")
-    assert question_grams("哪裡有貓？") == grams("哪裡有貓？")
-
-
-@given(st.text(max_size=60), st.text(max_size=60))
-def test_similarity_is_a_share(first: str, second: str) -> None:
-    one, other = grams(first), grams(second)
-    assert 0.0 <= similarity(one, other) <= 1.0
-    assert similarity(one, one) == (1.0 if one else 0.0)
-    assert (similarity(one, other) > 0) == bool(one & other)
 
 
 @given(
