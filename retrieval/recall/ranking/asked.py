@@ -99,6 +99,11 @@ class Asked:
         return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
 
     @cached_property
+    def of_one_present(self) -> bool:
+        """True when it asks for one thing that holds now."""
+        return self.about_now and not self.question.several and not self.question.message
+
+    @cached_property
     def keys(self) -> frozenset[int]:
         """The keys of the question's own terms."""
         return frozenset(term_keys(self.user_id, self.question.weights))

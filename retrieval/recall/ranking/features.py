@@ -32,7 +32,7 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     values["tells more"] = asked.tells_more(candidate)
     values["decayed"] = 1 - decay(card.cardinality, card.last_verified, question.now, asked.pace(card))
     if latest:
-        values["last"] = latest
+        values["last" if question.last else "later"] = latest
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
     if candidate.ended_by is None:
@@ -50,7 +50,8 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     if asked.about_now:
         if candidate.revised or candidate.revises:
             values["revised"], values["revises"] = candidate.revised, candidate.revises
-        if not holds(card, question) or card.card_id in asked.retracted:
+        # A card that tells of an end holds at no instant, and yet answers.
+        if (_superseded(card, question) and not card.ended) or card.card_id in asked.retracted:
             values["superseded"] = 1.0
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
@@ -106,8 +107,12 @@ def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str 
 
 
 def holds(card: Card, question: Question) -> bool:
-    """True unless the card is a state or an event whose place another one took."""
-    return not card.ended and (card.superseded_at is None or card.superseded_at > question.now)
+    """True unless the card tells that something ended, or another card took its place."""
+    return not card.ended and not _superseded(card, question)
+
+
+def _superseded(card: Card, question: Question) -> bool:
+    return card.superseded_at is not None and card.superseded_at <= question.now
 
 
 def _outside(card: Card, stretch: TimeWindow) -> bool:

@@ -173,7 +173,7 @@ def test_a_plan_whose_time_has_passed_says_so(memory: Memory, recall: Recall) ->
     plan(memory, "The choir sings in Visby", 10, 17)
     memory.event("The choir wants to sing in Lund some day", day(10), said_at=day(10), status="planned")
     memory.event("The choir sang in Umea", day(9), said_at=day(10))
-    memory.knowledge("choir", "people who sing", day(10))
+    memory.knowledge("choir", "people who sing", day(11))
     memory.fold()
 
     def passed(at: datetime) -> list[Any]:
