@@ -34,7 +34,8 @@ UUIDS = [
 REQUIRED: dict[str, Any] = {
     "user_id": "formats", "text": "hello", "query": "where?", "predicate": "expands", "by": "me", "verdict": "coexist",
     "reason": "so", "from_card": str(uuid4()), "to_card": str(uuid4()), "group_by": "kind",
-    "approach": "a walk", "description": "poor sleep",
+    "approach": "a walk", "description": "poor sleep", "into": str(uuid4()), "title": "sleep", "definition": "rest",
+    "state": {"step": 1}, "session_id": "formats", "hook_event_name": "Stop",
     "actor": "user", "patch": [], "mode": "code", "new_name": "code", "event_ids": [str(uuid4())], "priority": 5,
 }  # fmt: skip
 ALL_TRIED = {

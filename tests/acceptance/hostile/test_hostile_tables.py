@@ -157,7 +157,7 @@ def test_what_an_earlier_version_let_the_services_put_there_is_refused_and_then_
         "CREATE VIEW vectors.spaces AS SELECT away.* FROM (SELECT vectors.trap() AS sprung OFFSET 0) trap "
         "LEFT JOIN vectors.away ON true WHERE sprung",
         "CREATE OR REPLACE VIEW cards.retractable_statements AS SELECT own.user_id, own.event_id AS card_id, "
-        "own.partition, own.position FROM cards.statements own WHERE vectors.trap()",
+        "own.partition, own.position, own.event_id FROM cards.statements own WHERE vectors.trap()",
         "CREATE RULE trap AS ON DELETE TO vectors.away DO ALSO SELECT vectors.trap()",
     ):
         service.execute(change.encode())
@@ -169,5 +169,5 @@ def test_what_an_earlier_version_let_the_services_put_there_is_refused_and_then_
     assert trapped.run("reembed", "--dry-run")[0] == trapped.run("rebuild", "cards")[0] == 0
     assert not sprung(trapped.owner)
     views = trapped.owner.execute("SELECT viewname FROM pg_views WHERE schemaname = 'cards'").fetchall()
-    assert len(views) == 3
+    assert len(views) == 4
     assert set_traps(service, objects(trapped.owner)) == []

@@ -130,7 +130,7 @@ def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) ->
         assert httpx2.post(url, json=body, headers=stack.headers, timeout=30).status_code in (200, 202)
     assert Path(stack.key_file).stat().st_mode & 0o777 == 0o600
     [first, *_] = map(json.loads, stack.command("keys", "list", "--json").stdout.splitlines())
-    assert first["scopes"] == ["push", "read", "write"]
+    assert first["scopes"] == ["push", "read", "write", "user"]
     assert stack.command("recall", "--user", "keyless", "where do I live?").returncode == 0
 
 

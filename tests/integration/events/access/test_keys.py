@@ -217,7 +217,7 @@ def test_the_first_key_is_made_once_and_known_to_a_new_database(
     ensured(connection, path)
     assert key_in(path) == text
     [first] = keys.listed(connection)
-    assert (first.key_id, list(first.scopes)) == (keys.key_id_of(text), ["push", "read", "write"])
+    assert (first.key_id, list(first.scopes)) == (keys.key_id_of(text), ["push", "read", "write", "user"])
     keys.revoke(connection, first.key_id)
     ensured(connection, path)
     assert keys.find(connection, first.key_id).revoked_at is not None, "a start brings no revoked key back"
