@@ -140,7 +140,10 @@ def _check_part(
     fault = next(iter(validator.iter_errors(part)))
     place = (*at, *(str(part) for part in fault.instance_path))
     found = value_at(document, place)
-    raise _blamed("schema", patch, place, str(fault.message)[:300], actual=shown(found))
+    reason = str(fault.message)[:300]
+    if not place:
+        reason += "; a category of your own goes to /dynamicCategories/<name>"
+    raise _blamed("schema", patch, place, reason, actual=shown(found))
 
 
 def _blamed(

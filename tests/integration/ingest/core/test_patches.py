@@ -92,6 +92,7 @@ def test_a_patch_that_does_not_fit_changes_nothing_and_waits_when_it_may_fit_lat
         path,
         f"patch/{op}",
     )
+    assert ("/dynamicCategories/<name>" in problem["detail"]) == (path == "" and fault == "schema")
     entries = ada.done(ada.get("/queue"))["entries"]
     waiting = [(each["queue_id"], each["path"], each["status"]) for each in entries]
     # No approval makes a patch fit the schema, or change a protected place.
