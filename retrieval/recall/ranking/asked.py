@@ -100,8 +100,8 @@ class Asked:
 
     @cached_property
     def of_one_present(self) -> bool:
-        """True when it asks for one thing that holds now."""
-        return self.about_now and not self.question.several and not self.question.message
+        """True when it asks for one thing that holds now, and no conflict about it waits for a verdict."""
+        return self.about_now and not (self.question.several or self.question.message or self.disputed)
 
     @cached_property
     def keys(self) -> frozenset[int]:

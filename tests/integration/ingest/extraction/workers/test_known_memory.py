@@ -206,7 +206,7 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     log.append(connection, [turn("ana", text, 5)])
     with reading(settings):
         eventually(caught_up(connection, "ana"))
-    assert "F1 user.hobby = painting" in api.requests[0].question
+    assert "F1 2026-05-07 user.hobby = painting" in api.requests[0].question
     assert "P1 2026-05-20 Regatta in Cadiz" in api.requests[0].question
     made = events_of(connection, "ana")[2:]
     states = {each.payload.value: each for each in made if isinstance(each.payload, StateAsserted)}
