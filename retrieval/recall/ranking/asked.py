@@ -99,11 +99,6 @@ class Asked:
         return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
 
     @cached_property
-    def of_one_present(self) -> bool:
-        """True when it asks for one thing that holds now, and no conflict about it waits for a verdict."""
-        return self.about_now and not (self.question.several or self.question.message or self.disputed)
-
-    @cached_property
     def keys(self) -> frozenset[int]:
         """The keys of the question's own terms."""
         return frozenset(term_keys(self.user_id, self.question.weights))

@@ -32,7 +32,7 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     values["tells more"] = asked.tells_more(candidate)
     values["decayed"] = 1 - decay(card.cardinality, card.last_verified, question.now, asked.pace(card))
     if latest:
-        values["last" if question.last else "later"] = latest
+        values["last"] = latest
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
     if candidate.ended_by is None:

@@ -60,7 +60,7 @@ def candidates_of(
     # What ends a card answers in its place, so it is as near to the question.
     for by, told in [(each.ended_by, each.evidence) for each in found if each.ended_by and each.surely]:
         by.evidence = by.evidence.joined(told)
-    latest = _latest(found, asked) if asked.question.last or asked.of_one_present else {}
+    latest = _latest(found, asked) if asked.question.last else {}
     seeds = {each.evidence.seed for each in found}
     empty: dict[UUID | None, float] = {
         each.card_id: asked.empty(each) for each in found if each.card_id in seeds
