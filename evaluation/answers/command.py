@@ -13,8 +13,9 @@ from cyclopts import Parameter
 
 from deploy.options import Given, Json
 from deploy.progress import Progress
-from evaluation.answers.conversations import CATEGORIES, Conversation, chosen_of, conversations
+from evaluation.answers.conversations import CATEGORIES, Conversation, chosen_of
 from evaluation.answers.memory import open_memory
+from evaluation.answers.outside import conversations
 from evaluation.answers.readings import BUNDLED, Readings
 from evaluation.answers.recorded_model import ReadingCounts, RecordedExtractor
 from evaluation.answers.trial import ALL, Result, Score, check_recording, read_all, run_trial
@@ -177,7 +178,7 @@ def _print(
     names = ", ".join(each.name for each in read)
     print(f"{sum(each.turns for each in read)} turns of {len(read)} conversations: {names}")
     if all(not each.private for each in read):
-        print(f"without LoCoMo: {_DATA} names no folder that holds it, or --only leaves it out")
+        print(f"without public data: {_DATA} names no folder that holds it, or --only leaves it out")
     ways = next(iter(found.values())).ways
     print(
         f"judged by a key {ways['key']}, by a date {ways['date']}, by the words of the gold answer {ways['words']}; "
@@ -188,7 +189,7 @@ def _print(
     for reader, result in found.items():
         print(
             f"\n{reader:<28}{'n':>5}{'top 5':>8}{'top 10':>8}{'block':>8}{'R@5':>8}{'R@10':>8}{'cards':>8}"
-            f"   control: top 5, top 10, block"
+            "   cards alone: top 5, block   control: top 5, top 10, block"
         )
         for group in sorted({group for group, _ in result.scores}, key=lambda name: (name != ALL, name)):
             for category in (ALL, *CATEGORIES):
@@ -223,5 +224,6 @@ def _row(title: str, score: Score) -> str:
         f"{title:<28}{score.asked:>5}{score.share('top_5'):>8.3f}{score.share('top_10'):>8.3f}"
         f"{score.share('block'):>8.3f}{score.evidence(5):>8.3f}{score.evidence(10):>8.3f}"
         f"{score.block_cards / score.asked if score.asked else 0:>8.1f}"
-        f"   {score.control('top_5'):.3f} {score.control('top_10'):.3f} {score.control('block'):.3f}"
+        f"   {score.share('top_5_alone'):>18.3f}{score.share('block_alone'):>7.3f}"
+        f"   {score.control('top_5'):>14.3f} {score.control('top_10'):.3f} {score.control('block'):.3f}"
     )

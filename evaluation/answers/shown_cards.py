@@ -66,17 +66,17 @@ def terms_of(text: str) -> list[str]:
     return analyse(_LATIN_WORD.sub(lambda match: _NUMBERS.get(match[0].lower(), match[0]), text))
 
 
-def of_document(card: Mapping[str, Any]) -> ShownCard:
-    """Returns a card of the JSON document of a recall, as a reader sees it."""
+def of_document(card: Mapping[str, Any], *, alone: bool = False) -> ShownCard:
+    """Returns a card of the JSON document of a recall, as a reader sees it. ``alone`` leaves out what is beside it."""
     words = [str(card[name]) for name in _WORDS if card.get(name)]
-    words += [str(each["content"]) for each in card.get("beside") or ()]
+    words += [str(each["content"]) for each in (not alone and card.get("beside")) or ()]
     told = card.get("when")
     return ShownCard("\n".join(words), tuple(told_times(str(told)) if told else _times(card)))
 
 
-def of_prompt(text: str, cards: int) -> list[ShownCard]:
+def of_prompt(text: str, cards: int, *, alone: bool = False) -> list[ShownCard]:
     """Returns the cards of a prompt in its order: every element of the block ``memory`` with its
-    attributes and all words inside.
+    attributes and all words inside. ``alone`` leaves out the words of its turn.
 
     Raises :class:`PromptUnknownError` when there are not exactly ``cards`` of them.
     """
@@ -84,6 +84,10 @@ def of_prompt(text: str, cards: int) -> list[ShownCard]:
         root = ElementTree.fromstring(f"<prompt>{text}</prompt>")  # noqa: S314 - the text is our own and is bounded
     except ElementTree.ParseError as error:
         raise PromptUnknownError(f"the prompt is no XML: {error}") from error
+    if alone:
+        for element in root.iterfind("memory/*"):
+            for turn in element.findall("turn"):
+                element.remove(turn)
     found = [_of_element(element) for element in root.iterfind("memory/*")]
     if len(found) != cards:
         raise PromptUnknownError(

@@ -17,7 +17,8 @@ from events.resources.resource import plain
 from retrieval.http.resources import recalled
 
 CUTS = (5, 10)
-PLACES = ("top_5", "top_10", "block")
+PLACES = ("top_5", "top_10", "block", "top_5_alone", "block_alone")
+"""Where an answer may be. ``alone`` leaves out the words of the turn that are shown with a card."""
 ALL = "all"
 
 
@@ -68,13 +69,6 @@ class Result:
         return self.scores.get((group, category), Score())
 
 
-def group_of(conversation: Conversation) -> str:
-    """Returns the set of a conversation: own, or the data it comes from, with what nothing is tuned on apart."""
-    if not conversation.private:
-        return "own"
-    return "locomo, unseen" if conversation.unseen else "locomo"
-
-
 def read_all(
     memory: Memory,
     read: Sequence[Conversation],
@@ -123,11 +117,13 @@ def _judge(result: Result, conversation: Conversation, question: Question, answe
     documents = plain(recalled(answer.recall).cards)
     cards = [of_document(card) for card in documents]
     shown: dict[str, Sequence[ShownCard]] = {f"top_{cut}": cards[:cut] for cut in CUTS}
-    shown["block"] = of_prompt(answer.prompt.text, len(answer.prompt.cards))
+    shown["top_5_alone"] = [of_document(card, alone=True) for card in documents[:5]]
+    prompt, count = answer.prompt.text, len(answer.prompt.cards)
+    shown |= {"block": of_prompt(prompt, count), "block_alone": of_prompt(prompt, count, alone=True)}
     held = {place: holds(question, some) for place, some in shown.items()}
     others = [swapped(question, each) for each in _others(conversation, question)]
     control = {place: sum(holds(each, some) for each in others) for place, some in shown.items()}
-    for group in (ALL, group_of(conversation)):
+    for group in (ALL, conversation.group):
         for category in (ALL, question.category):
             score = result.scores.setdefault((group, category), Score())
             score.asked += 1
