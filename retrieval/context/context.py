@@ -26,7 +26,7 @@ from retrieval.cards.card_times import plan_of, times_of
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
-from retrieval.context.turn_words import turn_words
+from retrieval.context.turn_words import best_sentences, turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 _STABLE = "core"
@@ -124,12 +124,16 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """A card as escaped text. ``turn`` has an excerpt of its turn, ``whole`` all words; both may be empty."""
+    """A card as escaped text. ``content`` are its words, and ``turn`` adds words of its turn, which may be empty.
+
+    ``short`` are the sentences of a long turn that answer best, and ``whole`` are all words of the turn.
+    """
 
     card_id: UUID
     kind: str
     attributes: str
     content: str
+    short: str
     turn: str
     whole: str
 
@@ -214,13 +218,10 @@ def context_of(
                 warnings = (*warnings, lacking)
             standing[group.name] = lines
             token_budget -= _standing_block(group.name, lines).tokens if lines else 0
-        plain = [
-            replace(one, turn="")
-            for one in elements
-            if _tokens(answer, [replace(one, turn="")]) <= token_budget
-        ]
+        bare = [replace(one, content=one.short, turn="") for one in elements]
+        plain = [one for one in bare if _tokens(answer, [one]) <= token_budget]
         whole = {one.card_id: one for one in elements}
-        leading = [whole[one.card_id] for one in plain[:_LEADING]]
+        leading = [replace(one, turn=whole[one.card_id].turn) for one in plain[:_LEADING]]
         count = max(
             _fitting(answer, [*leading, *plain[_LEADING:]], token_budget),
             _fitting(answer, plain[:_LEADING], token_budget),
@@ -247,18 +248,23 @@ def _fitting(answer: RecallAnswer, elements: Sequence[_Element], token_budget: i
 def _with_turns(elements: Sequence[_Element], whole: Mapping[UUID, _Element], room: int) -> list[_Element]:
     """Gives the elements words of their turns while these fit into ``room`` tokens, the best card first.
 
-    Every card gets an excerpt before one gets the whole words. The tokens of an element inside another add to the
-    tokens of the outer one.
+    Every card gets an excerpt before one gets all words. The tokens of an element inside another add to the tokens of
+    the outer one.
     """
     given = list(elements)
     for all_words in (False, True):
         for place, one in enumerate(given):
-            turn = whole[one.card_id].whole if all_words else whole[one.card_id].turn
-            tokens = count_tokens(turn) - count_tokens(one.turn)
+            full = whole[one.card_id]
+            more = replace(full, turn=full.whole) if all_words else replace(one, turn=full.turn)
+            tokens = _words_in(more) - _words_in(one)
             if tokens <= room:
                 room -= tokens
-                given[place] = replace(one, turn=turn)
+                given[place] = more
     return given
+
+
+def _words_in(one: _Element) -> int:
+    return count_tokens(one.content) + count_tokens(one.turn)
 
 
 def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
@@ -329,6 +335,7 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         kind=card.kind,
         attributes=_attributes(attributes),
         content=_text(card.content),
+        short=_text(best_sentences(card.content, answer.terms) if card.episode else card.content),
         turn=_turn(excerpt),
         whole=_turn(whole),
     )

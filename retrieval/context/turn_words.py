@@ -1,16 +1,19 @@
-"""The words of a turn that stand beside a card, without the words that the card says itself."""
+"""The words of a turn that a prompt shows: the sentences that answer best, and what a turn adds to its card."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from events.language.chinese_script import to_simplified
+from events.language.terms import analyse
 from retrieval.context.token_estimate import count_tokens
 from retrieval.recall.answer import CardAnswer
 
 EXCERPT = 60
 """The tokens of an excerpt of a turn."""
+LONG_TURN = 80
+"""The tokens of a long turn, which a prompt may shorten to some of its sentences."""
 _LONGEST = 4000  # characters that are looked at
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?。！？]+[\"'”’」』)）]*|\n|$)")
 _WORD = re.compile(
@@ -41,6 +44,45 @@ def turn_words(answer: CardAnswer, room: int = EXCERPT) -> str:
         words.append(sentence)
         shown, heard, room = f"{shown}\n{plain}", heard | said, room - cost
     return " ".join(words)
+
+
+def best_sentences(text: str, asked: Mapping[str, float], room: int = LONG_TURN) -> str:
+    """Returns the sentences of a long text that have most terms of a question, in their order; a short text as it is.
+
+    ``asked`` are the terms with their weights. A term counts once, so the next sentence brings another term. The
+    sentences have ``room`` tokens together, and "…" stands for what is left out between them. The text begins the
+    excerpt when no sentence has a term. The last chosen sentence may be cut.
+    """
+    if count_tokens(text) <= room:
+        return text
+    sentences = _sentences([text])
+    said = [frozenset(analyse(sentence)) & asked.keys() for sentence in sentences]
+    missing = set(asked)
+    chosen: list[int] = []
+    left = list(range(len(sentences)))
+    while left and room > 0:
+        best = max(left, key=lambda n: (sum(asked[term] for term in said[n] & missing), -n))
+        if chosen and not said[best] & missing:
+            break
+        left.remove(best)
+        missing -= said[best]
+        chosen.append(best)
+        room -= count_tokens(f" {sentences[best]}")
+    if room < 0:
+        last = chosen[-1]
+        sentences[last] = _cut(sentences[last], count_tokens(f" {sentences[last]}") + room)
+    # What follows a sentence explains it.
+    for n in sorted(chosen):
+        if n + 1 in left and (cost := count_tokens(f" {sentences[n + 1]}")) <= room:
+            left.remove(n + 1)
+            chosen.append(n + 1)
+            room -= cost
+    words = ""
+    for n in sorted(chosen):
+        if sentences[n]:
+            gap = "" if n == 0 or n - 1 in chosen else "… "
+            words += f"{' ' if words else ''}{gap}{sentences[n]}"
+    return words if len(sentences) - 1 in chosen or words.endswith("…") else f"{words} …"
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:

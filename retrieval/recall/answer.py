@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -59,6 +59,7 @@ class RecallAnswer:
     """The cards that answer, best first; what contradicts them; how each channel did.
 
     ``warnings`` name what is missing from the answer, and why. ``explain`` is None unless the question asked for it.
+    ``terms`` are the search terms of the question, with their weights.
     """
 
     current_time: datetime
@@ -67,3 +68,4 @@ class RecallAnswer:
     channels: Mapping[str, ChannelReport]
     warnings: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None
+    terms: Mapping[str, float] = field(default_factory=dict)

@@ -301,6 +301,7 @@ class Recall:
                 *found.warnings,
             ),
             explain=explain,
+            terms=question.weights,
         )
 
     def _ranked(self, found: Found, ask: Ask) -> Ranking:
