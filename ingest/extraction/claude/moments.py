@@ -69,7 +69,8 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
     A hint in the words of the turn is resolved within its sentence, because the tense decides whether "on Tuesday" is
     past. A clock time that corrects another one ("8:15. No wait, 8:50") keeps the other one's day. Any other
     hint, for instance an ISO 8601 date, is resolved alone. A time with a start wins over a time without one, then the
-    most confident time wins. With ``ahead``, words that may mean the past or the future mean the future.
+    most confident time wins. With ``ahead``, words that may mean the past or the future mean the future. Without it, a
+    time in the future is the one in the past that the words may also mean, when that is nearer.
     """
     if not hint or not hint.strip():
         return None
@@ -89,11 +90,22 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
     if best is None:
         best = _best(_found(_INTERVAL.sub(lambda found: f"{found[1] or ''} to ", hint), turn))
     if ahead and best is not None and best.end is not None and best.end <= turn.said_at:
-        carrier = f"我會{hint}去" if has_cjk(hint) else f"We will go {hint}"
-        later = _best(one for one in _found(carrier, turn) if one.start is not None)
+        later = _carried(hint, turn, "我會{}去", "We will go {}")
         if later is not None and later.start is not None and later.start > turn.said_at:
             best = later
+    elif not ahead and best is not None and best.start is not None and best.start > turn.said_at:
+        earlier = _carried(hint, turn, "我{}去了", "We went {}")
+        if earlier is not None and earlier.start is not None:
+            since = turn.said_at - earlier.start
+            if timedelta() <= since < best.start - turn.said_at:
+                best = earlier
     return None if best is None else Moment.of(best, hint)
+
+
+def _carried(hint: str, turn: TurnRecorded, chinese: str, english: str) -> timex.Found | None:
+    """Returns the time of a hint in a sentence that has a tense, or None."""
+    words = (chinese if has_cjk(hint) else english).format(hint)
+    return _best(one for one in _found(words, turn) if one.start is not None)
 
 
 def _in_its_month(

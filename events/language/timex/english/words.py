@@ -30,8 +30,10 @@ SEASON_WORDS = {"spring": "spring", "springtime": "spring", "summer": "summer", 
 _WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’][A-Za-z]+|(?<=s)['’](?=[\s,.]|$))?|[0-9]+|[^\s]")
 _SENTENCE = re.compile(r"[.!?;\n](?=\s|$)|[。！？；]")
 _CLAUSE = re.compile(r",| and | but | then ")
+# Behind an article or an owner, a will is a document.
+_WILL_VERB = r"(?<!\bmy )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\byour )(?<!\ba )(?<!\bthe )will"
 _AHEAD = re.compile(
-    r"\b(?:will|shall|won't|gonna|going to|about to|plan(?:s|ning)?(?! (?:was|were))|(?:is|are) planned"
+    rf"\b(?:{_WILL_VERB}|shall|won't|gonna|going to|about to|plan(?:s|ning)?(?! (?:was|were))|(?:is|are) planned"
     r"|scheduled?|schedule|remind|let's"
     r"|let us|due|deadline|should|must|needs? to|wants? to|would like|hopes? to|looking forward|book(?! club)|see you"
     r"|meet|tomorrow|upcoming|starts?|begins?|leaves?|opens|expires?|intends? to|expects? to|appointment|reschedule"
@@ -55,17 +57,24 @@ _BEING = re.compile(
     re.IGNORECASE,
 )
 _BACK = re.compile(
-    r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|bought|ate|began|started|finished|moved"
+    r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|ate|began|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
+    r"|bought|brought|built|caught|chose|found|held|kept|lost|paid|sold|sent|spent|stole|taught|won"
     r"|drove|flew|ran|spoke|wrote|broke|fell|swam|sang|grew|wore|woke|drank|gave|forgot|rode|threw|drew"
-    r"|haven't|hasn't|didn't|wasn't|weren't|hadn't|have been|has been|back in)\b",
+    r"|haven't|hasn't|didn't|wasn't|weren't|hadn't|(?:have|has|['’]ve) been|back in|(?:i|we|he|she|they) just \w+)\b",
     re.IGNORECASE,
 )
 
 
+# A regular verb in the past: "I hired", "she has just updated", "Natalie suggested". What is arranged lies ahead.
+_DONE = re.compile(
+    r"(?:\b(?:[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
+    r"(?: (?:just|also|only|then|even|already|finally|[a-z]+ly))*"
+    r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|want|need|suppos|expect|intend|agreed)[a-z]{2,}(?<!e)ed\b"
+)
 # What follows a past verb and is ahead of now: "she said she will come".
 _PROMISED = re.compile(
-    r"\b(?:will|won't|gonna|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b", re.IGNORECASE
+    rf"\b(?:{_WILL_VERB}|won't|gonna|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b", re.IGNORECASE
 )
 
 
@@ -98,9 +107,13 @@ class EnglishScan(Scan):
             return 1
         whole = head + tail
         for part in (_CLAUSE.split(head)[-1], head, whole):
-            told = list(_BACK.finditer(part))
+            told = [*_BACK.finditer(part), *_DONE.finditer(part)]
             if told:
-                return 1 if part is not whole and _PROMISED.search(part, told[-1].end()) else -1
+                return (
+                    1
+                    if part is not whole and _PROMISED.search(part, max(each.end() for each in told))
+                    else -1
+                )
             if _AHEAD.search(part):
                 return 1
         return 0
