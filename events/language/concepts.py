@@ -60,7 +60,7 @@ _PREFIXES = word_set(
     "my the user users his her their our your current currently present new latest primary main "
     "own personal profile info is has preferred default known"
 )
-_SUFFIXES = word_set("name names info information detail details value current now fact key")
+_SUFFIXES = word_set("name names info information detail details current now fact key")
 _SINGLE_SUFFIXES = (
     "_status",
     "_date",

@@ -35,8 +35,8 @@ _LONGEST_CONTEXT = 240  # Characters of an earlier turn that the model sees.
 _NO_STATES = frozenset(
     ("activity", "decision", "goal", "meeting", "milestone", "plan", "travelled_to", "wish")
 )
-# A model reaches this key through its aliases. Another stable part would need other recorded readings.
-_BY_ALIAS = frozenset(("avoids",))
+# A model reaches these keys through other words. Another stable part would need other recorded readings.
+_BY_ALIAS = frozenset(("avoids", "bedtime"))
 
 
 @cache

@@ -123,12 +123,15 @@ def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     corrected = found.statement == "corrected" and found.replaces is not None
     replaces = found.replaces if corrected and evidence.knows(found.replaces or "") else None
     known = concept(key)
+    cardinality = _known_cardinality(entity, key, labels) or _cardinality(found, key, value, quote)
+    if not ended and until is not None and until <= turn.said_at:
+        until = None  # "It is half done by today" is true now.
     card = StateAsserted(
         content=content,
         entity=entity,
         concept_key=key,
         value=value,
-        cardinality=default_cardinality(key) if known is not None else _cardinality(found, key, value, quote),
+        cardinality=default_cardinality(key) if known is not None else cardinality,
         tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
         origin=origin_of(turn, quote.span, quote.turn_ids),
         effective_at=point or turn.said_at,
@@ -171,6 +174,19 @@ def _adds(found: StateFound, fact: KnownFact, quote: QuoteInContext) -> bool:
     return found.statement == "asserted" and any(
         quote.words.says(often[0]) and often[0] not in fact.value.casefold()
         for often in _HOW_OFTEN.finditer(told.casefold())
+    )
+
+
+def _known_cardinality(entity: str, key: str, labels: KnownLabels) -> Cardinality | None:
+    """Returns the cardinality that the shown facts of the entity have for the key, or None when none is shown."""
+    return next(
+        (
+            fact.cardinality
+            for fact in labels.facts()
+            if normalise_entity(fact.entity) == normalise_entity(entity)
+            and canonical_key(fact.concept_key) == key
+        ),
+        None,
     )
 
 
