@@ -93,19 +93,17 @@ def moment(hint: str | None, turn: TurnRecorded, quote: SourceSpan, *, ahead: bo
         later = _carried(hint, turn, "我會{}去", "We will go {}")
         if later is not None and later.start is not None and later.start > turn.said_at:
             best = later
-    elif not ahead and best is not None and best.start is not None and best.start > turn.said_at:
+    elif not ahead and best is not None and (then := best.start or best.end) and then > turn.said_at:
         earlier = _carried(hint, turn, "我{}去了", "We went {}")
-        if earlier is not None and earlier.start is not None:
-            since = turn.said_at - earlier.start
-            if timedelta() <= since < best.start - turn.said_at:
-                best = earlier
+        before = None if earlier is None else earlier.start or earlier.end
+        if before is not None and timedelta() <= turn.said_at - before < then - turn.said_at:
+            best = earlier
     return None if best is None else Moment.of(best, hint)
 
 
 def _carried(hint: str, turn: TurnRecorded, chinese: str, english: str) -> timex.Found | None:
     """Returns the time of a hint in a sentence that has a tense, or None."""
-    words = (chinese if has_cjk(hint) else english).format(hint)
-    return _best(one for one in _found(words, turn) if one.start is not None)
+    return _best(_found((chinese if has_cjk(hint) else english).format(hint), turn))
 
 
 def _in_its_month(

@@ -154,9 +154,9 @@ def _formula(text: str) -> str:
 def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candidate, list[Candidate]]]:
     """Returns one place for the cards of a turn, best first, and the cards beside each leading card.
 
-    The best-placed card leads. An episode gives the lead to the best card that was read from its turn, unless that card
-    tells of an end or has less than :data:`_YIELDS` of its votes. The lead gets the score of the episode, and the words
-    of the turn stand beside it. A card joins another when that one shows all turns of the card.
+    The best-placed card leads. An episode gives the lead to the best card of its turn that says more and has
+    :data:`_YIELDS` of its votes. The lead gets the score of the episode, and the words of the turn stand beside it. A
+    card joins another when that one shows all turns of the card.
     """
     leader_of: dict[str, Candidate] = {}
     groups: dict[Candidate, list[Candidate]] = {}
@@ -177,13 +177,21 @@ def by_turn(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[Candida
         lead = best
         if best.card.episode:
             near = (each for each in others if each.evidence.votes >= _YIELDS * best.evidence.votes)
-            lead = next((each for each in near if not (each.card.episode or each.card.ended)), best)
+            lead = next((each for each in near if _says_more(each, than=best)), best)
             if lead is not best:
                 lead.add("the turn's words", best.score - lead.score)
         if others:
             beside[lead] = [each for each in (best, *others) if each is not lead]
         places.append(lead)
     return sorted(places, key=by_score), beside
+
+
+def _says_more(each: Candidate, *, than: Candidate) -> bool:
+    """True for a fact that did not end, for knowledge, and for an event with words or a time that the episode lacks."""
+    card = each.card
+    if card.kind == "event":
+        return not card.episode and (bool(card.time_resolved) or not each.terms <= than.terms)
+    return not card.ended
 
 
 def below_the_newer(

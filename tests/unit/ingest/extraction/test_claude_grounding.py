@@ -116,10 +116,41 @@ def test_the_time_of_a_plan_lies_ahead(hint: str) -> None:
     assert card.occurred_at > turn.turn.said_at
 
 
+@pytest.mark.parametrize(
+    ("words", "hint", "day"),
+    [
+        ("Can we talk about the fence, new on April 25?", "on April 25", "2026-04-25"),
+        ("我們可以談談四月二十五日的圍籬嗎？", "四月二十五日", "2026-04-25"),
+        ("We will talk about the fence on June 3", "on June 3", "2026-06-03"),
+    ],
+)
+def test_a_day_of_what_happened_is_the_nearer_one(words: str, hint: str, day: str) -> None:
+    [card] = events(grounded([said(words)], events=[event(words, content=words, occurred_at_hint=hint)]))
+    assert card.occurred_at.astimezone(card.origin.said_at.tzinfo).date().isoformat() == day
+
+
 def test_an_event_that_lies_ahead_has_not_happened() -> None:
     trip = event("Dinner with Lou tomorrow", occurred_at_hint="tomorrow", status="happened")
     [card] = events(grounded([said("Dinner with Lou tomorrow.")], events=[trip]))
     assert card.status == "planned"
+
+
+def test_a_key_keeps_the_cardinality_that_its_known_fact_has() -> None:
+    known = known_of(stated("home_value", "$350,000", 1))
+    worth = state("it is worth two cars now", "two cars", concept_key="home_value", cardinality="multi_value")
+    turn = said("Our home? I think it is worth two cars now.")
+    found = ground_cards(answer_of({"states": [worth]}), SessionBatch((turn,), known=known))
+    [card] = states(found)
+    assert (card.concept_key, card.cardinality) == ("home_value", "single_value")
+
+
+def test_a_fact_that_is_true_when_it_is_said_has_no_end_before() -> None:
+    done = state(
+        "it is half done by May 1", "half done", content="Half done", concept_key="hall_stage",
+        occurred_at_hint="by May 1", time_role="end",
+    )  # fmt: skip
+    [card] = states(grounded([said("The hall: it is half done by May 1.")], states=[done]))
+    assert card.effective_until is None
 
 
 def test_a_state_that_is_said_to_end_ends_then() -> None:

@@ -16,7 +16,7 @@ from ingest.extraction.memory_blocks import without_memory_blocks
 from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import BudgetTooSmallError, context_of, guard_rules_version, stable_block
 from retrieval.context.token_estimate import count_tokens
-from retrieval.context.turn_words import EXCERPT
+from retrieval.context.turn_words import EXCERPT, LONG_TURN, best_sentences
 from retrieval.recall.answer import Beside, CardAnswer, RecallAnswer
 from tests.support.cards import answering
 from tests.support.cards import card as made
@@ -265,6 +265,28 @@ def test_the_words_of_a_turn_are_bounded(said: list[str]) -> None:
     tight = context_of(answer([card(1, beside=said)]), bare)
     assert tight.tokens == bare
     assert [one.card_id for one in tight.cards] == [UUID(int=1)]
+
+
+def test_of_a_long_turn_the_sentences_with_the_words_of_the_question_come_first() -> None:
+    filler = [f"Step {n} is to sort the screws and the nails into boxes." for n in range(40)]
+    text = " ".join([*filler[:20], "The boiler code is 4471.", *filler[20:]])
+    long = card(1, "event", text, episode=True)
+    found = replace(
+        answer([long, card(2, "event", "short words", episode=True)]), terms={"boiler": 1.0, "code": 1.0}
+    )
+    shown = ElementTree.fromstring(f"<p>{context_of(found, 700).text}</p>").findall("memory/event")
+    words = shown[0].text or ""
+    assert "… The boiler code is 4471." in words
+    assert count_tokens(words) <= LONG_TURN + 10
+    assert shown[1].text == "short words"
+    whole = ElementTree.fromstring(f"<p>{context_of(found, 4000).text}</p>").findall("memory/event")
+    assert whole[0].text == text
+
+
+@given(st.text(max_size=600), st.sets(st.text(min_size=1, max_size=5), max_size=4))
+def test_sentences_of_a_turn_are_bounded(text: str, asked: set[str]) -> None:
+    words = best_sentences(text * 3, dict.fromkeys(asked, 1.0))
+    assert words == text * 3 or count_tokens(words) <= 2 * LONG_TURN
 
 
 def test_the_room_that_is_left_goes_to_the_whole_words_of_the_best_turns() -> None:

@@ -114,6 +114,10 @@ def test_an_episode_keeps_the_lead_of_its_turn_where_no_other_card_says_more() -
     short = episode(2, "took the night train to Bergen", turn_ids=["t"], episode=False, time_resolved=None)
     ranking = rank("Which train did we take?", words, short)
     assert ranking.beside == {words.card_id: [short.card_id]}
+    named = episode(
+        3, "Ines took the night train to Bergen", turn_ids=["t"], episode=False, time_resolved=None
+    )
+    assert rank("Which train did we take?", words, named).beside == {named.card_id: [words.card_id]}
 
 
 @pytest.mark.parametrize("asked", ["Should we plant a fig tree?", "我們要不要種一棵無花果樹？"])

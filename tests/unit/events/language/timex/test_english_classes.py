@@ -11,6 +11,10 @@ from tests.support.events.moments import NOW, interval, shown
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
+        # a past verb before the day decides, and a will behind an owner is a document
+        ("I hired a gardener on March 20, can you help me plan?", "2026-03-20", "2026-03-21"),
+        ("Omar suggested that on April 3, what should I do next?", "2026-04-03", "2026-04-04"),
+        ("I've added a clause to my will on April 30", "2026-04-30", "2026-05-01"),
         # fiscal years
         ("FY23 closed with a loss", "2023-01-01", "2024-01-01"),
         ("the plan of fiscal year 2028", "2028-01-01", "2029-01-01"),
