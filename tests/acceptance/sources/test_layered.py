@@ -79,7 +79,7 @@ def test_a_problem_keeps_what_worked(person: Person) -> None:
         tried
     )
     person.stack.wait()
-    prompt = person.context("what helped my glucose after dinner?")["text"]
+    prompt = person.context("what helped my glucose after dinner?", token_budget=900)["text"]
     for _, approach, outcome in tried:
         assert f"<worked>{approach}: {outcome}" in prompt
 
