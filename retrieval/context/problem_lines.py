@@ -12,7 +12,7 @@ def problem_line(problem: Problem, escaped: Callable[[str], str], most: int) -> 
 
     ``escaped`` escapes a text for XML. The result depends on nothing else.
     """
-    since = f"{problem.opened_at:%Y-%m-%d}"
+    since = f"{problem.since:%Y-%m-%d}"
     parts = [f'<problem priority="{problem.priority}" since="{since}">{escaped(problem.description)}']
     for name, wanted in (("worked", True), ("failed", False), ("tried", None)):
         found = [each for each in reversed(problem.attempts) if each.successful is wanted][:most]

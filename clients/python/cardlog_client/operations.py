@@ -426,7 +426,7 @@ class Operations:
         return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
     def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
-        """Open a problem. Other fields: agent_id, turn_ids, priority, project_id, mode, idempotency_key."""
+        """Open a problem. Other fields: agent_id, turn_ids, priority, since, project_id, mode, idempotency_key."""
         return self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
 
     def patch_memory(
@@ -448,12 +448,12 @@ class Operations:
             _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
         )
 
-    def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
-        """One problem with its history."""
-        return self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+    def problem(self, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
+        """One problem with its history. Other fields: as_of, known_at."""
+        return self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
     def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
-        """The problems of a user. Other fields: status, project_id, limit."""
+        """The problems of a user. Other fields: as_of, known_at, status, project_id, limit."""
         return self._send(_PROBLEMS, {"user_id": user_id}, more)
 
     def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
@@ -832,8 +832,8 @@ class AsyncOperations:
             _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
         )
 
-    async def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
-        return await self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+    async def problem(self, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
+        return await self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
     async def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
         return await self._send(_PROBLEMS, {"user_id": user_id}, more)

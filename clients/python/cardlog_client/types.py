@@ -588,7 +588,7 @@ class Probe(TypedDict):
 
 
 class Problem(TypedDict):
-    """A problem with what was tried, by date."""
+    """A problem with what was tried, by date. ``opened_at``, ``updated_at`` and ``closed_at`` are times of the log."""
 
     problem_id: str
     project_id: str
@@ -597,6 +597,8 @@ class Problem(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None
@@ -610,6 +612,7 @@ class ProblemEntry(TypedDict):
 
     type: str
     at: str
+    recorded_at: str
     actor: str
     turn_ids: list[str]
     quote: str | None
@@ -626,6 +629,8 @@ class ProblemHistory(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None
@@ -1142,6 +1147,8 @@ class WrittenProblem(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None

@@ -67,7 +67,7 @@ def test_a_problem_keeps_what_worked(person: Person) -> None:
     )
     for date, approach, outcome in tried:
         attempt: dict[str, Any] = {
-            "date": f"{date}T19:00:00Z",
+            "date": date,
             "approach": approach,
             "outcome": outcome,
             "successful": True,

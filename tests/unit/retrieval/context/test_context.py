@@ -413,6 +413,8 @@ def trouble(number: int, attempts: int) -> Problem:
         description=f"trouble {number}",
         status="active",
         priority=8,
+        since=noon,
+        until=None,
         opened_at=noon,
         updated_at=noon,
         closed_at=None,
