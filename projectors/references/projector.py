@@ -92,7 +92,7 @@ def _row(event: Event) -> tuple[str, dict[str, object]]:
                 "position": event.position,
             }
         case ReferenceProposalAccepted() | ReferenceProposalRefused():
-            status = "accepted" if isinstance(payload, ReferenceProposalAccepted) else "refused"
+            status = "approved" if isinstance(payload, ReferenceProposalAccepted) else "refused"
             return "decide_proposal", base | {
                 "proposal_id": payload.proposal_id,
                 "status": status,

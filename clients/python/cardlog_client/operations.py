@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ACCEPT_PROPOSAL: Operation[types.Reference | types.RetractedCard] = Operation(
-    "write", "POST", "/v1/proposals/{proposal_id}/accept"
-)
 _ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
 _APPROVE_PATCH: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/approve"
+)
+_APPROVE_PROPOSAL: Operation[types.Reference | types.RetractedCard] = Operation(
+    "write", "POST", "/v1/proposals/{proposal_id}/accept"
 )
 _ARBITRATION: Operation[types.Arbitration] = Operation("read", "GET", "/v1/arbitrations/{arbitration_id}")
 _ARBITRATIONS: Operation[types.Arbitrations] = Operation("read", "GET", "/v1/arbitrations")
@@ -177,10 +177,6 @@ class Operations:
     def _send(self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]) -> T:
         raise NotImplementedError
 
-    def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
-        """Apply an op that prose asked for."""
-        return self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
-
     def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         """Add a member to a team; the first member adds oneself."""
         return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
@@ -188,6 +184,10 @@ class Operations:
     def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
         """Apply a waiting patch. Other fields: rationale, agent_id, patch, reason, by."""
         return self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    def approve_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        """Apply an op that prose asked for."""
+        return self._send(_APPROVE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
 
     def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
         """One conflict. Other fields: wait_for."""
@@ -624,9 +624,6 @@ class AsyncOperations:
     ) -> T:
         raise NotImplementedError
 
-    async def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
-        return await self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
-
     async def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         return await self._send(
             _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
@@ -634,6 +631,9 @@ class AsyncOperations:
 
     async def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
         return await self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    async def approve_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        return await self._send(_APPROVE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
 
     async def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
         return await self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)

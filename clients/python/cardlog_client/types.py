@@ -134,7 +134,7 @@ class Candidate(TypedDict):
     """A topic that recurs, and the category that it may become."""
 
     candidate: str
-    name: str
+    proposed_name: str
     schema: dict[str, Any]
     instances: list[str]
     moved: dict[str, str]
@@ -528,7 +528,7 @@ class MemoryPromoted(TypedDict):
     duplicate: bool
     token: str
     dry_run: bool
-    name: str
+    proposed_name: str
     schema: dict[str, Any]
     moved: dict[str, str]
     patch: list[dict[str, Any]]
@@ -689,7 +689,7 @@ class Proposal(TypedDict):
     confidence: float
     quote: str
     turn_ids: list[str]
-    status: Literal["waiting", "applied", "accepted", "refused"]
+    status: Literal["waiting", "applied", "approved", "refused"]
     proposed_at: str
     decided_at: str | None
     decided_by: str | None
@@ -956,7 +956,7 @@ class RetractedCard(TypedDict):
     """The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn."""
 
     proposal_id: str
-    status: Literal["accepted"]
+    status: Literal["approved"]
     card_id: str
     content: str
     events: int
