@@ -194,7 +194,8 @@ class Operations:
         return self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)
 
     def arbitrations(self, user_id: str, **more: object) -> types.Arbitrations:
-        """Conflicts that wait for a verdict. Other fields: wait_for, status, project_id, limit, cursor."""
+        """Conflicts that wait for a verdict. Other fields: wait_for, as_of, known_at, status, project_id, limit,
+        cursor."""
         return self._send(_ARBITRATIONS, {"user_id": user_id}, more)
 
     def archive_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:

@@ -42,7 +42,9 @@ class AppliedPatch(TypedDict):
 
 
 class Arbitration(TypedDict):
-    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides."""
+    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides.
+
+    ``said_at`` is when the new value was said. ``opened_at`` and ``settled_at`` are times of the log."""
 
     arbitration_id: str
     project_id: str
@@ -55,6 +57,7 @@ class Arbitration(TypedDict):
     reason: str
     evidence: Any
     status: Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
+    said_at: str
     opened_at: str
     settled_at: str | None
 
