@@ -306,6 +306,7 @@ def _draft(
         statement="ended" if slot.ended else "asserted",
         announced=row.announced and not slot.ended,
         timed=row.timed,
+        dated=row.dated,
         content=content,
         kind=kind,
         value_span=(begin, stop) if dated else None,

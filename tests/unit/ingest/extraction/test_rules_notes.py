@@ -14,6 +14,13 @@ from tests.support.ingest.rules import EXTRACTOR, turn
 
 
 def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set[tuple[str, str, str, float]]:
+    return {
+        (each.entity, each.concept_key, each.value, each.confidence)
+        for each in states(text, notes=notes, user_name=user_name)
+    }
+
+
+def states(text: str, *, notes: bool = True, user_name: str | None = None) -> list[StateAsserted]:
     mark = orjson.dumps(Migrated(source="mem0", notes=notes, user_name=user_name).metadata()).decode()
     one = turn(text, 1)
     one = replace(one, turn=replace(one.turn, metadata=mark))
@@ -23,11 +30,7 @@ def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set
         assert span is not None
         assert one.turn.text[span.start : span.end] == span.text
     assert [each.content for each in cards if isinstance(each, EventNoted) and each.episode] == [text]
-    return {
-        (each.entity, each.concept_key, each.value, each.confidence)
-        for each in cards
-        if isinstance(each, StateAsserted)
-    }
+    return [each for each in cards if isinstance(each, StateAsserted)]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +72,22 @@ def test_each_clause_of_a_note_is_a_fact() -> None:
     assert {each[1:3] for each in found} == {
         ("likes", "Greek yogurt"), ("dislikes", "kale"), ("occupation", "nurse"), ("residence", "Berlin"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("note", "began"),
+    [
+        ("User has type 2 diabetes, diagnosed in 2018.", 2018),
+        ("Has asthma since 2010", 2010),
+        ("User takes Metformin, prescribed in 2019", 2019),
+        ("用戶有糖尿病，2018年確診", 2018),
+        ("Has asthma and moved in 2019", None),
+        ("Has insomnia in winter", None),
+    ],
+)
+def test_a_clause_that_only_dates_a_condition_gives_its_beginning(note: str, began: int | None) -> None:
+    [found] = [each for each in states(note) if each.concept_key in ("medical_condition", "medication")]
+    assert (found.effective_at.year if found.time_resolved else None) == began
 
 
 @pytest.mark.parametrize(
