@@ -120,7 +120,7 @@ def test_messages_of_an_old_conversation_are_the_users_own_words(stack: Running,
         stack,
         user,
         messages=[
-            {"content": "I moved to Porto.", "said_at": "2024-05-03T10:00:00Z"},
+            {"content": "I moved to Porto.", "said_at": "2024-05-03"},
             {"role": "assistant", "content": "How do you like Porto?"},
         ],
         source="old chat",
