@@ -65,7 +65,7 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
          '/healthProfile/medications/-={"name": "Metformin"}',
         '/preferences/likes/-="Greek yogurt"', '/preferences/dislikes/-="kale"',
     }  # fmt: skip
-    walking = {'/dynamicCategories/exerciseRoutine/data/walk="daily"'}
+    walking = {'/dynamicCategories/exerciseRoutine/data/walking="daily"'}
     assert values(done, "queued") == values(planned, "queued") == walking
     assert {each["rationale"] for each in (*done["applied"], *done["queued"])} == {"migrated from notes"}
     document = read(stack, user)["document"]
@@ -84,7 +84,7 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
     )
     assert approved.status_code == 200, approved.text
     categories = read(stack, user)["document"]["dynamicCategories"]
-    assert categories["exerciseRoutine"]["data"] == {"walk": "daily"}
+    assert categories["exerciseRoutine"]["data"] == {"walking": "daily"}
 
 
 def test_the_same_text_again_adds_nothing(stack: Running, user: str) -> None:
