@@ -61,7 +61,8 @@ class Command:
 class Decision:
     """The decision of a rule: the event with ``payload``, and events that are appended with it.
 
-    ``key`` is the idempotency key of the event in the place of the command's own.
+    ``key`` is the idempotency key of the event in the place of the command's own. ``occurred_at`` is the instant that
+    the event is about; None is that of the command.
     """
 
     payload: Payload
@@ -69,6 +70,7 @@ class Decision:
     before: Sequence[NewEvent] = ()
     after: Sequence[NewEvent] = ()
     event_id: UUID = field(default_factory=uuid7)
+    occurred_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,7 @@ def decide(
             aggregate.stream,
             decision.payload,
             event_id=decision.event_id,
+            occurred_at=decision.occurred_at or aggregate.command.at,
             dedupe_key=decision.key or own_key,
             expected_version=aggregate.expected_version(state),
         )

@@ -17,7 +17,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "ask.core:app",
         "core documents: show, history, diff, patch, rollback, queue, promote and more",
     ),
-    ("proposals", "ask.proposals:app", "ops that prose asked for: list, accept, refuse"),
+    ("proposals", "ask.proposals:app", "ops that prose asked for: list, approve, refuse"),
     (
         "problems",
         "ask.problems:app",

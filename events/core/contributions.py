@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from events.core.feed import CardValue
 from events.core.patches import Op, applied_one, same
-from events.core.places import APPEND
+from events.core.places import APPEND, BEGINNINGS
 from events.core.pointers import MISSING, Tokens, join, value_at
 from events.core.schema import DYNAMIC
-from events.types.json_values import Json
+from events.types.json_values import Json, JsonObject
 
 Slot = tuple[Tokens, str | None]
 """A place of the document, and the key of an item when the place is a list."""
@@ -80,7 +80,28 @@ def operations(document: Json, change: SlotChange) -> tuple[list[Op], tuple[int,
             document, ops = _with_parents(document, place, change.by)
             ops.append({"op": "add", "path": join(place), "value": []})
         ops.append({"op": "add", "path": join((*place, APPEND)), "value": change.after})
+    elif isinstance(change.before, dict) and isinstance(change.after, dict) and held_at is not None:
+        ops += _members(
+            value_at(document, (*place, str(held_at))), (*place, str(held_at)), change.before, change.after
+        )
+        guards = (0,) if ops else ()
     return ops + _emptied(document, place, ops), guards
+
+
+def _members(item: Json, at: Tokens, before: JsonObject, after: JsonObject) -> list[Op]:
+    """Returns the operations on the members of an item that keeps its name, after its guard.
+
+    A member that no card gave stays.
+    """
+    name, *others = dict.fromkeys((*before, *after))
+    ops: list[Op] = []
+    for each in others:
+        held, wanted = item.get(each, MISSING), after.get(each, MISSING)
+        if not same(held, before.get(each, MISSING)) or same(held, wanted):
+            continue
+        op: Op = {"op": "remove", "path": join((*at, each))}
+        ops.append(op if wanted is MISSING else {"op": "add", "path": join((*at, each)), "value": wanted})
+    return [{"op": "test", "path": join((*at, name)), "value": item[name]}, *ops] if ops else []
 
 
 def _by_slot(values: Iterable[CardValue]) -> Mapping[Slot, list[CardValue]]:
@@ -101,21 +122,24 @@ def _value(slot: Slot, values: Sequence[CardValue]) -> Json:
     latest = values[-1]
     if slot[1] is not None:
         rest = latest.place[len(slot[0]) + 1 :]
-        return {rest[0]: latest.text} if rest else latest.text
+        if not rest:
+            return latest.text
+        began = BEGINNINGS.get(slot[0])
+        told = {} if began is None or latest.began is None else {began: latest.began}
+        return {rest[0]: latest.text, **told}
     texts = list(dict.fromkeys(each.text for each in values))
     return texts[0] if len(texts) == 1 else texts
 
 
 def _index(items: Json, wanted: Json) -> int | None:
-    """Returns the place of an item in a list. An object is the item when it has the wanted name."""
+    """Returns the place of an item in a list. Objects with the wanted first member, their name, are the item."""
     if not isinstance(items, list):
         return None
     for number, item in enumerate(items):
         if isinstance(wanted, dict):
-            if isinstance(item, dict) and all(
-                isinstance(item.get(name), str) and item[name].casefold() == value.casefold()
-                for name, value in wanted.items()
-            ):
+            name, value = next(iter(wanted.items()))
+            named = item.get(name) if isinstance(item, dict) else None
+            if isinstance(named, str) and named.casefold() == value.casefold():
                 return number
         elif isinstance(item, str) and item.casefold() == wanted.casefold():
             return number

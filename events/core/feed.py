@@ -26,6 +26,8 @@ class Trust(IntEnum):
 class CardValue:
     """A value that holds by the cards. ``key`` tells two values of one place apart; ``text`` is as it was said.
 
+    ``began`` is the time that the words name for its beginning, at their grain: 2018, 2018-03 or 2018-03-05.
+
     ``event_id`` is the statement that the text comes from. ``source`` is the other memory that a value comes from, and
     ``rationale`` says so in words. A value that is ``unsure`` waits for an approval. It holds from ``since`` until
     ``until``; None: until further notice.
@@ -40,6 +42,7 @@ class CardValue:
     turn_ids: tuple[str, ...]
     trust: Trust
     confidence: float
+    began: str | None = None
     source: str | None = None
     rationale: str | None = None
     unsure: bool = False

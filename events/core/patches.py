@@ -16,6 +16,8 @@ from events.types.json_values import Json, JsonObject
 
 Op = JsonObject
 
+OWN_CATEGORY = "a category of your own goes to /dynamicCategories/<name>"
+"""The remedy for a patch that names a category which the document does not have."""
 MAX_OPS = 1000
 MAX_PATCH_BYTES = 128 * 1024
 MAX_POINTER_BYTES = 2048
@@ -260,7 +262,7 @@ def _changed(document: Json, op: Op, index: int) -> Json:
     for token in tokens[:-1]:
         key = _key(place, token)
         if key is MISSING:
-            raise _misfit(op, index, f"there is no {token[:100]!r}")
+            raise _absent(op, index, token, top=place is root)
         place[key] = place = _copied(place[key], op, index)
     last = tokens[-1]
     if name == "add" and isinstance(place, list):
@@ -273,7 +275,7 @@ def _changed(document: Json, op: Op, index: int) -> Json:
     else:
         key = _key(place, last)
         if key is MISSING:
-            raise _misfit(op, index, f"there is no {last[:100]!r}")
+            raise _absent(op, index, last, top=place is root)
         if name == "remove":
             del place[key]
         else:
@@ -293,6 +295,11 @@ def _key(container: dict[str, Json] | list[Json], token: str) -> object:
         return token if token in container else MISSING
     at = index_of(token)
     return at if at is not None and at < len(container) else MISSING
+
+
+def _absent(op: Op, index: int, token: str, *, top: bool) -> PatchConflictError:
+    remedy = f"; {OWN_CATEGORY}" if top else ""
+    return _misfit(op, index, f"there is no {token[:100]!r}{remedy}")
 
 
 def _misfit(op: Op, index: int, reason: str) -> PatchConflictError:

@@ -17,6 +17,11 @@ from events.core.schema import DYNAMIC, UNCATEGORIZED
 from events.language.concepts import canonical_key, normalise_entity
 
 APPEND = "-"
+BEGINNINGS: dict[Tokens, str] = {
+    ("healthProfile", "conditions"): "since",
+    ("healthProfile", "medications"): "startDate",
+}
+"""The member that tells when a fact began, by the list of the objects that have one."""
 _NO_KEY = "fact"
 
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 import jsonschema_rs
 import orjson
 
-from events.core.patches import Op, PatchConflictError, shown
+from events.core.patches import OWN_CATEGORY, Op, PatchConflictError, shown
 from events.core.pointers import Tokens, join, split, value_at
 from events.types.core import Fault
 from events.types.json_values import Json, is_deeper
@@ -142,7 +142,7 @@ def _check_part(
     found = value_at(document, place)
     reason = str(fault.message)[:300]
     if not place:
-        reason += "; a category of your own goes to /dynamicCategories/<name>"
+        reason += f"; {OWN_CATEGORY}"
     raise _blamed("schema", patch, place, reason, actual=shown(found))
 
 

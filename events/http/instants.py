@@ -1,4 +1,4 @@
-"""Instants in a request: ISO 8601 with an offset, within the allowed years, and not in the future."""
+"""Instants in a request: ISO 8601 with an offset, or a day; within the allowed years, and not in the future."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pydantic.json_schema import WithJsonSchema
 
 from events.http.errors import invalid
 from events.types.instants import (
+    DAY_EXAMPLE,
     EXAMPLE,
     PATTERN,
     PATTERN_IN_A_URL,
     PATTERN_OR_BLANK,
+    PATTERN_OR_DAY,
+    day_or_instant_of,
     instant_in_a_url,
     instant_of,
 )
@@ -35,13 +38,19 @@ def _reader(read: Callable[[str], datetime]) -> BeforeValidator:
     return BeforeValidator(checked)
 
 
-def _schema(pattern: str) -> WithJsonSchema:
+def _schema(pattern: str, *examples: str) -> WithJsonSchema:
     # The format `date-time` (RFC 3339) refuses instants that Cardlog takes, and takes years that Cardlog refuses.
-    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [EXAMPLE]})
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [EXAMPLE, *examples]})
 
 
 Instant = Annotated[datetime, _reader(instant_of), _schema(PATTERN)]
 """An instant in a body."""
+DayOrInstant = Annotated[
+    datetime,
+    _reader(lambda text: day_or_instant_of(text, datetime.now(UTC))),
+    _schema(PATTERN_OR_DAY, DAY_EXAMPLE),
+]
+"""An instant in a body, or a day."""
 InstantOrBlank = Annotated[datetime, _reader(instant_of), _schema(PATTERN_OR_BLANK)]
 """An instant of a turn. The turn contract reads blank text as no instant."""
 QueryInstant = Annotated[datetime, _reader(instant_in_a_url), _schema(PATTERN_IN_A_URL)]

@@ -47,13 +47,14 @@ def _irregular_words() -> dict[str, str]:
     return {form: base for base, *forms in rows for form in forms}
 
 
-_IRREGULAR = _irregular_words()
+IRREGULAR = _irregular_words()
+"""The base word of each irregular form."""
 _snowball = SnowballStemmer("english").stem_word
 
 
 def stem(word: str) -> str:
     """Returns the term of a folded Latin word."""
-    term: str = _snowball(_IRREGULAR.get(word, word))
+    term: str = _snowball(IRREGULAR.get(word, word))
     return term
 
 

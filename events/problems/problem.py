@@ -1,7 +1,8 @@
 """The problems of a user as events tell them: a pure fold.
 
 An event that names its problem in words finds it here, among the problems of its project. The extractor therefore says
-only what a turn says, and a later reading of the same turns gives the same problems.
+only what a turn says, and a later reading of the same turns gives the same problems. Events count in the order of what
+they tell (``occurred_at``). The order in which they arrived changes only the times of the log.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from events.types.problems import (
     ProblemClosed,
     ProblemEvent,
     ProblemOpened,
+    ProblemPrioritized,
     ProblemReopened,
 )
+from events.types.turns import natural_order
 
 Status = Literal["active", "closed"]
 TYPES = frozenset(cls.__name__ for cls in (*PROBLEM_EVENTS, CardsWithdrawn))
@@ -46,7 +49,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem after some events. ``version`` counts its events. ``turn_ids`` are the turns behind it, in order."""
+    """A problem after some events. ``version`` counts its events. ``turn_ids`` are the turns behind it, in order.
+
+    ``problem_id`` is the event that opened it first in the log. The user had it from ``since`` until ``until`` (None
+    while it is active). ``opened_at``, ``updated_at`` and ``closed_at`` are times of the log.
+    """
 
     owner: str
     problem_id: UUID
@@ -55,6 +62,8 @@ class Problem:
     description: str
     status: Status
     priority: int
+    since: datetime
+    until: datetime | None
     opened_at: datetime
     updated_at: datetime
     closed_at: datetime | None
@@ -67,18 +76,23 @@ class Problem:
 
 @dataclass(slots=True)
 class Problems:
-    """The problems of one user, in the order in which they were opened, and the problem of each event.
+    """The problems of one user, in the order in which they began, and the problem of each event.
 
-    An event in ``loose`` names no problem that is known.
+    An event in ``loose`` names no problem that is known. ``first`` is the opening of each problem that came first.
     """
 
     by_id: dict[UUID, Problem] = field(default_factory=dict)
     of_event: dict[UUID, UUID] = field(default_factory=dict)
     loose: dict[UUID, Event] = field(default_factory=dict)
+    first: dict[UUID, Event] = field(default_factory=dict)
 
-    def history(self, problem_id: UUID, events: Iterable[Event]) -> list[Event]:
+    def named(self, problem_id: UUID) -> Problem | None:
+        """Returns the problem that any of its openings names, or None."""
+        return self.by_id.get(self.of_event.get(problem_id, problem_id))
+
+    def history(self, problem: Problem, events: Iterable[Event]) -> list[Event]:
         """Returns the events of a problem among ``events``, in their order."""
-        return [event for event in events if self.of_event.get(event.event_id) == problem_id]
+        return [event for event in events if self.of_event.get(event.event_id) == problem.problem_id]
 
 
 def standing(events: Iterable[Event]) -> list[Event]:
@@ -91,17 +105,42 @@ def standing(events: Iterable[Event]) -> list[Event]:
 
 
 def fold(events: Iterable[Event]) -> Problems:
-    """Returns the problems after ``events`` of one user, in the order of the log. Other events change nothing."""
+    """Returns the problems after ``events`` of one user, in any order. Other events change nothing."""
     problems = Problems()
-    for event in standing(events):
+    for event in sorted(standing(events), key=_told):
         _apply(problems, event)
+    names = {begun: first.event_id for begun, first in problems.first.items()}
+    problems.by_id = {
+        names[begun]: replace(each, problem_id=names[begun]) for begun, each in problems.by_id.items()
+    }
+    problems.of_event = {event_id: names[begun] for event_id, begun in problems.of_event.items()}
     return problems
 
 
-def present(problems: Problems, *, status: Status | None = None) -> list[Problem]:
-    """Returns problems in the order for readers: active ones first, then by priority, then the latest."""
-    found = [each for each in problems.by_id.values() if status in (None, each.status)]
-    return in_order(found)
+def until(events: Iterable[Event], as_of: datetime | None, known_at: datetime | None) -> list[Event]:
+    """Returns the events about the time up to ``as_of`` that were recorded by ``known_at``. None sets no end.
+
+    An attempt is about the time at which it was tried.
+    """
+    return [
+        each
+        for each in events
+        if (known_at is None or each.recorded_at <= known_at)
+        and (as_of is None or isinstance(each.payload, CardsWithdrawn) or _about(each) <= as_of)
+    ]
+
+
+def _about(event: Event) -> datetime:
+    payload = event.payload
+    return payload.tried_at if isinstance(payload, ProblemAttempted) else event.occurred_at
+
+
+def _told(event: Event) -> tuple[object, ...]:
+    """The place of an event in the order of telling: by time, turn and place in the turn. The id decides at last."""
+    origin = event.payload.origin
+    span = origin.source_span
+    turn = natural_order(min(origin.turn_ids, default=""))
+    return event.occurred_at, turn, 0 if span is None else span.start, event.event_id
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
@@ -122,10 +161,10 @@ def _apply(problems: Problems, event: Event) -> None:
     if isinstance(payload, ProblemOpened):
         _open(problems, event, payload)
         return
-    assert isinstance(payload, PROBLEM_EVENTS)
+    assert isinstance(payload, ProblemAttempted | ProblemClosed | ProblemReopened | ProblemPrioritized)
     found = _meant(problems, payload)
     if found is None:
-        if isinstance(payload, ProblemAttempted) and payload.problem is not None:
+        if payload.problem_id is not None or isinstance(payload, ProblemAttempted):
             problems.loose[event.event_id] = event
         return
     _change(problems, found, event, payload)
@@ -151,8 +190,10 @@ def _open(problems: Problems, event: Event, opened: ProblemOpened) -> None:
         description=opened.description,
         status="active",
         priority=opened.priority or DEFAULT_PRIORITY,
-        opened_at=event.occurred_at,
-        updated_at=event.occurred_at,
+        since=event.occurred_at,
+        until=None,
+        opened_at=event.recorded_at,
+        updated_at=event.recorded_at,
         closed_at=None,
         resolution=None,
         attempts=(),
@@ -162,12 +203,19 @@ def _open(problems: Problems, event: Event, opened: ProblemOpened) -> None:
     )
     problems.by_id[problem.problem_id] = problem
     problems.of_event[event.event_id] = problem.problem_id
+    problems.first[problem.problem_id] = event
+    _take_loose(problems)
+
+
+def _take_loose(problems: Problems) -> None:
+    """Gives the events that were told before their problem to it."""
     for each in list(problems.loose.values()):
         payload = each.payload
-        assert isinstance(payload, ProblemAttempted)
-        if _meant(problems, payload) is not None:
+        assert isinstance(payload, PROBLEM_EVENTS)
+        found = _meant(problems, payload)
+        if found is not None:
             del problems.loose[each.event_id]
-            _change(problems, problems.by_id[problem.problem_id], each, payload)
+            _change(problems, found, each, payload)
 
 
 def _of_project(problems: Problems, payload: ProblemEvent) -> Iterator[Problem]:
@@ -182,7 +230,7 @@ def _meant(problems: Problems, payload: ProblemEvent) -> Problem | None:
     if isinstance(payload, ProblemOpened):
         return None
     if payload.problem_id is not None:
-        return problems.by_id.get(payload.problem_id)
+        return problems.named(payload.problem_id)
     if not isinstance(payload, ProblemAttempted | ProblemClosed) or payload.problem is None:
         return None
     own = list(_of_project(problems, payload))
@@ -196,25 +244,39 @@ def _change(problems: Problems, before: Problem, event: Event, payload: ProblemE
     seen = replace(
         before,
         turn_ids=_turns(before.turn_ids, payload),
-        updated_at=max(before.updated_at, event.occurred_at),
+        updated_at=max(before.updated_at, event.recorded_at),
         version=before.version + 1,
         position=max(before.position, event.position),
     )
     match payload:
         case ProblemOpened():
-            after = replace(seen, status="active", closed_at=None, resolution=None)
+            after = replace(_reopened(seen), opened_at=min(seen.opened_at, event.recorded_at))
+            first = problems.first[before.problem_id]
+            problems.first[before.problem_id] = min(first, event, key=lambda each: each.position)
             if payload.priority is not None:
                 after = replace(after, priority=payload.priority)
         case ProblemAttempted():
             after = replace(seen, attempts=_tried(seen.attempts, event, payload))
         case ProblemClosed():
-            after = replace(seen, status="closed", closed_at=event.occurred_at, resolution=payload.resolution)
+            after = replace(
+                seen,
+                status="closed",
+                until=event.occurred_at,
+                closed_at=event.recorded_at,
+                resolution=payload.resolution,
+            )
         case ProblemReopened():
-            after = replace(seen, status="active", closed_at=None, resolution=None)
+            after = _reopened(seen)
         case _:
             after = replace(seen, priority=payload.priority)
     problems.by_id[before.problem_id] = after
     problems.of_event[event.event_id] = before.problem_id
+    if isinstance(payload, ProblemOpened):
+        _take_loose(problems)
+
+
+def _reopened(problem: Problem) -> Problem:
+    return replace(problem, status="active", until=None, closed_at=None, resolution=None)
 
 
 def _tried(before: tuple[Attempt, ...], event: Event, payload: ProblemAttempted) -> tuple[Attempt, ...]:

@@ -20,7 +20,7 @@ PROBLEMS = statement(_PACKAGE, "problems_of")
 ENTRIES = statement(_PACKAGE, "entries_of")
 """The events of a user's problems."""
 UNFOLDED = statement(_PACKAGE, "unfolded_entries")
-"""The same, before the first fold made the tables."""
+"""The same from the log alone, with withdrawn events and their withdrawals."""
 
 
 def parameters(owner: str) -> dict[str, object]:

@@ -31,13 +31,13 @@ WITH folded AS (
     SELECT EXISTS (SELECT FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
                    WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])) AS behind
 )
-SELECT b.behind, p.user_id, p.problem_id, p.project_id, p.mode, p.description, p.status, p.priority, p.opened_at,
-       p.updated_at, p.closed_at, p.resolution, p.attempts::text AS attempts, p.turn_ids, p.version, p.position
+SELECT b.behind, p.user_id, p.problem_id, p.project_id, p.mode, p.description, p.status, p.priority, p.since,
+       p.until, p.opened_at, p.updated_at, p.closed_at, p.resolution, p.attempts::text AS attempts, p.turn_ids, p.version, p.position
 FROM behind b LEFT JOIN problems.problems p ON p.user_id = %(user_id)s
-ORDER BY p.opened_at, p.problem_id;
+ORDER BY p.since, p.problem_id;
 
 -- name: unfolded_entries
--- The events of a user's problems when there is no table yet, in order.
+-- The events of a user's problems from the log alone, in order, with those that were withdrawn and what withdrew them.
 SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
        sealing.readable(e.user_id, e.partition, e.position, e.data) AS data

@@ -74,8 +74,8 @@ def folded(event: Event, before: Reference | None) -> Reference | None:
             tier_reason=before.tier_reason if before is not None and same_tier else None,
             archived=False,
             moved_to=None,
-            created_at=event.occurred_at if before is None else before.created_at,
-            updated_at=event.occurred_at,
+            created_at=event.recorded_at if before is None else before.created_at,
+            updated_at=event.recorded_at,
             actor=event.actor,
             partition=event.partition,
             position=event.position,
@@ -84,9 +84,9 @@ def folded(event: Event, before: Reference | None) -> Reference | None:
         return None
     seen = replace(before, version=event.version, partition=event.partition, position=event.position)
     if isinstance(payload, ReferenceArchived):
-        return replace(seen, archived=True, updated_at=event.occurred_at, actor=event.actor)
+        return replace(seen, archived=True, updated_at=event.recorded_at, actor=event.actor)
     if isinstance(payload, ReferenceMoved):
-        return replace(seen, moved_to=payload.to_stream, updated_at=event.occurred_at, actor=event.actor)
+        return replace(seen, moved_to=payload.to_stream, updated_at=event.recorded_at, actor=event.actor)
     if isinstance(payload, ReferenceTierChanged):
         return replace(seen, tier=payload.tier, tier_reason=payload.reason)
     return seen

@@ -244,7 +244,10 @@ class LatestCard(Resource):
 
 
 class Arbitration(Resource):
-    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides."""
+    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides.
+
+    ``said_at`` is when the new value was said. ``opened_at`` and ``settled_at`` are times of the log.
+    """
 
     arbitration_id: UUID
     project_id: str
@@ -257,6 +260,7 @@ class Arbitration(Resource):
     reason: str
     evidence: object
     status: Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
+    said_at: AwareDatetime
     opened_at: AwareDatetime
     settled_at: AwareDatetime | None
 

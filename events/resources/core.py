@@ -129,7 +129,9 @@ class Candidate(Resource):
     """A topic that recurs, and the category that it may become."""
 
     candidate: str
-    name: str
+    proposed_name: str = Field(
+        validation_alias="name", description="the name of the category that it may become"
+    )
     category_schema: dict[str, object] = Field(
         serialization_alias="schema", description="the JSON Schema, inferred from the values"
     )
@@ -158,7 +160,7 @@ class MemoryCandidates(Resource):
                     "candidates": [
                         {
                             "candidate": "sleep",
-                            "name": "sleep",
+                            "proposed_name": "sleep",
                             "schema": {"title": "sleep", "type": "object", "properties": {}},
                             "instances": ["/uncategorized/sleep_note_1"],
                             "moved": {"/uncategorized/sleep_note_1": "/sleep/note1"},
@@ -225,7 +227,7 @@ class MemoryPromoted(MemoryChanged):
     """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
 
     dry_run: bool
-    name: str
+    proposed_name: str = Field(description="the name of the category")
     category_schema: dict[str, object] = Field(
         serialization_alias="schema", description="the JSON Schema of the category"
     )

@@ -22,7 +22,7 @@ class Attempt(Resource):
 
 
 class Problem(Resource):
-    """A problem with what was tried, by date."""
+    """A problem with what was tried, by date. ``opened_at``, ``updated_at`` and ``closed_at`` are times of the log."""
 
     problem_id: UUID
     project_id: str
@@ -31,6 +31,8 @@ class Problem(Resource):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: AwareDatetime = Field(description="the user has it since then")
+    until: AwareDatetime | None = Field(description="when it was over; null while it is active")
     opened_at: AwareDatetime
     updated_at: AwareDatetime
     closed_at: AwareDatetime | None
@@ -56,6 +58,7 @@ class ProblemEntry(Resource):
 
     type: str
     at: AwareDatetime
+    recorded_at: AwareDatetime
     actor: str
     turn_ids: list[str]
     quote: str | None

@@ -10,7 +10,7 @@ from pydantic import AliasPath, AwareDatetime, Field
 from events.resources.resource import Resource
 from events.types.references import Tier
 
-Decision = Literal["waiting", "applied", "accepted", "refused"]
+Decision = Literal["waiting", "applied", "approved", "refused"]
 
 
 class Reference(Resource):
@@ -132,7 +132,7 @@ class RetractedCard(Resource):
     """The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn."""
 
     proposal_id: UUID
-    status: Literal["accepted"]
+    status: Literal["approved"]
     card_id: UUID
     content: str
     events: int

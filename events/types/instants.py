@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
+DAY_EXAMPLE = "2023-11-20"
 EXAMPLE = "2026-05-08T16:44:10+08:00"
 YEARS = range(1900, 2201)  # wide enough for any conversation, and far from datetime's own limits
 _FURTHEST_OFFSET = timedelta(hours=14)  # Kiritimati; Postgres accepts less than 16 hours
@@ -33,6 +34,8 @@ PATTERN_OR_BLANK = f"^{_AROUND}(?:{_INSTANT.replace('SIGN', '[+-]')}{_AROUND})?$
 """The same, and blank text."""
 PATTERN_IN_A_URL = f"^{_AROUND}{_INSTANT.replace('SIGN', '[ +-]')}{_AROUND}$"
 """The same with a blank for a plus sign. A plus sign that a client did not escape in a URL arrives as a blank."""
+PATTERN_OR_DAY = f"^{_AROUND}(?:{_YEAR}-{_MONTH}-{_DAY}|{_INSTANT.replace('SIGN', '[+-]')}){_AROUND}$"
+"""Every accepted instant, and days such as 2023-11-20."""
 
 _ACCEPTED = re.compile(PATTERN)
 _LATE_BLANK = re.compile(rf" (?=[0-9]{{2}}(?::?[0-9]{{2}})?{_AROUND}$)")
@@ -50,6 +53,33 @@ def instant_of(text: str) -> datetime:
         except ValueError:
             pass  # the month has no such day
     raise InstantInvalidError(_reason(text))
+
+
+def day_or_instant_of(text: str, now: datetime) -> datetime:
+    """Returns the instant that ``text`` names. A day is its noon (UTC), or ``now`` while the day lasts somewhere.
+
+    Raises :class:`InstantInvalidError`.
+    """
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text.strip(_BLANK)):
+        try:
+            return instant_of(text)
+        except InstantInvalidError as error:
+            raise InstantInvalidError(f"{error}, or a day such as {DAY_EXAMPLE}") from None
+    noon = noon_of(text.strip(_BLANK))
+    begun = noon - timedelta(hours=12) - _FURTHEST_OFFSET <= now
+    return min(noon, now) if begun else noon
+
+
+def noon_of(text: str) -> datetime:
+    """Returns the noon (UTC) of a day such as 2024-05-03. Raises :class:`InstantInvalidError`."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or day.year not in YEARS:
+        shown = repr(text if len(text) <= 40 else text[:40] + "…")
+        raise InstantInvalidError(f"is {shown}; use a day of the calendar, such as {DAY_EXAMPLE}")
+    return datetime.combine(day, time(12), UTC)
 
 
 def instant_in_a_url(text: str) -> datetime:

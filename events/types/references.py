@@ -113,7 +113,7 @@ class ReferenceProposed:
 @event_type(version=1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceProposalAccepted:
-    """Somebody accepted a proposal. Its op was applied in the same transaction. ``proposal_id`` is its event id."""
+    """Somebody approved a proposal. Its op was applied in the same transaction. ``proposal_id`` is its event id."""
 
     proposal_id: UUID
     by: str

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 
 from events.types.codec import event_type
 
 Role = Literal["user", "assistant", "system"]
 ContextLayer = Literal["personal", "work", "social"]
+_LONGEST_NUMBER = 20
+_DIGITS = re.compile(r"(\d+)")
+
+
+@lru_cache(maxsize=4096)
+def natural_order(turn_id: str) -> tuple[tuple[int, str], ...]:
+    """Returns the place of a turn id in natural order: "t9" comes before "t10"."""
+    return tuple(
+        (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
+        for part in _DIGITS.split(turn_id)
+        if part
+    )
 
 
 @event_type(version=1)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
-from events.http.instants import Instant
+from events.http.instants import DayOrInstant
 from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
@@ -49,7 +49,7 @@ class OldMessageIn(BaseModel):
 
     content: Annotated[Words, Field(description="the words of the message")]
     role: Literal["user", "assistant", "system"] = "user"
-    said_at: Instant | None = None
+    said_at: DayOrInstant | None = None
 
 
 class MigrateIn(BaseModel):
@@ -62,7 +62,7 @@ class MigrateIn(BaseModel):
                 {
                     "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
                     "dislikes kale. Tries to walk daily.",
-                    "said_at": "2025-12-31T12:00:00Z",
+                    "said_at": "2025-12-31",
                 }
             ]
         },
@@ -80,7 +80,7 @@ class MigrateIn(BaseModel):
     format: Annotated[Format, Field(description="the form of text; auto tells it by the text")] = "auto"
     source: Annotated[Name | None, Field(description="where the memory comes from; default: its form")] = None
     said_at: Annotated[
-        Instant | None,
+        DayOrInstant | None,
         Field(description="when sentences without a date of their own were true; default: now"),
     ] = None
     user_name: Annotated[

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.answering import routes_of
-from events.http.instants import Instant, refuse_future
+from events.http.instants import DayOrInstant, refuse_future
 from events.http.uuids import Uuid
 from events.platform.database import Connection
 from events.problems.problem import Problem
@@ -47,6 +47,7 @@ class ProblemIn(_Sent):
 
     description: Short = Field(description="what troubles the user, in a few words")
     priority: Annotated[Priority | None, Field(description="1: a trifle, 10: urgent; 5 unless given")] = None
+    since: Annotated[DayOrInstant | None, Field(description="since when the user has it; else now")] = None
     project_id: Name = "default"
     mode: Annotated[Name | None, Field(description="the mode, such as journal")] = None
 
@@ -58,7 +59,12 @@ class AttemptIn(_Sent):
         extra="forbid",
         json_schema_extra={
             "examples": [
-                {"approach": "Walking after dinner", "outcome": "20-30 point reduction", "successful": True}
+                {
+                    "date": "2023-11-20",
+                    "approach": "Walking after dinner",
+                    "outcome": "20-30 point reduction",
+                    "successful": True,
+                }
             ]
         },
     )
@@ -66,7 +72,7 @@ class AttemptIn(_Sent):
     approach: Short = Field(description="what was tried; the same approach again updates its outcome")
     outcome: Annotated[Short | None, Field(description="what came of it")] = None
     successful: Annotated[bool | None, Field(description="null while nobody knows")] = None
-    date: Annotated[Instant | None, Field(description="when it was tried; else now")] = None
+    date: Annotated[DayOrInstant | None, Field(description="when it was tried; else now")] = None
 
 
 class CloseIn(_Sent):
@@ -100,11 +106,12 @@ def problem_router(transactions: Transactions) -> APIRouter:
     )
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
         owner, command = sender.owner(user_id), _command(sender, user_id, body)
+        refuse_future("since", body.since, command.at)
 
         def run(connection: Connection) -> Outcome[Problem]:
             problems = UserProblems(connection, owner, command)
             return problem_commands.open_problem(
-                problems, body.description, body.priority, body.project_id, body.mode
+                problems, body.description, body.priority, body.project_id, body.mode, body.since
             )
 
         return answer(owner, run)

@@ -1,4 +1,4 @@
-"""Proposals over HTTP: accept or refuse an op or a retraction that prose asked for."""
+"""Proposals over HTTP: approve or refuse an op or a retraction that prose asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ingest.decider import Command
 from ingest.references import proposals
 
 
-class AcceptIn(BaseModel):
+class ApproveProposalIn(BaseModel):
     """Applies a proposal."""
 
     model_config = ConfigDict(extra="forbid")
@@ -26,7 +26,7 @@ class AcceptIn(BaseModel):
     user_id: Name = Field(description="whose proposal this is")
 
 
-class RefuseIn(AcceptIn):
+class RefuseProposalIn(ApproveProposalIn):
     """Refuses a proposal."""
 
     reason: Words | None = None
@@ -39,15 +39,15 @@ def proposal_router(transactions: Transactions) -> APIRouter:
     @router.post(
         "/v1/proposals/{proposal_id}/accept",
         summary="Apply an op that prose asked for",
-        operation_id="accept_proposal",
+        operation_id="approve_proposal",
     )
-    def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> Reference | RetractedCard:
+    def approve(proposal_id: Uuid, body: ApproveProposalIn, caller: Writer) -> Reference | RetractedCard:
         owner, command = sent(caller, body)
-        outcome = transactions.run(owner, lambda c: proposals.accept(c, owner, proposal_id, command))
+        outcome = transactions.run(owner, lambda c: proposals.approve(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
             return RetractedCard(
                 proposal_id=proposal_id,
-                status="accepted",
+                status="approved",
                 card_id=outcome.card_id,
                 content=outcome.content,
                 events=outcome.events,
@@ -59,12 +59,12 @@ def proposal_router(transactions: Transactions) -> APIRouter:
         summary="Refuse an op that prose asked for",
         operation_id="refuse_proposal",
     )
-    def refuse(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> RefusedProposal:
+    def refuse(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
         owner, command = sent(caller, body)
         transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
         return RefusedProposal(proposal_id=proposal_id, status="refused")
 
-    def sent(caller: Principal, body: AcceptIn) -> tuple[str, Command]:
+    def sent(caller: Principal, body: ApproveProposalIn) -> tuple[str, Command]:
         owner = owner_of(caller, body.user_id, thing="proposal", field="proposal_id")
         return owner, Command(actor=f"user/{body.user_id}", at=datetime.now(UTC), reach=caller.reach)
 

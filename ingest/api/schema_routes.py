@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import AliasChoices, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from events.core.patches import Op
 from events.http.answering import routes_of
@@ -39,13 +39,11 @@ class PromoteIn(Authored):
         },
     )
 
-    candidate: Annotated[Name, Field(description="a candidate of GET …/schema/candidates, or its name")]
+    candidate: Annotated[
+        Name, Field(description="a candidate of GET …/schema/candidates, or its proposed_name")
+    ]
     proposed_name: Annotated[
-        Name | None,
-        Field(
-            validation_alias=AliasChoices("proposed_name", "proposedName"),
-            description="the name; else the one of the candidate",
-        ),
+        Name | None, Field(description="the name of the category; else the one of the candidate")
     ] = None
     members: Annotated[
         dict[Pointer, Name],
@@ -98,7 +96,7 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
             owner,
             done.outcome,
             dry_run=body.dry_run,
-            name=done.name,
+            proposed_name=done.name,
             category_schema=done.schema,
             moved=done.moved,
             patch=[dict(op) for op in done.ops],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 
-from events.types.instants import YEARS
+from events.types.instants import InstantInvalidError, noon_of
 from events.types.turn_contract import MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.turns import Role
 
@@ -63,11 +63,6 @@ class Memories:
 def on_day(text: str, where: str) -> datetime:
     """Returns the noon (UTC) of a day such as 2024-05-03. Raises :class:`TextInvalidError`."""
     try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        day = None
-    if day is None or day.year not in YEARS:
-        raise TextInvalidError(
-            where, f"has the date {text[:20]!r}; use a day of the calendar, such as 2024-05-03"
-        )
-    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+        return noon_of(text)
+    except InstantInvalidError as error:
+        raise TextInvalidError(where, str(error)) from None

@@ -76,7 +76,7 @@ class KnownProblem(UserProblems):
 
     def present(self, state: list[Event]) -> Problem:
         """Returns the problem. Raises a 404 problem when the user has none in reach."""
-        problem = fold(state).by_id.get(self.problem_id)
+        problem = fold(state).named(self.problem_id)
         if problem is None or not self.command.reach.admits(problem.project_id, problem.mode):
             raise missing("problem", "problem_id")
         return problem
@@ -93,11 +93,17 @@ class KnownProblem(UserProblems):
 
 
 def open_problem(
-    problems: UserProblems, description: str, priority: int | None, project_id: str, mode: str | None
+    problems: UserProblems,
+    description: str,
+    priority: int | None,
+    project_id: str,
+    mode: str | None,
+    since: datetime | None = None,
 ) -> Outcome[Problem]:
-    """Opens a problem. Raises a 409 problem with the present one when the same problem is open.
+    """Opens a problem that the user has ``since`` then (None: now). 409 with the present one when it is open.
 
-    A closed problem of the same words is reopened. Raises a 404 problem for a project or mode out of reach.
+    A closed problem of the same words is reopened, and 422 says when it is not over at ``since``. Raises a 404 problem
+    for a project or mode out of reach.
     """
     if not problems.command.reach.admits(project_id, mode):
         raise missing("project", "project_id")
@@ -108,9 +114,13 @@ def open_problem(
     def rule(events: list[Event]) -> Decision:
         known = fold(events).by_id.values()
         for each in known:
-            if (each.project_id, each.mode, each.status) == (project_id, mode, "active") and same(
-                each.description, description
-            ):
+            if (each.project_id, each.mode) != (project_id, mode) or not same(each.description, description):
+                continue
+            if since is not None and each.until is not None and since <= each.until:
+                raise invalid(
+                    "since", f"is before this problem was over ({each.until.isoformat()}); use a later time"
+                )
+            if each.status == "active":
                 raise ProblemError(
                     409,
                     "Exists",
@@ -122,7 +132,7 @@ def open_problem(
             raise invalid(
                 "description", f"there are {MAX_PROBLEMS} problems, which is the most a user can have"
             )
-        return _decision(problems, events, opened, description)
+        return _decision(problems, events, opened, description, since)
 
     return decide(problems, rule, _same_as(opened))
 
@@ -188,13 +198,17 @@ def _origin(command: Command, project_id: str = "default", mode: str | None = No
 
 
 def _decision(
-    problems: UserProblems, events: list[Event], payload: ProblemEvent, description: str
+    problems: UserProblems,
+    events: list[Event],
+    payload: ProblemEvent,
+    description: str,
+    since: datetime | None = None,
 ) -> Decision:
     """Returns the event of a problem, with the noted event that tells it.
 
     What is noted of a problem that begins, ends or is back takes the place of what was noted of it before.
     """
-    decision = Decision(payload=payload)
+    decision = Decision(payload=payload, occurred_at=since)
     note = _note(payload, description)
     if note is None:
         return decision
@@ -207,7 +221,9 @@ def _decision(
         entity="user",
         tags=tuple(tags),
         origin=payload.origin,
-        occurred_at=payload.tried_at if isinstance(payload, ProblemAttempted) else problems.command.at,
+        occurred_at=payload.tried_at
+        if isinstance(payload, ProblemAttempted)
+        else since or problems.command.at,
         importance=_IMPORTANCE,
         sentiment=sentiment,
         replaces_event=_noted_before(problems, events, payload, description),

@@ -51,7 +51,7 @@ class _ProposedOp:
 
 @dataclass(frozen=True, slots=True)
 class Retraction:
-    """The effect of an accepted proposal to retract: the card, its content, and the number of withdrawn events."""
+    """The effect of an approved proposal to retract: the card, its content, and the number of withdrawn events."""
 
     card_id: UUID
     content: str
@@ -92,7 +92,7 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     return made
 
 
-def accept(
+def approve(
     connection: Connection, owner: str, proposal_id: UUID, command: Command
 ) -> Outcome[Reference] | Retraction:
     """Applies a waiting proposal.
@@ -102,10 +102,10 @@ def accept(
     """
     with connection.transaction():
         row = _waiting(connection, owner, proposal_id, command.reach)
-        accepted = ReferenceProposalAccepted(proposal_id=proposal_id, by=_by(command))
+        approved = ReferenceProposalAccepted(proposal_id=proposal_id, by=_by(command))
         if row["kind"] == retractions.KIND:
             events = retractions.retract(connection, owner, proposal_id, row["op"], command)
-            _answer(connection, owner, accepted, command)
+            _answer(connection, owner, approved, command)
             return Retraction(UUID(row["op"]["card_id"]), row["op"]["content"], events)
         name = ReferenceName(
             kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
@@ -119,14 +119,14 @@ def accept(
             quote=row["quote"],
         )
         outcome = _apply(connection, owner, name, row["op"], proposed)
-        _answer(connection, owner, accepted, command)
+        _answer(connection, owner, approved, command)
     return outcome
 
 
 def refuse(
     connection: Connection, owner: str, proposal_id: UUID, reason: str | None, command: Command
 ) -> None:
-    """Refuses a waiting proposal. Raises the problems of :func:`accept`."""
+    """Refuses a waiting proposal. Raises the problems of :func:`approve`."""
     with connection.transaction():
         _waiting(connection, owner, proposal_id, command.reach)
         refused = ReferenceProposalRefused(proposal_id=proposal_id, by=_by(command), reason=reason)

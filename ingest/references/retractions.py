@@ -1,6 +1,6 @@
 """Proposals to retract: what a turn asks to forget waits for an answer. Nothing is retracted without one.
 
-An accepted proposal withdraws the statements of one card, and the episodes of their turns, which hold the words. The
+An approved proposal withdraws the statements of one card, and the episodes of their turns, which hold the words. The
 events stay in the log: `cardlog reextract` reads the turns again, and an erasure removes them.
 """
 

@@ -59,7 +59,7 @@ class OrderedStatement:
 
 @dataclass(slots=True)
 class ContestedStatement:
-    """A contested statement, the statement it contradicts, and how the conflict ended.
+    """A contested statement, the statement it contradicts, and how the conflict ended, with the time of the log.
 
     An ``accepted`` statement counts, by verdict or because a later statement confirms it. ``echoes`` repeat it in the
     same turn.
@@ -164,7 +164,7 @@ class ConflictResolver:
             self._open = (contest, ordered)
             return
         verdict: ConflictRuled = ruling.payload
-        contest.status, contest.settled_at = verdict.verdict, ruling.occurred_at
+        contest.status, contest.settled_at = verdict.verdict, ruling.recorded_at
         if verdict.verdict != "keep_old":
             contest.accepted = True
             coexists = verdict.verdict == "coexist"
@@ -253,7 +253,7 @@ class ConflictResolver:
         """Closes the open conflict: ``by`` settles it or replaces it."""
         if self._open is not None:
             contest, _ = self._open
-            contest.status, contest.settled_at = "withdrawn", by.said_at
+            contest.status, contest.settled_at = "withdrawn", by.event.recorded_at
             self._open = None
 
     def _accept(self, ordered: OrderedStatement) -> None:

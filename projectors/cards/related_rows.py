@@ -46,7 +46,8 @@ class StoredRelation:
 class StoredArbitration:
     """A row of the table ``arbitrations``, in the order of the statement ``copy_arbitrations``.
 
-    ``evidence`` is JSON: ``{"old": {"turn_ids", "said_at", "quote"}, "new": {...}}``.
+    ``evidence`` is JSON: ``{"old": {"turn_ids", "said_at", "quote"}, "new": {...}}``. ``said_at`` is that of the new
+    value. ``opened_at`` and ``settled_at`` are times of the log: when it had both sides, and what settled them.
     """
 
     user_id: str
@@ -61,6 +62,7 @@ class StoredArbitration:
     reason: str
     evidence: str
     status: Status
+    said_at: datetime
     opened_at: datetime
     settled_at: datetime | None
     position: int
@@ -124,6 +126,7 @@ def arbitrations(user_id: str, timeline: Timeline) -> dict[ArbitrationKey, Store
 def _arbitration(user_id: str, conflict: Conflict) -> StoredArbitration:
     contest = conflict.contest
     old, new = contest.old.state, contest.statement.state
+    opened_at = max(contest.old.event.recorded_at, contest.statement.event.recorded_at)
     return StoredArbitration(
         user_id=user_id,
         arbitration_id=contest.statement.event.event_id,
@@ -137,8 +140,9 @@ def _arbitration(user_id: str, conflict: Conflict) -> StoredArbitration:
         reason=contest.reason,
         evidence=orjson.dumps({"old": _evidence(old), "new": _evidence(new)}).decode(),
         status=contest.status,
-        opened_at=new.origin.said_at,
-        settled_at=contest.settled_at,
+        said_at=new.origin.said_at,
+        opened_at=opened_at,
+        settled_at=None if contest.settled_at is None else max(opened_at, contest.settled_at),
         position=contest.statement.event.position,
     )
 

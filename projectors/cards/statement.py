@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from uuid import UUID
 
 from events.language.chinese_script import has_cjk
@@ -15,13 +14,12 @@ from events.language.values import two_scripts
 from events.types.cards import KnowledgeLearned, StateAsserted
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged
+from events.types.turns import natural_order
 
 Key = tuple[str, str]  # user, identity
 
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x10"
-_LONGEST_NUMBER = 20
-_DIGITS = re.compile(r"(\d+)")
 _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
 
 
@@ -138,22 +136,12 @@ def _order(statement: Statement) -> tuple[object, ...]:
     origin = payload.origin
     return (
         origin.said_at,
-        _natural(min(origin.turn_ids, default="")),
+        natural_order(min(origin.turn_ids, default="")),
         payload.statement != "ended",  # in a change from one value to another, the end comes first
         0 if origin.source_span is None else origin.source_span.start,
         statement.value_key,
         payload.content,
         statement.event.event_id,
-    )
-
-
-@lru_cache(maxsize=4096)
-def _natural(turn_id: str) -> tuple[tuple[int, str], ...]:
-    """Natural order of turn ids: "t9" comes before "t10"."""
-    return tuple(
-        (int(part), "") if part.isdecimal() and len(part) < _LONGEST_NUMBER else (-1, part)
-        for part in _DIGITS.split(turn_id)
-        if part
     )
 
 

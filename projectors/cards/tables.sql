@@ -129,8 +129,9 @@ CREATE TABLE arbitrations (
     reason         text NOT NULL,
     evidence       json NOT NULL,        -- {"old": {"turn_ids", "said_at", "quote"}, "new": {…}}
     status         text NOT NULL CHECK (status IN ('open', 'keep_old', 'accept_new', 'coexist', 'withdrawn')),
-    opened_at      timestamptz NOT NULL,
-    settled_at     timestamptz,
+    said_at        timestamptz NOT NULL, -- of the new value
+    opened_at      timestamptz NOT NULL, -- when the log had both sides
+    settled_at     timestamptz,          -- when the log had what settled it
     position       bigint NOT NULL,
     PRIMARY KEY (user_id, arbitration_id),
     CHECK ((status = 'open') = (settled_at IS NULL))
@@ -274,7 +275,7 @@ CREATE INDEX knowledge_cards_title ON knowledge_cards (user_id, title);
 CREATE INDEX statements_event ON statements (user_id, event_id);
 CREATE INDEX state_cards_caused_by ON state_cards (user_id, caused_by);
 CREATE INDEX knowledge_cards_caused_by ON knowledge_cards (user_id, caused_by);
-CREATE INDEX arbitrations_open ON arbitrations (user_id, opened_at) WHERE status = 'open';
+CREATE INDEX arbitrations_open ON arbitrations (user_id, said_at) WHERE status = 'open';
 
 -- name: index_words
 -- See index_card_terms.

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from events.core.feed import CardValue, Trust
-from events.core.places import place_of
+from events.core.places import APPEND, place_of
+from events.core.schema import DYNAMIC
+from events.language.frequencies import with_frequency
 from events.platform.modes import GENERAL_MODE
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
@@ -19,6 +21,7 @@ from projectors.cards.fold import remarked
 from projectors.cards.statement import Statement, identity_groups, statements_of
 from projectors.cards.timeline import ValidPeriod, state_timeline
 
+_FORMS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 PROJECT = "default"
 """The project whose cards feed the document. What was said in another project, or in another mode, stays there."""
 
@@ -83,20 +86,33 @@ def _value_of(period: ValidPeriod) -> CardValue:
     latest, said = period.latest, period.latest.state
     turn_ids = dict.fromkeys(turn for each in period.statements for turn in each.state.origin.turn_ids)
     mark = migrated(said.origin.metadata)
+    text = said.value or said.content
+    place = place_of(said.entity, said.concept_key, period.first.event.event_id, single=latest.single)
+    routine = with_frequency(text) if place[0] == DYNAMIC and place[-2:] == ("values", APPEND) else None
+    if routine is not None:  # an activity is a member, and its frequency the value
+        place, text = (*place[:-2], routine[0]), routine[1]
     return CardValue(
-        place=place_of(said.entity, said.concept_key, period.first.event.event_id, single=latest.single),
+        place=place,
         key=latest.value_key,
-        text=said.value or said.content,
+        text=text,
         since=period.effective_at,
         until=period.superseded_at,
         event_id=latest.event.event_id,
         turn_ids=tuple(turn_ids),
         trust=_trust_of(said),
         confidence=said.confidence,
+        began=_beginning(period.first.state),
         source=None if mark is None else mark.source,
         rationale=None if mark is None else f"migrated from {mark.source}",
         unsure=all(_is_unsure(each.state) for each in period.statements),
     )
+
+
+def _beginning(said: StateAsserted) -> str | None:
+    """Returns the time that the words name for the beginning of a fact, or None."""
+    form = _FORMS.get(said.time_grain or "")
+    named = said.time_resolved and form is not None and said.effective_at != said.origin.said_at
+    return f"{said.effective_at:{form}}" if named else None
 
 
 def _is_unsure(said: StateAsserted) -> bool:

@@ -25,10 +25,11 @@ UNION ALL SELECT 'problems', count(*) FROM problems WHERE user_id = %(user_id)s;
 INSERT INTO entries (user_id, event_id, position) VALUES (%(user_id)s, %(event_id)s, %(position)s);
 
 -- name: add_problem
-INSERT INTO problems (user_id, problem_id, project_id, mode, description, status, priority, opened_at, updated_at,
-                      closed_at, resolution, attempts, turn_ids, version, position)
-VALUES (%(user_id)s, %(problem_id)s, %(project_id)s, %(mode)s, %(description)s, %(status)s, %(priority)s, %(opened_at)s,
-        %(updated_at)s, %(closed_at)s, %(resolution)s, %(attempts)s, %(turn_ids)s, %(version)s, %(position)s);
+INSERT INTO problems (user_id, problem_id, project_id, mode, description, status, priority, since, until, opened_at,
+                      updated_at, closed_at, resolution, attempts, turn_ids, version, position)
+VALUES (%(user_id)s, %(problem_id)s, %(project_id)s, %(mode)s, %(description)s, %(status)s, %(priority)s, %(since)s,
+        %(until)s, %(opened_at)s, %(updated_at)s, %(closed_at)s, %(resolution)s, %(attempts)s, %(turn_ids)s, %(version)s,
+        %(position)s);
 
 -- name: forget_user
 WITH problems AS (DELETE FROM problems WHERE user_id = %(user_id)s)

@@ -18,7 +18,9 @@ CREATE TABLE problems (
     description text NOT NULL,
     status      text NOT NULL CHECK (status IN ('active', 'closed')),
     priority    smallint NOT NULL CHECK (priority BETWEEN 1 AND 10),
-    opened_at   timestamptz NOT NULL,
+    since       timestamptz NOT NULL, -- the user had it from then
+    until       timestamptz,          -- and until then
+    opened_at   timestamptz NOT NULL, -- these three are times of the log
     updated_at  timestamptz NOT NULL,
     closed_at   timestamptz,
     resolution  text,
@@ -27,7 +29,8 @@ CREATE TABLE problems (
     version     integer NOT NULL,
     position    bigint NOT NULL, -- of its latest event
     PRIMARY KEY (user_id, problem_id),
-    CHECK ((status = 'active') = (closed_at IS NULL))
+    CHECK ((status = 'active') = (closed_at IS NULL)),
+    CHECK ((until IS NULL) = (closed_at IS NULL))
 );
 ALTER TABLE problems ALTER attempts SET STATISTICS 0, ALTER description SET STATISTICS 0;
 

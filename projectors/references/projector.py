@@ -74,7 +74,7 @@ class ReferencesProjector(TableProjector):
 def _row(event: Event) -> tuple[str, dict[str, object]]:
     """Returns the statement and the values of an event that changes another row than a reference."""
     payload = event.payload
-    base: dict[str, object] = {"user_id": event.user_id, "at": event.occurred_at}
+    base: dict[str, object] = {"user_id": event.user_id, "at": event.recorded_at}
     match payload:
         case ReferenceProposed():
             return "add_proposal", base | {
@@ -88,11 +88,11 @@ def _row(event: Event) -> tuple[str, dict[str, object]]:
                 "quote": payload.quote,
                 "turn_ids": list(payload.turn_ids),
                 "status": "applied" if payload.applied else "waiting",
-                "proposed_at": event.occurred_at,
+                "proposed_at": event.recorded_at,
                 "position": event.position,
             }
         case ReferenceProposalAccepted() | ReferenceProposalRefused():
-            status = "accepted" if isinstance(payload, ReferenceProposalAccepted) else "refused"
+            status = "approved" if isinstance(payload, ReferenceProposalAccepted) else "refused"
             return "decide_proposal", base | {
                 "proposal_id": payload.proposal_id,
                 "status": status,

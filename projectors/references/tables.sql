@@ -38,7 +38,7 @@ CREATE TABLE proposals (
     confidence  real NOT NULL,
     quote       text NOT NULL,
     turn_ids    text[] NOT NULL,
-    status      text NOT NULL CHECK (status IN ('waiting', 'applied', 'accepted', 'refused')),
+    status      text NOT NULL CHECK (status IN ('waiting', 'applied', 'approved', 'refused')),
     proposed_at timestamptz NOT NULL,
     decided_at  timestamptz,
     decided_by  text,

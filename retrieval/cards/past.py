@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ import orjson
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
+from events.access.principal import Reach
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import events_of
@@ -54,6 +55,16 @@ class Past:
         """
         return self.identities.keys()
 
+    def within(self, reach: Reach) -> Past:
+        """Returns the past with the arbitrations whose two cards are in ``reach``."""
+        modes = {card.card_id: card.mode for card in self.history.cards}
+        kept = [
+            each
+            for each in self.history.arbitrations
+            if all(reach.admits(each.project_id, modes.get(card)) for card in (each.old_card, each.new_card))
+        ]
+        return replace(self, history=replace(self.history, arbitrations=kept))
+
     def parameters(self) -> dict[str, Any]:
         """The named parameters of the statements ``known_*``."""
         return {
@@ -61,6 +72,12 @@ class Past:
             "hidden": list(self.hidden),
             "known_cards": orjson.dumps(self.history.cards).decode(),
             "known_relations": orjson.dumps(self.history.relations).decode(),
+            "known_arbitrations": orjson.dumps(
+                [
+                    each | {"evidence": orjson.Fragment(each["evidence"])}
+                    for each in map(asdict, self.history.arbitrations)
+                ]
+            ).decode(),
             "known_updates": orjson.dumps(self.history.updates).decode(),
         }
 

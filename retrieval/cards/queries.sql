@@ -151,10 +151,16 @@ ORDER BY {order}
 LIMIT %(limit)s;
 
 -- name: arbitrations
+-- Without known_at, no arbitration is hidden and none is folded again.
 SELECT a.arbitration_id, a.project_id, a.entity, a.concept_key, a.old_card, a.new_card, a.old_value, a.new_value,
-       a.reason, a.evidence, a.status, a.opened_at, a.settled_at
-FROM cards.arbitrations a
+       a.reason, a.evidence, a.status, a.said_at, a.opened_at, a.settled_at
+FROM (SELECT k.* FROM cards.arbitrations k
+      WHERE k.user_id = %(user_id)s AND (%(known_position)s::bigint IS NULL OR k.position <= %(known_position)s)
+        AND k.arbitration_id <> ALL (%(hidden)s::uuid[])
+      UNION ALL
+      SELECT * FROM json_populate_recordset(NULL::cards.arbitrations, %(known_arbitrations)s::text::json)) a
 WHERE a.user_id = %(user_id)s
+  AND (%(as_of)s::timestamptz IS NULL OR a.said_at <= %(as_of)s::timestamptz)
   AND (%(arbitration)s::uuid IS NULL OR a.arbitration_id = %(arbitration)s::uuid)
   AND (%(status)s::text[] IS NULL OR a.status = ANY (%(status)s::text[]))
   AND (%(projects)s::text[] IS NULL OR a.project_id = ANY (%(projects)s::text[]))

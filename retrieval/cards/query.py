@@ -163,8 +163,8 @@ class RelationsIn(TemporalParams):
     predicate: list[Predicate] | None = None
 
 
-class ArbitrationsIn(ReaderIn):
-    """Arbitrations, open or settled."""
+class ArbitrationsIn(TemporalParams):
+    """Arbitrations, open or settled. ``as_of`` leaves out those whose new value was said later."""
 
     status: Annotated[list[ArbitrationStatus], Field(description="* for all")] = ["open"]
     project_id: Annotated[list[str], Field(description="projects; * for all")] = ["*"]

@@ -269,9 +269,18 @@ class CardReader:
         before: UUID | None = None,
         limit: int = 100,
         reach: Reach = EVERYTHING,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> list[Arbitration]:
-        """Returns arbitrations of a user within ``reach``, the last opened first."""
+        """Returns arbitrations of a user within ``reach``, the last opened first, as they were known at ``known_at``.
+
+        ``as_of`` leaves out those whose new value was said later.
+        """
         values = {
+            "as_of": as_of,
+            "known_position": None,
+            "hidden": [],
+            "known_arbitrations": "[]",
             "user_id": user_id,
             "arbitration": arbitration,
             "status": statuses,
@@ -282,6 +291,9 @@ class CardReader:
             "reached_modes": reach.parameters()["modes"],
         }
         async with listing(self._pool, user_id, _PATIENCE_S) as connection:
+            if known_at is not None:
+                then = await past(connection, self._fold, user_id=user_id, known_at=known_at)
+                values |= then.within(reach).parameters()
             return await _rows(
                 connection, class_row(Arbitration), statement(_PACKAGE, "arbitrations"), values
             )

@@ -40,8 +40,10 @@ _CONCEPT_SHARE = 0.25
 """The share of the budget, beside the blocks before, that pinned concepts may take."""
 _GOALS = "goals"
 _PROBLEMS = "problems"
-_PROBLEM_SHARE = 0.25
-"""The share of the budget, beside the blocks before, that open problems may take."""
+_PROBLEM_SHARE = 1 / 3
+"""The share of the budget, beside the blocks that are always present, that open problems may take."""
+_GOAL_SHARE = 0.25
+"""The share of the budget, beside the blocks before, that goals may take."""
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _NEWER = 120
 """The characters of the later words that stand beside a card which perhaps no longer holds."""
@@ -105,21 +107,31 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The lines of a block that questions do not change, and the share of the room that they may take."""
+    """The lines of a block that questions do not change, and the share of the room that they may take.
+
+    ``shorter`` are the same lines in ever fewer words.
+    """
 
     name: str
     lines: Sequence[str]
     share: float
     what: str
+    shorter: Sequence[Sequence[str]] = ()
 
     def within(self, room: int) -> Sequence[str]:
-        """Returns the first lines, as many as fit into ``room`` tokens."""
+        """Returns all lines in the longest form that fits into ``room`` tokens, or the first ones of the shortest."""
+        fitting: Sequence[str] = ()
+        for lines in (self.lines, *self.shorter):
+            fitting = self._first(lines, room)
+            if len(fitting) == len(lines):
+                break
+        return fitting
+
+    def _first(self, lines: Sequence[str], room: int) -> Sequence[str]:
         fitting = bisect_right(
-            range(1, len(self.lines) + 1),
-            room,
-            key=lambda n: _standing_block(self.name, self.lines[:n]).tokens,
+            range(1, len(lines) + 1), room, key=lambda n: _standing_block(self.name, lines[:n]).tokens
         )
-        return self.lines[:fitting]
+        return lines[:fitting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +186,10 @@ def context_of(
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
-    The ``pinned`` references are in every prompt, in the order given, as far as half of the budget allows. Their block
-    stays the same, byte for byte, while they do. So does the block of ``facts``, the pointers and values of the core
-    document that were asked for; these come first, as far as half of the rest of the budget allows. Open ``problems``
-    follow in a block of their own, in the order given, as far as a quarter of the budget allows, and ``goals`` after
-    them in the same way.
+    Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
+    ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
+    ``pinned`` references half, and ``concepts`` and ``goals`` a quarter of what is left. Each block stays the same,
+    byte for byte, while its lines do.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
     cards with the lowest scores. What room is left goes to the words of the turns, the best card first: an excerpt of
@@ -202,8 +213,8 @@ def context_of(
             "pinned references",
         ),
         _Group(_CONCEPTS, [_concept(one) for one in concepts], _CONCEPT_SHARE, "pinned concepts"),
-        _Group(_PROBLEMS, [problem_line(one, _text) for one in problems], _PROBLEM_SHARE, "open problems"),
-        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _PROBLEM_SHARE, "goals"),
+        _problem_group(problems),
+        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
     warnings = answer.warnings
@@ -211,7 +222,7 @@ def context_of(
         least = _tokens(answer, [])
         if least > token_budget:
             raise BudgetTooSmallError(least)
-        for group in groups:
+        for group in sorted(groups, key=lambda each: each.name != _PROBLEMS):
             lines = group.within(int((token_budget - least) * group.share))
             if len(lines) < len(group.lines):
                 lacking = f"{len(group.lines) - len(lines)} {group.what} have no room in the token budget"
@@ -274,6 +285,11 @@ def _tokens(answer: RecallAnswer, elements: Sequence[_Element]) -> int:
 def _standing_block(name: str, lines: Sequence[str]) -> Block:
     """Returns a block that changes only when one of its lines does."""
     return _block(name, _element_of(name, lines), stable=True)
+
+
+def _problem_group(problems: Sequence[Problem]) -> _Group:
+    longest, *shorter = ([problem_line(one, _text, most) for one in problems] for most in (5, 2, 1, 0))
+    return _Group(_PROBLEMS, longest, _PROBLEM_SHARE, "open problems", shorter)
 
 
 def _concept(card: Card) -> str:

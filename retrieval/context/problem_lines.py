@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from events.problems.problem import Attempt, Problem
 
-_MOST = 5
-"""The latest attempts of each outcome that a line tells."""
 
+def problem_line(problem: Problem, escaped: Callable[[str], str], most: int) -> str:
+    """Returns a problem as one XML element, with its ``most`` latest attempts of each outcome.
 
-def problem_line(problem: Problem, escaped: Callable[[str], str]) -> str:
-    """Returns a problem as one XML element. ``escaped`` escapes a text for XML. The result depends on nothing else."""
-    since = f"{problem.opened_at:%Y-%m-%d}"
+    ``escaped`` escapes a text for XML. The result depends on nothing else.
+    """
+    since = f"{problem.since:%Y-%m-%d}"
     parts = [f'<problem priority="{problem.priority}" since="{since}">{escaped(problem.description)}']
     for name, wanted in (("worked", True), ("failed", False), ("tried", None)):
-        found = [each for each in problem.attempts if each.successful is wanted][-_MOST:]
-        parts += [f"<{name}>{escaped(_told(each))}</{name}>" for each in found]
+        found = [each for each in reversed(problem.attempts) if each.successful is wanted][:most]
+        parts += [f"<{name}>{escaped(_told(each))}</{name}>" for each in reversed(found)]
     return "".join((*parts, "</problem>"))
 
 

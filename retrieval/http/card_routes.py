@@ -158,6 +158,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
     )
     async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> Arbitrations:
         before, user_id = _card_at(query.cursor), owner_of(caller, reader_of(query))
+        asked = asked_of(query, datetime.now(UTC))
         reader = await fresh(query.wait_for, user_id)
         found = await _read(
             reader.arbitrations,
@@ -167,6 +168,8 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
             before=before,
             limit=query.limit + 1,
             reach=caller.reach,
+            as_of=asked.as_of,
+            known_at=asked.known_at,
         )
         rows = found[: query.limit]
         following = rows[-1].arbitration_id if len(found) > query.limit else None

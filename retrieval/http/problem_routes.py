@@ -13,6 +13,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import missing
+from events.http.instants import QueryInstant
 from events.http.uuids import Uuid
 from events.platform.failures import retry_on_lost_connection
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
@@ -23,10 +24,19 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class ProblemParams(BaseModel):
-    """Which problems."""
+class PastParams(BaseModel):
+    """The instants that an answer is about."""
 
     model_config = ConfigDict(extra="forbid")
+
+    as_of: Annotated[QueryInstant | None, Field(description="as it was at this instant")] = None
+    known_at: Annotated[
+        QueryInstant | None, Field(description="by what was recorded at this instant; else by all")
+    ] = None
+
+
+class ProblemParams(PastParams):
+    """Which problems."""
 
     status: Annotated[Literal["active", "closed", "all", "*"], Field(description="* is all")] = "active"
     project_id: Annotated[str | None, Field(description="only of this project")] = None
@@ -43,9 +53,14 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         operation_id="list_problems",
     )
     async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> ProblemsPage:
+        owner = owner_of(caller, user_id)
+        if query.as_of is None and query.known_at is None:
+            problems = await _read(reader.present, owner)
+        else:
+            problems = await _read(reader.past, owner, query.as_of, query.known_at)
         found = [
             each
-            for each in await _read(reader.present, owner_of(caller, user_id))
+            for each in problems
             if query.status in ("all", "*", each.status)
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
@@ -57,9 +72,11 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         summary="One problem with its history",
         operation_id="problem",
     )
-    async def one(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
+    async def one(
+        user_id: str, problem_id: Uuid, query: Annotated[PastParams, Query()], caller: Reader
+    ) -> ProblemHistory:
         owner = owner_of(caller, user_id, thing="problem", field="problem_id")
-        found = await _read(reader.history, owner, problem_id)
+        found = await _read(reader.history, owner, problem_id, query.as_of, query.known_at)
         if found is None or not caller.reach.admits(found[0].project_id, found[0].mode):
             raise missing("problem", "problem_id")
         return ProblemHistory.made_from(found[0], history=[_entry(each) for each in found[1]])
@@ -84,6 +101,7 @@ def _entry(event: Event) -> ProblemEntry:
     return ProblemEntry(
         type=event.type,
         at=event.occurred_at,
+        recorded_at=event.recorded_at,
         actor=event.actor,
         turn_ids=list(payload.origin.turn_ids),
         quote=None if span is None else span.text,

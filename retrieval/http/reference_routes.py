@@ -92,7 +92,7 @@ class ProposalParams(BaseModel):
 
     user_id: str = Field(min_length=1, description="whose proposals")
     status: Annotated[
-        Literal["waiting", "applied", "accepted", "refused", "all", "*"], Field(description="* is all")
+        Literal["waiting", "applied", "approved", "refused", "all", "*"], Field(description="* is all")
     ] = "waiting"
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Uuid | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import psycopg
 from psycopg.rows import dict_row
 
-from events.problems.problem import Problem, fold, in_order
+from events.problems.problem import Problem, fold, in_order, until
 from events.problems.problem_log import ENTRIES, PROBLEMS, UNFOLDED, events_in, parameters
 from events.problems.rows import problem_of
 from events.types.envelope import Event
@@ -36,18 +37,34 @@ class ProblemReader:
             return in_order(fold(await self._entries(owner)).by_id.values())
         return in_order(problem_of(row) for row in rows if row["problem_id"] is not None)
 
-    async def history(self, owner: str, problem_id: UUID) -> tuple[Problem, list[Event]] | None:
-        """Returns a problem with its events in order. None: the user has no such problem."""
-        events = await self._entries(owner)
+    async def past(self, owner: str, as_of: datetime | None, known_at: datetime | None) -> list[Problem]:
+        """Returns the problems of a user at ``as_of``, by what was recorded at ``known_at``, in the same order."""
+        return in_order(fold(until(await self._recorded(owner), as_of, known_at)).by_id.values())
+
+    async def history(
+        self,
+        owner: str,
+        problem_id: UUID,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> tuple[Problem, list[Event]] | None:
+        """Returns a problem with its events in the order of the log. None: the user has no such problem."""
+        if as_of is None and known_at is None:
+            events = await self._entries(owner)
+        else:
+            events = until(await self._recorded(owner), as_of, known_at)
         problems = fold(events)
-        found = problems.by_id.get(problem_id)
-        return None if found is None else (found, problems.history(problem_id, events))
+        found = problems.named(problem_id)
+        return None if found is None else (found, problems.history(found, events))
+
+    async def _recorded(self, owner: str) -> list[Event]:
+        return events_in(await self._rows(owner, UNFOLDED))
 
     async def _entries(self, owner: str) -> list[Event]:
         try:
             return events_in(await self._rows(owner, ENTRIES))
         except psycopg.errors.UndefinedTable:
-            return events_in(await self._rows(owner, UNFOLDED))
+            return await self._recorded(owner)
 
     async def _rows(self, owner: str, query: Any) -> list[dict[str, Any]]:
         async with (

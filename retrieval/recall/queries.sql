@@ -16,12 +16,12 @@ SELECT coalesce((
     WHERE c.processor = 'cards' AND c.partition = %(partition)s), 0);
 
 -- name: disputes
--- The open arbitrations of these cards that were opened by the instant `at`.
+-- The open arbitrations of these cards whose new value was said by the instant `at`.
 SELECT a.arbitration_id, a.concept_key, a.entity, a.old_card, a.new_card, a.reason
 FROM cards.arbitrations a
-WHERE a.user_id = %(user_id)s AND a.status = 'open' AND a.opened_at <= %(at)s::timestamptz
+WHERE a.user_id = %(user_id)s AND a.status = 'open' AND a.said_at <= %(at)s::timestamptz
   AND (a.old_card = ANY (%(cards)s::uuid[]) OR a.new_card = ANY (%(cards)s::uuid[]))
-ORDER BY a.opened_at, a.arbitration_id;
+ORDER BY a.said_at, a.arbitration_id;
 
 -- name: frequent_terms
 -- The keys of terms and of character pairs that at least `common` of a user's cards hold. Counting stops there.

@@ -158,7 +158,7 @@ def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
     [found] = client.memory_candidates("olga")["candidates"]
     tried = client.promote_category("olga", found["candidate"], dry_run=True)
     done = client.promote_category("olga", found["candidate"], proposed_name="sleepHealth", rationale="often")
-    assert (tried["name"], done["name"]) == ("sleep", "sleepHealth")
+    assert (tried["proposed_name"], done["proposed_name"]) == ("sleep", "sleepHealth")
     [old] = client.memory("olga", paths=["/uncategorized/sleep_note_1"])["snippets"] or []
     assert (old["value"], old["moved_to"]) == ("bad", "/sleepHealth/note1")
     client.revert_category("olga", "sleepHealth")
@@ -214,7 +214,7 @@ def test_the_awaited_client_keeps_references(stack: Running) -> None:
             assert (await client.restore_reference("otto", "plan", "陽台"))["data"] == changed["data"]
             assert len((await client.references("otto"))["references"]) == 1
             assert (await client.proposals("otto"))["proposals"] == []
-            for answer in (client.accept_proposal, client.refuse_proposal):
+            for answer in (client.approve_proposal, client.refuse_proposal):
                 with pytest.raises(RefusedError) as refused:
                     await answer("otto", "01890a5d-ac96-774b-bcce-b302099a8057")
                 assert (refused.value.status, refused.value.field) == (404, "proposal_id")

@@ -61,10 +61,11 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
     done = migrate(stack, user, text=FLAT)
     assert (done["sentences"], done["taken"], done["format"]) == (4, 4, "notes")
     assert values(done, "applied") == values(planned, "applied") == {
-        '/healthProfile/conditions/-={"name": "type 2 diabetes"}', '/healthProfile/medications/-={"name": "Metformin"}',
+        '/healthProfile/conditions/-={"name": "type 2 diabetes", "since": "2018"}',
+         '/healthProfile/medications/-={"name": "Metformin"}',
         '/preferences/likes/-="Greek yogurt"', '/preferences/dislikes/-="kale"',
     }  # fmt: skip
-    walking = {'/dynamicCategories/exerciseRoutine/data/values/-="walk daily"'}
+    walking = {'/dynamicCategories/exerciseRoutine/data/walking="daily"'}
     assert values(done, "queued") == values(planned, "queued") == walking
     assert {each["rationale"] for each in (*done["applied"], *done["queued"])} == {"migrated from notes"}
     document = read(stack, user)["document"]
@@ -83,7 +84,7 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
     )
     assert approved.status_code == 200, approved.text
     categories = read(stack, user)["document"]["dynamicCategories"]
-    assert categories["exerciseRoutine"]["data"] == {"values": ["walk daily"]}
+    assert categories["exerciseRoutine"]["data"] == {"walking": "daily"}
 
 
 def test_the_same_text_again_adds_nothing(stack: Running, user: str) -> None:
@@ -119,7 +120,7 @@ def test_messages_of_an_old_conversation_are_the_users_own_words(stack: Running,
         stack,
         user,
         messages=[
-            {"content": "I moved to Porto.", "said_at": "2024-05-03T10:00:00Z"},
+            {"content": "I moved to Porto.", "said_at": "2024-05-03"},
             {"role": "assistant", "content": "How do you like Porto?"},
         ],
         source="old chat",

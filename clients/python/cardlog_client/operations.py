@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ACCEPT_PROPOSAL: Operation[types.Reference | types.RetractedCard] = Operation(
-    "write", "POST", "/v1/proposals/{proposal_id}/accept"
-)
 _ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
 _APPROVE_PATCH: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/approve"
+)
+_APPROVE_PROPOSAL: Operation[types.Reference | types.RetractedCard] = Operation(
+    "write", "POST", "/v1/proposals/{proposal_id}/accept"
 )
 _ARBITRATION: Operation[types.Arbitration] = Operation("read", "GET", "/v1/arbitrations/{arbitration_id}")
 _ARBITRATIONS: Operation[types.Arbitrations] = Operation("read", "GET", "/v1/arbitrations")
@@ -177,10 +177,6 @@ class Operations:
     def _send(self, operation: Operation[T], named: Mapping[str, object], more: Mapping[str, object]) -> T:
         raise NotImplementedError
 
-    def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
-        """Apply an op that prose asked for."""
-        return self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
-
     def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         """Add a member to a team; the first member adds oneself."""
         return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
@@ -189,12 +185,17 @@ class Operations:
         """Apply a waiting patch. Other fields: rationale, agent_id, patch, reason, by."""
         return self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
 
+    def approve_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        """Apply an op that prose asked for."""
+        return self._send(_APPROVE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
+
     def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
         """One conflict. Other fields: wait_for."""
         return self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)
 
     def arbitrations(self, user_id: str, **more: object) -> types.Arbitrations:
-        """Conflicts that wait for a verdict. Other fields: wait_for, status, project_id, limit, cursor."""
+        """Conflicts that wait for a verdict. Other fields: wait_for, as_of, known_at, status, project_id, limit,
+        cursor."""
         return self._send(_ARBITRATIONS, {"user_id": user_id}, more)
 
     def archive_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
@@ -426,7 +427,7 @@ class Operations:
         return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
     def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
-        """Open a problem. Other fields: agent_id, turn_ids, priority, project_id, mode, idempotency_key."""
+        """Open a problem. Other fields: agent_id, turn_ids, priority, since, project_id, mode, idempotency_key."""
         return self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
 
     def patch_memory(
@@ -448,12 +449,12 @@ class Operations:
             _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
         )
 
-    def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
-        """One problem with its history."""
-        return self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+    def problem(self, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
+        """One problem with its history. Other fields: as_of, known_at."""
+        return self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
     def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
-        """The problems of a user. Other fields: status, project_id, limit."""
+        """The problems of a user. Other fields: as_of, known_at, status, project_id, limit."""
         return self._send(_PROBLEMS, {"user_id": user_id}, more)
 
     def promote_category(self, user_id: str, candidate: str, **more: object) -> types.MemoryPromoted:
@@ -624,9 +625,6 @@ class AsyncOperations:
     ) -> T:
         raise NotImplementedError
 
-    async def accept_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
-        return await self._send(_ACCEPT_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
-
     async def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         return await self._send(
             _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
@@ -634,6 +632,9 @@ class AsyncOperations:
 
     async def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
         return await self._send(_APPROVE_PATCH, {"user_id": user_id, "queue_id": queue_id}, more)
+
+    async def approve_proposal(self, user_id: str, proposal_id: str) -> types.Reference | types.RetractedCard:
+        return await self._send(_APPROVE_PROPOSAL, {"user_id": user_id, "proposal_id": proposal_id}, {})
 
     async def arbitration(self, user_id: str, arbitration_id: str, **more: object) -> types.Arbitration:
         return await self._send(_ARBITRATION, {"user_id": user_id, "arbitration_id": arbitration_id}, more)
@@ -832,8 +833,8 @@ class AsyncOperations:
             _PRIORITIZE_PROBLEM, {"user_id": user_id, "problem_id": problem_id, "priority": priority}, more
         )
 
-    async def problem(self, user_id: str, problem_id: str) -> types.ProblemHistory:
-        return await self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, {})
+    async def problem(self, user_id: str, problem_id: str, **more: object) -> types.ProblemHistory:
+        return await self._send(_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
     async def problems(self, user_id: str, **more: object) -> types.ProblemsPage:
         return await self._send(_PROBLEMS, {"user_id": user_id}, more)

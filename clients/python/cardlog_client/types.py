@@ -42,7 +42,9 @@ class AppliedPatch(TypedDict):
 
 
 class Arbitration(TypedDict):
-    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides."""
+    """A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides.
+
+    ``said_at`` is when the new value was said. ``opened_at`` and ``settled_at`` are times of the log."""
 
     arbitration_id: str
     project_id: str
@@ -55,6 +57,7 @@ class Arbitration(TypedDict):
     reason: str
     evidence: Any
     status: Literal["open", "keep_old", "accept_new", "coexist", "withdrawn"]
+    said_at: str
     opened_at: str
     settled_at: str | None
 
@@ -134,7 +137,7 @@ class Candidate(TypedDict):
     """A topic that recurs, and the category that it may become."""
 
     candidate: str
-    name: str
+    proposed_name: str
     schema: dict[str, Any]
     instances: list[str]
     moved: dict[str, str]
@@ -528,7 +531,7 @@ class MemoryPromoted(TypedDict):
     duplicate: bool
     token: str
     dry_run: bool
-    name: str
+    proposed_name: str
     schema: dict[str, Any]
     moved: dict[str, str]
     patch: list[dict[str, Any]]
@@ -588,7 +591,7 @@ class Probe(TypedDict):
 
 
 class Problem(TypedDict):
-    """A problem with what was tried, by date."""
+    """A problem with what was tried, by date. ``opened_at``, ``updated_at`` and ``closed_at`` are times of the log."""
 
     problem_id: str
     project_id: str
@@ -597,6 +600,8 @@ class Problem(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None
@@ -610,6 +615,7 @@ class ProblemEntry(TypedDict):
 
     type: str
     at: str
+    recorded_at: str
     actor: str
     turn_ids: list[str]
     quote: str | None
@@ -626,6 +632,8 @@ class ProblemHistory(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None
@@ -684,7 +692,7 @@ class Proposal(TypedDict):
     confidence: float
     quote: str
     turn_ids: list[str]
-    status: Literal["waiting", "applied", "accepted", "refused"]
+    status: Literal["waiting", "applied", "approved", "refused"]
     proposed_at: str
     decided_at: str | None
     decided_by: str | None
@@ -951,7 +959,7 @@ class RetractedCard(TypedDict):
     """The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn."""
 
     proposal_id: str
-    status: Literal["accepted"]
+    status: Literal["approved"]
     card_id: str
     content: str
     events: int
@@ -1142,6 +1150,8 @@ class WrittenProblem(TypedDict):
     status: Literal["active", "closed"]
     priority: int
     attempts: list[Attempt]
+    since: str
+    until: str | None
     opened_at: str
     updated_at: str
     closed_at: str | None

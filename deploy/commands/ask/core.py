@@ -283,7 +283,7 @@ def _entry(each: Any) -> str:
 
 def _candidate(each: Any) -> Iterator[str]:
     why = ", ".join(f"{one['reason']} {one['count']} (+{one['points']})" for one in each["reasons"])
-    yield f"{each['candidate']}  as {each['name']}  score {each['score']}: {why}"
+    yield f"{each['candidate']}  as {each['proposed_name']}  score {each['score']}: {why}"
     for line in each["diff"]["lines"]:
         yield f"  {line}"
 

@@ -41,11 +41,16 @@ def run_open(
     priority: Annotated[
         int | None, Parameter(validator=between(1, 10), help="1: a trifle, 10: urgent (default: 5)")
     ] = None,
+    since: Annotated[
+        str | None, Parameter(metavar="DAY", help="since when the user has it (default: now)")
+    ] = None,
     project: Annotated[str, Parameter(help="the project of the problem")] = "default",
     options: Flat[OfUser],
     client: Given[Client],
 ) -> int:
-    opened = client.open_problem(options.user, description, priority=priority, project_id=project)
+    opened = client.open_problem(
+        options.user, description, priority=priority, since=since, project_id=project
+    )
     return show(opened, _lines(opened), as_json=options.json)
 
 
@@ -59,7 +64,7 @@ def run_attempt(
     worked: Annotated[
         bool | None, Parameter(negative="--failed", help="whether it helped (default: unknown)")
     ] = None,
-    date: Annotated[str | None, Parameter(metavar="INSTANT", help="when it was tried (default: now)")] = None,
+    date: Annotated[str | None, Parameter(metavar="DAY", help="when it was tried (default: now)")] = None,
     options: Flat[OfUser],
     client: Given[Client],
 ) -> int:

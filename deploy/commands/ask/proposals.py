@@ -1,4 +1,4 @@
-"""``cardlog proposals``: lists ops that prose status for, and accepts or refuses them."""
+"""``cardlog proposals``: lists ops that prose asked for, and approves or refuses them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = App(
     "applied at once, any other one waits here.",
 )
 
-Status = Literal["waiting", "applied", "accepted", "refused", "all"]
+Status = Literal["waiting", "applied", "approved", "refused", "all"]
 Id = Annotated[UUID, Parameter(help="the proposal's id, as listed")]
 
 
@@ -44,9 +44,9 @@ def run_list(
     return show(found, [_line(each) for each in found] or [none], as_json=options.json)
 
 
-@app.command(name="accept", help="apply a waiting proposal")
-def run_accept(proposal: Id, /, *, options: Flat[Options], client: Given[Client]) -> int:
-    done: Any = client.accept_proposal(options.user, str(proposal))
+@app.command(name="approve", help="apply a waiting proposal")
+def run_approve(proposal: Id, /, *, options: Flat[Options], client: Given[Client]) -> int:
+    done: Any = client.approve_proposal(options.user, str(proposal))
     line = done["rendering"] if "rendering" in done else f"retracted: {done['content']}"
     return show(done, [line], as_json=options.json)
 

@@ -23,7 +23,7 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.resources.resource import plain
 from events.store import log
-from events.types.instants import InstantInvalidError, instant_of
+from events.types.instants import InstantInvalidError, day_or_instant_of
 from events.types.migrated import APPLY_FROM
 from events.types.tenancy import storage_id
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
@@ -128,7 +128,7 @@ def _read(file: str, form: Format) -> Memories:
 
 def _instant(text: str) -> datetime:
     try:
-        return instant_of(text)
+        return day_or_instant_of(text, datetime.now(UTC))
     except InstantInvalidError as error:
         raise RuntimeError(f"--said-at: {error}") from None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk
 from events.language.forget_requests import without_requests
+from events.language.terms import IRREGULAR
+from events.language.timex.numerals import NUMBERS
 from events.types.cards import INJECTED, PASTED, Sentiment
 from ingest.extraction.episodes.small_talk import is_small_talk
 from ingest.extraction.prompt_injection import untrusted_spans
@@ -21,7 +23,7 @@ _CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")
 _STOP = SETS["stop"]
 _FUNCTION_ZH = re.compile(
     r"我们|你们|他们|她们|它们|咱们|什么|怎么|哪里|为什么|因为|所以|但是|不过|而且|然后|如果|虽然|可以|可能|应该|已经|现在|目前|最近|今天|昨天|明天|后来|终于|一起|一个|一些|"
-    r"一下|有点|"
+    r"一下|有点|得(?=[很挺太不更最非比])|"
     r"真的|非常|特别|比较|这个|那个|这里|那里|这样|那样|时候|没有|不是|就是|还是|或者|以及|自己|大家|觉得|知道|喜欢|需要|打算|准备|开始|"
     r"[我你您他她它的了在是有和跟与及也都就很太最会要想能不没被把给对从到去来过着吗呢吧啊喔哦啦呀嘛这那哪谁又再还更让说做当用为而且个只次些点上下里中外前后一二三四五六七八九十两几多少年月日号点分]"
 )
@@ -74,10 +76,14 @@ _PAIR = re.compile(r"[\"'\w]\s*[:=]\s*[\"'\w\[{]|</\w+>|\",\s*\"")
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """The judgement of a whole text. ``pasted``: it is mostly data or code. ``injected``: mostly a prompt injection."""
+    """The judgement of a whole text. ``pasted``: it is mostly data or code. ``injected``: mostly a prompt injection.
+
+    ``topics`` are phrases, and ``words`` their single words.
+    """
 
     substantive: bool
     topics: tuple[str, ...]
+    words: tuple[str, ...]
     sentiment: Sentiment
     weight: int
     pasted: bool = False
@@ -85,15 +91,17 @@ class Episode:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the episode: :data:`PASTED`, :data:`INJECTED`, and its first topics."""
+        """The tags of the episode: :data:`PASTED`, :data:`INJECTED`, and its first words."""
         marks = ((PASTED, self.pasted), (INJECTED, self.injected))
-        return (*(mark for mark, holds in marks if holds), *(topic.lower() for topic in self.topics[:4]))
+        return (*(mark for mark, holds in marks if holds), *(word.lower() for word in self.words[:4]))
 
     def told(self, topics: Sequence[str], sentiments: Sequence[Sentiment]) -> Episode:
         """Returns the episode with the topics and the first sentiment, except a neutral one, that a reader gives it."""
+        told = tuple(dict.fromkeys(topics))[:_MOST_TOPICS]
         return replace(
             self,
-            topics=tuple(dict.fromkeys(topics))[:_MOST_TOPICS] or self.topics,
+            topics=told or self.topics,
+            words=told or self.words,
             sentiment=next((each for each in sentiments if each != "neutral"), self.sentiment),
         )
 
@@ -111,11 +119,11 @@ def read(text: str) -> Episode:
     """Returns the episode of ``text``. Only the first 4,000 characters count."""
     text = text[:_LONGEST]
     words = _words(text)
-    topics, sentiment = _gist(text, words)
     return Episode(
         not is_small_talk(without_requests(text)),
-        topics,
-        sentiment,
+        _topics(text, words),
+        _content_words(text, words),
+        _sentiment(words.lowered, words.distinct, words.folded),
         _weight(text, words.distinct, words.folded),
         is_pasted(text),
         2 * sum(end - begin for begin, end in untrusted_spans(text)) > len(text.strip()),
@@ -123,9 +131,10 @@ def read(text: str) -> Episode:
 
 
 def gist(text: str) -> tuple[tuple[str, ...], Sentiment]:
-    """Returns the topics and the sentiment of ``text``, as :func:`read` finds them."""
+    """Returns the words and the sentiment of ``text``, as :func:`read` finds them."""
     text = text[:_LONGEST]
-    return _gist(text, _words(text))
+    words = _words(text)
+    return _content_words(text, words), _sentiment(words.lowered, words.distinct, words.folded)
 
 
 class _Words(NamedTuple):
@@ -145,22 +154,83 @@ def _words(text: str) -> _Words:
     return _Words(spoken, lowered, set(lowered), folded)
 
 
-def _gist(text: str, words: _Words) -> tuple[tuple[str, ...], Sentiment]:
-    return _topics(text, words), _sentiment(words.lowered, words.distinct, words.folded)
-
-
 _MOST_TOPICS = 8
 
 
+_MOST_WORDS = 3
+"""The most words of a phrase."""
+_INFLECTED = re.compile(r"(?:ed|ing|ly)$")
+
+
+def _stands_alone(word: str) -> bool:
+    """True for a word that says what is done, how, or how many. It is a topic, and no part of a phrase."""
+    return _INFLECTED.search(word) is not None or word in IRREGULAR or word in NUMBERS
+
+
 def _topics(text: str, words: _Words) -> tuple[str, ...]:
-    """Returns the topics as spoken, each once: names first, then other content words."""
+    """Returns the topics as spoken, each once: those of names first, then the others.
+
+    A topic is a phrase: content words that stand side by side, with the numbers between them.
+    """
+    content = _content(words)
     names: dict[str, str] = {}
     others: dict[str, str] = {}
-    content = {word for word in words.distinct - _STOP if len(word) > 2 and not word.isdigit()}
+    for phrase in _phrases(text, content):
+        plain = phrase.lower().replace("’", "'")
+        (others if phrase[0].islower() else names).setdefault(plain, phrase)
+    _add_chinese(others, text, words)
+    return tuple(
+        [*names.values(), *(phrase for key, phrase in others.items() if key not in names)][:_MOST_TOPICS]
+    )
+
+
+def _phrases(text: str, content: Collection[str]) -> Iterator[str]:
+    """Yields the runs of content words, the longest ones in parts. A mark or another word ends a run."""
+    run: list[re.Match[str]] = []
+    for found in _WORD.finditer(text):
+        plain = found[0].lower().replace("’", "'")
+        if run and (text[run[-1].end() : found.start()] != " " or run[-1][0].endswith(("'s", "’s"))):
+            yield from _parts(text, run)
+            run = []
+        if (plain in content and not _stands_alone(plain)) or (run and plain.isdigit()):
+            run.append(found)
+        else:
+            yield from _parts(text, run)
+            run = []
+            if plain in content:
+                yield found[0]
+    yield from _parts(text, run)
+
+
+def _parts(text: str, run: Sequence[re.Match[str]]) -> Iterator[str]:
+    for at in range(0, len(run), _MOST_WORDS):
+        part = [each.span() for each in run[at : at + _MOST_WORDS]]
+        told = [span for span in part if not text[slice(*span)].isdigit()]
+        if told:
+            yield text[told[0][0] : told[-1][1]].removesuffix("'s").removesuffix("’s")
+
+
+def _content(words: _Words) -> set[str]:
+    return {word for word in words.distinct - _STOP if len(word) > 2 and not word.isdigit()}
+
+
+def _content_words(text: str, words: _Words) -> tuple[str, ...]:
+    """Returns the content words as spoken, each once: names first, then others."""
+    names: dict[str, str] = {}
+    others: dict[str, str] = {}
+    content = _content(words)
     for word, plain in zip(words.spoken, words.lowered, strict=True):
         if plain not in content:
             continue
         (others if word[0].islower() else names).setdefault(plain.removesuffix("'s"), word.removesuffix("'s"))
+    _add_chinese(others, text, words)
+    return tuple(
+        [*names.values(), *(word for key, word in others.items() if key not in names)][:_MOST_TOPICS]
+    )
+
+
+def _add_chinese(others: dict[str, str], text: str, words: _Words) -> None:
+    """Adds the Chinese between function words, as spoken, by its simplified form."""
     for run in _CJK_RUN.finditer(words.folded):
         folded, at = run[0], 0
         for border in [*_FUNCTION_ZH.finditer(folded), None]:
@@ -168,9 +238,6 @@ def _topics(text: str, words: _Words) -> tuple[str, ...]:
             if 2 <= end - at <= 8:
                 others.setdefault(folded[at:end], text[run.start() + at : run.start() + end])
             at = border.end() if border is not None else at
-    return tuple(
-        [*names.values(), *(word for key, word in others.items() if key not in names)][:_MOST_TOPICS]
-    )
 
 
 def _sentiment(lowered: list[str], distinct: set[str], folded: str) -> Sentiment:

@@ -50,7 +50,8 @@ class Told:
 class StateDraft:
     """A state as a rule found it.
 
-    ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began.
+    ``span`` holds offsets in the sentence. ``timed`` is true when a time near the state is the time it began,
+    and ``dated`` when only a time that a clause adds to it is ("…, diagnosed in 2018").
     ``cardinality`` is that of the concept key, unless the rule knows better. ``value_span`` are the offsets of a value
     that is a time itself. ``impersonal`` is true when no word ties the state to the speaker ("the limit is 40").
     """
@@ -62,6 +63,7 @@ class StateDraft:
     statement: Statement = "asserted"
     announced: bool = False
     timed: bool = False
+    dated: bool = False
     content: str | None = None
     kind: str | None = None
     corrects: KnownState | None = None

@@ -33,7 +33,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-3"
+    prompt_version = "rules-4"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

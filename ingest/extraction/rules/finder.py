@@ -15,7 +15,7 @@ from events.language.concepts import canonical_key
 from ingest.extraction.rules.drafts import StateDraft
 from ingest.extraction.rules.patterns import Row, Slot, group_of, index
 from ingest.extraction.rules.sentences import Sentence
-from ingest.extraction.rules.values import TIME, key_of, split
+from ingest.extraction.rules.values import TIME, key_of, named, split
 from ingest.extraction.rules.words import KEYS, SETS, either
 
 _START = re.compile(
@@ -277,6 +277,7 @@ def _draft(
         value = value[preposition.end() :]
     if not value:
         return None
+    value = named(slot.kind, value)
     key: str | None = slot.key
     content: str | None = None
     if slot.listed:
@@ -306,6 +307,7 @@ def _draft(
         statement="ended" if slot.ended else "asserted",
         announced=row.announced and not slot.ended,
         timed=row.timed,
+        dated=row.dated,
         content=content,
         kind=kind,
         value_span=(begin, stop) if dated else None,

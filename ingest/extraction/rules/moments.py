@@ -167,11 +167,19 @@ def _later(moment: Moment, days: int) -> Moment:
 _TO_EDGE = re.compile(r"^(?:(?:to|until|till|for|by|from) |[到至於于])+", re.IGNORECASE)
 
 
+# The words between a state and the time that it began, with the first words of the time.
+_ADDED = re.compile(
+    r"[,(]? ?(?:(?:ever )?since|(?:(?:that|which) (?:was|were) |first |newly )*[a-z]+ed (?:since|back in|in|on)) ?"
+)
+_ADDED_ZH = re.compile(r"[,，、(（]?(?:自从?|从|于)?")
+
+
 class Dates:
     """The times of a sentence. The grammar finds them once. Offsets are in the sentence."""
 
     def __init__(self, sentence: Sentence, reference: datetime) -> None:
         self._sentence = sentence
+        self._reference = reference
         self._found = timex.find(sentence.raw, reference) if tells_time(sentence) else []
         self.moments = _moments(self._found, reference)
 
@@ -186,3 +194,12 @@ class Dates:
     def of(self, begin: int, stop: int) -> Moment | None:
         """Returns the time that belongs to ``begin``..``stop``, or None."""
         return nearest(self.moments, self._sentence, begin, stop)
+
+    def added(self, stop: int) -> Moment | None:
+        """Returns the past time of words without a subject that follow ``stop``: ", diagnosed in 2018", "since May"."""
+        words = (_ADDED_ZH if self._sentence.chinese else _ADDED).match(self._sentence.plain, stop)
+        for one in self.moments:
+            past = one.start is not None and one.start <= self._reference
+            if past and words is not None and stop <= one.begin <= words.end() <= one.stop:
+                return one
+        return None

@@ -67,6 +67,7 @@ class Row:
     slots: tuple[Slot, ...]
     announced: bool
     timed: bool
+    dated: bool = False
     needs: tuple[str, ...] = ()
     """One of these words stands in every clause that the row explains. Empty: the first word of the row tells "
     "enough."""
@@ -110,7 +111,15 @@ def _row(line: str, chinese: bool) -> tuple[list[str], list[str], Row]:
         end = r"(?!['’]s?\b)(?! (?:and|or) [A-Z]\w)\b" if not source.startswith("^") else end
         heads = [""]
     needs = marks.partition("needs ")[2].split("|") if "needs " in marks else []
-    row = Row(subject[-1], pattern + end, tuple(slots), "announced" in marks, "timed" in marks, tuple(needs))
+    row = Row(
+        subject[-1],
+        pattern + end,
+        tuple(slots),
+        "announced" in marks,
+        "timed" in marks,
+        "dated" in marks,
+        tuple(needs),
+    )
     return (["I", "@"] if subject == "I|@" else [subject]), heads or [""], row
 
 

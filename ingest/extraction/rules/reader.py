@@ -135,7 +135,7 @@ class TurnReader:
         if identity in self._seen or not identity[2] or not self._concerns_speaker(draft, entity, offset):
             return None
         self._seen.add(identity)
-        moment = dates.of(*draft.span) if draft.timed else None
+        moment = dates.of(*draft.span) if draft.timed else dates.added(draft.span[1]) if draft.dated else None
         if moment is not None and self._is_told_as_past(moment, draft, sentence):
             moment = None
         until = moment.end if moment is not None and moment.start is None else None

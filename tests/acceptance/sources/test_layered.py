@@ -67,7 +67,7 @@ def test_a_problem_keeps_what_worked(person: Person) -> None:
     )
     for date, approach, outcome in tried:
         attempt: dict[str, Any] = {
-            "date": f"{date}T19:00:00Z",
+            "date": date,
             "approach": approach,
             "outcome": outcome,
             "successful": True,
@@ -79,7 +79,7 @@ def test_a_problem_keeps_what_worked(person: Person) -> None:
         tried
     )
     person.stack.wait()
-    prompt = person.context("what helped my glucose after dinner?")["text"]
+    prompt = person.context("what helped my glucose after dinner?", token_budget=900)["text"]
     for _, approach, outcome in tried:
         assert f"<worked>{approach}: {outcome}" in prompt
 

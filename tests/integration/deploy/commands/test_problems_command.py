@@ -69,7 +69,7 @@ def test_what_helped_is_found_and_the_prompt_tells_what_is_open(
         assert "<failed>skipping breakfast" in first
         assert any("a sore knee &lt;b&gt;" in each for each in others)
         shown = set()
-        for budget in (600, 800, 1000, 1600):
+        for budget in (400, 600, 800, 1000, 1600):
             tight = read.post("/v1/context", json=asked | {"token_budget": budget}).json()
             assert tight["tokens"] <= budget
             shown.add(tight["text"].count("<problem "))

@@ -248,6 +248,18 @@ def test_a_verdict_is_given_once(memory: Memory) -> None:
     [settled] = memory.get("arbitrations", status="accept_new")["arbitrations"]
     assert (settled["old_value"], settled["new_value"]) == ("Rome", "Milan")
     assert memory.contents() == ["residence is Milan"]
+    assert settled["settled_at"] == first["recorded_at"]
+    assert settled["said_at"] < settled["opened_at"] < settled["settled_at"]
+
+    def listed(**then: Any) -> list[tuple[str, str | None]]:
+        found = memory.get("arbitrations", status="*", **then)["arbitrations"]
+        return [(each["status"], each["settled_at"]) for each in found]
+
+    assert listed(known_at=settled["opened_at"]) == [("open", None)]
+    assert listed(known_at=settled["settled_at"]) == [("accept_new", settled["settled_at"])]
+    assert listed(known_at=day(90).isoformat()) == []
+    assert listed(as_of=day(89).isoformat()) == []
+    assert listed(as_of=day(90).isoformat()) == listed()
 
 
 def test_a_conflict_shows_both_sides_until_it_is_settled(memory: Memory) -> None:

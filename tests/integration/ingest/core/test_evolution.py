@@ -180,7 +180,7 @@ def test_categories_of_one_topic_become_one(ada: Documents) -> None:
     # Later notes on the topic go to the same category.
     tell(ada)
     [found] = candidates(ada)
-    assert (found["name"], len(found["moved"])) == ("sleepHealth", 3)
+    assert (found["proposed_name"], len(found["moved"])) == ("sleepHealth", 3)
     promote(ada)
     assert ada.value("/sleepHealth/note1") == NOTES["sleep_note_1"]
     ada.done(ada.send("schema/revert", {"category": "sleepHealth"}))

@@ -73,6 +73,7 @@ def test_the_examples_of_patches_over_http(ada: Documents) -> None:
         ([add("/preferences/other/x", 1), add("/profile/shoe", "x")], 422, "schema", 1, "/profile"),
         ([add("/healthProfile/conditions/-", {"since": "2018"})], 422, "schema", 0, "/healthProfile/conditions/0"),
         ([add("/newCategory", {})], 422, "schema", 0, ""),
+        ([add("/newCategory/x", 1)], 409, "path", 0, "/newCategory/x"),
         ([add("/_meta/version", 9)], 422, "protected", 0, "/_meta/version"),
         ([replaced("", {})], 422, "protected", 0, ""),
         ([{"op": "copy", "from": "/_meta", "path": "/profile/other/x"}], 422, "protected", 0, "/_meta"),
@@ -92,7 +93,8 @@ def test_a_patch_that_does_not_fit_changes_nothing_and_waits_when_it_may_fit_lat
         path,
         f"patch/{op}",
     )
-    assert ("/dynamicCategories/<name>" in problem["detail"]) == (path == "" and fault == "schema")
+    unknown = ops[0]["path"].startswith("/newCategory")
+    assert ("a category of your own goes to /dynamicCategories/<name>" in problem["detail"]) == unknown
     entries = ada.done(ada.get("/queue"))["entries"]
     waiting = [(each["queue_id"], each["path"], each["status"]) for each in entries]
     # No approval makes a patch fit the schema, or change a protected place.

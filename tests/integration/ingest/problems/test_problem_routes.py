@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -56,7 +57,7 @@ def test_a_problem_is_opened_tried_closed_and_reopened(
     write: TestClient, read: TestClient, database: str, folded: bool
 ) -> None:
     problem = opened(write, turn_ids=["t1"])
-    tried(write, problem, "Walking after dinner", date="2023-11-20T19:00:00Z", successful=True)
+    tried(write, problem, "Walking after dinner", date="2023-11-20", successful=True)
     tried(write, problem, "Reduced carb portion", outcome="no change", successful=False, turn_ids=["t2"])
     again = tried(write, problem, "walking after dinner", outcome="20-30 point reduction").json()
     assert [(each["approach"], each["outcome"], each["successful"]) for each in again["attempts"]] == [
@@ -83,6 +84,34 @@ def test_a_problem_is_opened_tried_closed_and_reopened(
         "Opened", "Attempted", "Attempted", "Attempted", "Prioritized", "Closed", "Reopened",
     ]  # fmt: skip
     assert [each["turn_ids"] for each in found["history"]][:3] == [["t1"], [], ["t2"]]
+
+
+def test_a_day_is_taken_for_an_instant_and_the_times_of_the_log_stay_its_own(
+    write: TestClient, read: TestClient, database: str
+) -> None:
+    before = datetime.now(UTC)
+    problem = opened(write, since="2023-11-01")
+    tried(write, problem, "Walking after dinner", date="2023-11-20")
+    shown = tried(write, problem, "Tea", date=datetime.now(UTC).date().isoformat()).json()
+    for folded in (False, True):
+        if folded:
+            fold_live(database, ProblemsProjector())
+        assert (shown["since"], shown["until"]) == ("2023-11-01T12:00:00+00:00", None)
+        assert shown["attempts"][0]["date"] == "2023-11-20T12:00:00+00:00"
+        assert datetime.fromisoformat(shown["attempts"][1]["date"]) <= datetime.now(UTC)
+        assert before <= datetime.fromisoformat(shown["opened_at"])
+        assert shown["opened_at"] < shown["updated_at"]
+        [shown] = read.get(PATH).json()["problems"]
+    [early] = read.get(PATH, params={"as_of": "2023-11-10T00:00:00Z"}).json()["problems"]
+    assert (early["problem_id"], early["attempts"]) == (problem, [])
+    assert read.get(PATH, params={"as_of": "2023-10-01T00:00:00Z"}).json()["problems"] == []
+    assert read.get(PATH, params={"known_at": before.isoformat()}).json()["problems"] == []
+    known = {"known_at": shown["opened_at"]}
+    assert read.get(f"{PATH}/{problem}", params=known).json()["version"] == 1
+    assert read.get(f"{PATH}/{problem}", params={"as_of": "2023-10-01T00:00:00Z"}).status_code == 404
+    write.post(f"{PATH}/{problem}/close", json={})
+    again = write.post(PATH, json=SUGARS | {"since": "2023-12-01"})
+    assert (again.status_code, again.json()["field"]) == (422, "since")
 
 
 def test_a_problem_that_is_open_is_not_opened_twice(write: TestClient) -> None:
@@ -117,6 +146,9 @@ REFUSED: tuple[tuple[str, dict[str, Any], int, str | None], ...] = (
     ("", {"description": "x", "status": "closed"}, 422, "status"),
     ("/{id}/attempt", {"approach": "x", "date": "2999-01-01T00:00:00Z"}, 422, "date"),
     ("/{id}/attempt", {"approach": "x", "date": "yesterday"}, 422, "date"),
+    ("/{id}/attempt", {"approach": "x", "date": "2023-02-30"}, 422, "date"),
+    ("", {"description": "x", "since": "2999-01-01"}, 422, "since"),
+    ("", {"description": "x", "since": "2018"}, 422, "since"),
     ("/{id}/attempt", {"approach": "x", "successful": "maybe"}, 422, "successful"),
     ("/{id}/attempt", {"outcome": "fine"}, 422, "approach"),
     ("/{id}/priority", {}, 422, "priority"),

@@ -75,7 +75,7 @@ def test_words_that_ask_for_nothing_change_nothing(
     assert listed(connection) == []
 
 
-def test_a_request_for_an_unknown_list_waits_until_it_is_accepted(
+def test_a_request_for_an_unknown_list_waits_until_it_is_approved(
     api: TestClient, connection: Connection, database: str
 ) -> None:
     say(connection, database, "add a head torch to my camping list", "put tea on the list")
@@ -83,15 +83,15 @@ def test_a_request_for_an_unknown_list_waits_until_it_is_accepted(
     [first, second] = connection.execute(
         'SELECT proposal_id FROM "references".proposals ORDER BY position'
     ).fetchall()
-    accepted = api.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
-    assert (accepted.status_code, accepted.json()["rendering"]) == (200, "camping: [ ] head torch")
+    approved = api.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
+    assert (approved.status_code, approved.json()["rendering"]) == (200, "camping: [ ] head torch")
     again = api.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
     assert (again.status_code, again.json()["field"]) == (409, "proposal_id")
     assert api.post(f"/v1/proposals/{second[0]}/refuse", json={"user_id": "ada"}).status_code == 200
     others = api.post(f"/v1/proposals/{second[0]}/accept", json={"user_id": "eve"})
     assert others.status_code == 404
     fold_live(database, ReferencesProjector())
-    assert [row[0] for row in listed(connection)] == ["accepted", "refused"]
+    assert [row[0] for row in listed(connection)] == ["approved", "refused"]
 
 
 def test_a_list_is_named_by_the_words_or_the_op_waits(

@@ -1,4 +1,4 @@
-"""A request to forget becomes a proposal to retract. Nothing is retracted before somebody accepts it."""
+"""A request to forget becomes a proposal to retract. Nothing is retracted before somebody approves it."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def test_a_request_waits_and_an_answer_retracts(
         wife, address = (each["proposal_id"] for each in waiting)
         mine = {"user_id": "ann"}
         assert api.post(f"/v1/proposals/{wife}/accept", json={"user_id": "bo"}).status_code == 404
-        accepted = api.post(f"/v1/proposals/{wife}/accept", json=mine)
-        assert accepted.status_code == 200, accepted.text
-        assert (accepted.json()["status"], accepted.json()["events"]) == ("accepted", 4)
+        approved = api.post(f"/v1/proposals/{wife}/accept", json=mine)
+        assert approved.status_code == 200, approved.text
+        assert (approved.json()["status"], approved.json()["events"]) == ("approved", 4)
         assert api.post(f"/v1/proposals/{wife}/accept", json=mine).status_code == 409
         assert api.post(f"/v1/proposals/{address}/refuse", json=mine).status_code == 200
         assert api.post(f"/v1/proposals/{address}/accept", json=mine).status_code == 409
@@ -91,7 +91,7 @@ def test_a_request_waits_and_an_answer_retracts(
     left = contents(connection)
     assert not [each for each in left if "Anna" in each]
     assert {each for each in before if "Anna" not in each} <= set(left)
-    assert [each["status"] for each in proposals(connection)] == ["accepted", "refused"]
+    assert [each["status"] for each in proposals(connection)] == ["approved", "refused"]
     rebuild(database)
     assert contents(connection) == left
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -46,6 +47,23 @@ def same_after_a_rebuild(ada: Documents) -> None:
     rebuild(ada.database, projector)
     assert digest_of(ada.connection, projector, projector.name) == live
     assert ada.get().text == shown
+
+
+def test_the_beginning_of_a_condition_follows_the_cards_and_leaves_the_notes_of_others(
+    ada: Documents,
+) -> None:
+    asthma: dict[str, Any] = {"cardinality": "multi_value", "time_grain": "year", "time_resolved": True}
+    ada.state("medical_condition", "asthma", 3, effective_at=datetime(2018, 1, 1, tzinfo=UTC), **asthma)
+    assert ada.value("/healthProfile/conditions") == [{"name": "asthma", "since": "2018"}]
+    ada.patch(add("/healthProfile/conditions/0/notes", "mild"))
+    ada.fold()
+    month = asthma | {"time_grain": "month"}
+    ada.state("medical_condition", "asthma", 4, effective_at=datetime(2017, 3, 1, tzinfo=UTC), **month)
+    assert ada.value("/healthProfile/conditions") == [{"name": "asthma", "since": "2017-03", "notes": "mild"}]
+    ada.patch(replaced("/healthProfile/conditions/0/since", "2016"))
+    ada.state("medical_condition", "asthma", 5, effective_at=datetime(2015, 1, 1, tzinfo=UTC), **asthma)
+    assert ada.value("/healthProfile/conditions/0/since") == "2016"
+    same_after_a_rebuild(ada)
 
 
 def rule(ada: Documents, contested: NewEvent, verdict: Any) -> None:

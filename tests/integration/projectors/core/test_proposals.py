@@ -76,10 +76,10 @@ def test_approved_values_of_one_category_stay_together_and_follow_their_cards(ad
     ada.fold()
     for entry in waiting(ada):
         approve(ada, entry)
-    values = "/dynamicCategories/exerciseRoutine/data/values"
-    assert sorted(ada.value(values)) == ["swim weekly", "walk daily"]
+    data = "/dynamicCategories/exerciseRoutine/data"
+    assert ada.value(data) == {"swim": "weekly", "walk": "daily"}
     ada.state("exercise_routine", "walk daily", 5, cardinality="multi_value", statement="ended")
-    assert ada.value(values) == ["swim weekly"]
+    assert ada.value(data) == {"swim": "weekly"}
     settle(ada)
 
 

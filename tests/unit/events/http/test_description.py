@@ -1,10 +1,14 @@
-"""The OpenAPI document lists every status that a route can answer with."""
+"""The OpenAPI documents list every status that a route can answer with, and their names follow one rule."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app
+from scripts.api_reference import documents
 
 
 def test_every_command_documents_a_conflict_and_no_other_route_does() -> None:
@@ -26,3 +30,44 @@ def test_every_command_documents_a_conflict_and_no_other_route_does() -> None:
     }
     assert "post /v1/relations" in commands
     assert conflicts == {"write": commands, "read": set()}
+
+
+OF_ANOTHER_CONTRACT = {
+    "hookSpecificOutput", "hookEventName", "additionalContext",  # hooks of assistants read these
+    "idempotency-key", "if-match",  # HTTP headers
+}  # fmt: skip
+SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+
+
+def named(part: object) -> Iterator[str]:
+    """The names of properties, parameters and operations in a part of an OpenAPI document."""
+    if isinstance(part, list):
+        for each in part:
+            yield from named(each)
+    elif isinstance(part, dict):
+        if isinstance(part.get("operationId"), str):
+            yield part["operationId"]
+        if isinstance(part.get("name"), str) and "in" in part:
+            yield part["name"]
+        properties = part.get("properties")
+        if isinstance(properties, dict):
+            yield from properties
+        for key, each in part.items():
+            if key not in ("example", "examples", "default"):
+                yield from named(each)
+
+
+def test_names_are_in_snake_case() -> None:
+    found = {name for document in documents().values() for name in named(document)}
+    assert {"approve_proposal", "user_id", "proposed_name"} <= found
+    assert {name for name in found if not SNAKE_CASE.fullmatch(name)} == OF_ANOTHER_CONTRACT
+
+
+def test_what_waits_is_approved_or_refused_and_only_a_conflict_takes_a_verdict() -> None:
+    """The path ``/accept`` of a proposal is a contract of its own. A relation that closes a circle is ``refused``."""
+    found = {name for document in documents().values() for name in named(document)}
+    settling = {name for name in found if re.search("accept|approve|refuse|reject|verdict|settle", name)}
+    assert settling == {
+        "approve_patch", "approve_proposal", "refuse_patch", "refuse_proposal", "refused",
+        "settle_arbitration", "settled_at", "verdict",
+    }  # fmt: skip

@@ -14,6 +14,13 @@ from tests.support.ingest.rules import EXTRACTOR, turn
 
 
 def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set[tuple[str, str, str, float]]:
+    return {
+        (each.entity, each.concept_key, each.value, each.confidence)
+        for each in states(text, notes=notes, user_name=user_name)
+    }
+
+
+def states(text: str, *, notes: bool = True, user_name: str | None = None) -> list[StateAsserted]:
     mark = orjson.dumps(Migrated(source="mem0", notes=notes, user_name=user_name).metadata()).decode()
     one = turn(text, 1)
     one = replace(one, turn=replace(one.turn, metadata=mark))
@@ -23,11 +30,7 @@ def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set
         assert span is not None
         assert one.turn.text[span.start : span.end] == span.text
     assert [each.content for each in cards if isinstance(each, EventNoted) and each.episode] == [text]
-    return {
-        (each.entity, each.concept_key, each.value, each.confidence)
-        for each in cards
-        if isinstance(each, StateAsserted)
-    }
+    return [each for each in cards if isinstance(each, StateAsserted)]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,9 @@ def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set
         ("The user's name is Ada", "name", "Ada", 0.9),
         ("Name is Alice", "name", "Alice", 0.9),
         ("- They currently live in Rome", "residence", "Rome", 0.9),
+        ("Tries to walk daily.", "exercise_routine", "walking daily", 0.6),
+        ("User swims three times a week", "exercise_routine", "swimming three times a week", 0.9),
+        ("User does yoga every other day", "exercise_routine", "yoga every other day", 0.9),
         ("用戶住在台北", "residence", "台北", 0.9),
         ("用戶可能對花生過敏", "allergy", "花生", 0.6),
         ("使用者服用二甲雙胍", "medication", "二甲雙胍", 0.9),
@@ -69,6 +75,22 @@ def test_each_clause_of_a_note_is_a_fact() -> None:
     assert {each[1:3] for each in found} == {
         ("likes", "Greek yogurt"), ("dislikes", "kale"), ("occupation", "nurse"), ("residence", "Berlin"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("note", "began"),
+    [
+        ("User has type 2 diabetes, diagnosed in 2018.", 2018),
+        ("Has asthma since 2010", 2010),
+        ("User takes Metformin, prescribed in 2019", 2019),
+        ("用戶有糖尿病，2018年確診", 2018),
+        ("Has asthma and moved in 2019", None),
+        ("Has insomnia in winter", None),
+    ],
+)
+def test_a_clause_that_only_dates_a_condition_gives_its_beginning(note: str, began: int | None) -> None:
+    [found] = [each for each in states(note) if each.concept_key in ("medical_condition", "medication")]
+    assert (found.effective_at.year if found.time_resolved else None) == began
 
 
 @pytest.mark.parametrize(

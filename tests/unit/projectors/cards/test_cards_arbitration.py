@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from events.types.envelope import Event
 from projectors.cards.arbitration import Thresholds
@@ -120,6 +123,20 @@ def test_a_verdict_settles_it(verdict: str, believed: list[str]) -> None:
     assert conflict.contest.settled_at == day(61)
 
 
+@given(st.permutations((*range(4),)), st.booleans())
+def test_times_of_the_log_follow_the_arrival_and_nothing_else_does(arrived: list[int], ends: bool) -> None:
+    last = said("Milan", 70) if ends else ruled(CONTEST[1], "accept_new", 70)
+    told = (*CONTEST, last, said("Turin", 30, since=20, effective_until=day(25)))
+    at = {number: 100 + place for place, number in enumerate(arrived)}
+    events = [replace(each, recorded_at=day(at[number])) for number, each in enumerate(told)]
+    for batches in ((events,), tuple([events[number]] for number in arrived)):
+        [row] = tables_of(*batches).arbitrations.values()
+        assert (row.said_at, row.old_value, row.new_value) == (day(60), "Rome", "Milan")
+        assert row.opened_at == day(max(at[0], at[1]))
+        assert row.settled_at == day(max(at[0], at[1], at[2]))
+        assert row.status == ("withdrawn" if ends else "accept_new")
+
+
 def test_the_first_verdict_counts_for_any_order_of_arrival() -> None:
     first, second = ruled(CONTEST[1], "keep_old", 61), ruled(CONTEST[1], "accept_new", 62)
     for order in ([first, second], [second, first]):
@@ -202,7 +219,7 @@ def test_rows_show_both_sides_and_a_verdict_moves_them() -> None:
     assert (user, arbitration_id) == ("u", CONTEST[1].event_id)
     assert (row.old_value, row.new_value, row.status) == ("Rome", "Milan", "open")
     assert (row.old_card, row.new_card) == (CONTEST[0].event_id, CONTEST[1].event_id)
-    assert (row.entity, row.concept_key, row.opened_at) == ("user", "residence", day(60))
+    assert (row.entity, row.concept_key, row.said_at) == ("user", "residence", day(60))
     evidence = json.loads(row.evidence)
     assert evidence["old"]["quote"] == "lives in Rome"
     assert evidence["new"]["turn_ids"] == ["turn on 60"]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events.problems.problem import Attempt, Problem
 from ingest.extraction.memory_blocks import without_memory_blocks
 from retrieval.cards.alerts import Contradiction
 from retrieval.context.context import BudgetTooSmallError, context_of, guard_rules_version, stable_block
@@ -411,3 +412,53 @@ def test_goals_stand_in_a_stable_block_within_the_budget() -> None:
     [shown] = [each for each in tight.blocks if each.name == "goals"]
     assert 0 < len(ElementTree.fromstring(shown.text)) < len(goals)
     assert any("goals have no room" in each for each in tight.answer.warnings)
+
+
+def trouble(number: int, attempts: int) -> Problem:
+    noon = datetime(2023, 11, 20, 12, tzinfo=UTC)
+    tried = [
+        Attempt(
+            attempt_id=UUID(int=each),
+            date=noon + timedelta(days=each),
+            approach=f"way {each} of it",
+            outcome="better",
+            successful=True,
+            turn_ids=(),
+        )
+        for each in range(attempts)
+    ]
+    return Problem(
+        owner="ada",
+        problem_id=UUID(int=number),
+        project_id="default",
+        mode=None,
+        description=f"trouble {number}",
+        status="active",
+        priority=8,
+        since=noon,
+        until=None,
+        opened_at=noon,
+        updated_at=noon,
+        closed_at=None,
+        resolution=None,
+        attempts=tuple(tried),
+        turn_ids=(),
+        version=1,
+        position=1,
+    )
+
+
+def test_open_problems_have_room_before_the_rest_and_lose_attempts_first() -> None:
+    """900 tokens hold the problems beside facts and goals that would fill the prompt alone."""
+    facts = [(f"/possessions/{number}", f"thing {number} of a long list") for number in range(200)]
+    goals = [f"goal {number} of many" for number in range(200)]
+    for problems, attempts in (([trouble(1, 2)], 2), ([trouble(1, 4), trouble(2, 4)], 1)):
+        prompt = context_of(answer([card(1)]), 900, problems=problems, facts=facts, goals=goals)
+        assert prompt.tokens <= 900
+        assert [one.name for one in prompt.blocks][:3] == ["core", "facts", "problems"]
+        told = ElementTree.fromstring(prompt.blocks[2].text)
+        assert [one.text for one in told] == [one.description for one in problems]
+        assert [len(one.findall("worked")) for one in told] == [attempts] * len(problems)
+        latest = f"way {len(problems[0].attempts) - 1} of"
+        assert latest in (told[0].findall("worked")[-1].text or "")
+        assert not any("problems have no room" in each for each in prompt.answer.warnings)

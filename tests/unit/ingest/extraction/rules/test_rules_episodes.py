@@ -105,6 +105,31 @@ def test_anything_with_content_is_an_episode_in_its_own_words(text: str) -> None
     assert 1 <= found.importance <= 10
 
 
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        (
+            "I tried the dawn phenomenon strategy... It's been working really well!",
+            ("dawn phenomenon strategy", "working"),
+        ),
+        ("My blood glucose is better with the insulin management", ("blood glucose", "insulin management")),
+        ("I have type 2 diabetes, diagnosed in 2018.", ("type 2 diabetes", "diagnosed")),
+        ("I started yoga three times a week for stress.", ("started", "yoga", "three", "stress")),
+        (
+            "We saw Rome's old streets and the Sistine Chapel",
+            ("Rome", "Sistine Chapel", "old streets"),
+        ),
+        ("the postgres 18 upgrade broke our backup job", ("postgres 18 upgrade", "broke", "backup job")),
+        ("我最近試了黎明現象的策略，血糖控制得很好", ("黎明現象", "策略", "血糖控制")),
+    ],
+)
+def test_topics_are_phrases_as_spoken(text: str, topics: tuple[str, ...]) -> None:
+    (found,) = episodes(text)
+    assert set(topics) <= set(found.topics)
+    alone = {word for topic in topics if " " in topic for word in topic.split()} - set(topics)
+    assert alone.isdisjoint(found.topics)
+
+
 def test_an_episode_has_topics_mood_and_weight() -> None:
     (sad,) = episodes("My grandma passed away last week and I'm heartbroken.")
     (dull,) = episodes("Could you look at line three")
