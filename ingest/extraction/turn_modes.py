@@ -33,14 +33,16 @@ class ModeContext:
     """The modes of the project of a session batch.
 
     ``choices`` are the modes in the order of their names, the general mode included. ``meanings`` are the names that do
-    not mean themselves. ``recent`` are the modes of the turns before the batch, oldest first. The default says that
-    nobody declared a mode: turns then keep what their caller said.
+    not mean themselves. ``recent`` are the modes of the turns before the batch, oldest first. ``first_names`` are the
+    first names of the modes that were renamed. The default says that nobody declared a mode: turns then keep what their
+    caller said.
     """
 
     choices: tuple[ModeChoice, ...] = ()
     default: str | None = None
     recent: tuple[str, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
+    first_names: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.choices)
@@ -101,6 +103,7 @@ def mode_context(modes: Modes, project_id: str, recent: Sequence[str] = ()) -> M
         modes.default(project_id),
         tuple(recent[-RECENT:]),
         meanings,
+        tuple((name, first) for name in sorted(found) if (first := modes.mode_id(project_id, name)) != name),
     )
 
 

@@ -50,7 +50,8 @@ class Scope:
     means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``. A plan
     may also answer when it was said at or before ``until``, whatever its time. An event that a later event replaced
     at or before ``standing_at`` answers only with the later event.
-    ``modes`` None means all modes; a card without a mode belongs to the general mode. ``known_modes`` tell what the
+    ``modes`` None means all modes; a card without a mode belongs to the general mode, and a reference to none.
+    ``known_modes`` tell what the
     name of a mode means. ``first_mode`` is the mode of the asking session: its cards are looked for first. ``layers``
     None also includes cards without a layer. ``metadata`` is the text of a JSON object that the metadata of a card must
     contain. ``size`` only chooses the way of searching, and never the result.
@@ -76,6 +77,10 @@ class Scope:
         if not self.known_modes:
             return card.mode or GENERAL_MODE
         return self.known_modes.belonging(card.project_id, card.mode)
+
+    def in_modes(self, card: Card) -> bool:
+        """True when a card is of the modes asked for. A reference is outside modes, so every question finds it."""
+        return self.modes is None or card.kind == "reference" or self.mode_of(card) in self.modes
 
     def parameters(self) -> dict[str, Any]:
         """Returns the named parameters that every channel's statement uses."""
@@ -151,8 +156,8 @@ class Scope:
         """
         if card.kind not in self.kinds:
             return f"it is a {card.kind} card, and the question asks only for {', '.join(self.kinds)}"
-        if self.modes is not None and (mode := self.mode_of(card)) not in self.modes:
-            return f"it is of the mode {mode}, not {', '.join(self.modes)}"
+        if self.modes is not None and not self.in_modes(card):
+            return f"it is of the mode {self.mode_of(card)}, not {', '.join(self.modes)}"
         if self.layers is not None and card.context_layer not in self.layers:
             return f"it is of the layer {card.context_layer or 'none'}, not of {', '.join(self.layers)}"
         if not self.has_metadata(card):
