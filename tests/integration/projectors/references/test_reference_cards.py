@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,11 +180,12 @@ def best_of(
     kind, data = next(made for word, made in kinds.items() if word in query)
     answer = write.post(f"/v1/references/{kind}", json={"user_id": "ada", "key": "work", "data": data})
     assert answer.status_code == 201, answer.text
+    episode = EventNoted(content=said, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW)
     log.append(
         connection,
         [
-            apart(EventNoted(content=said, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True), "ada"),
-            apart(EventNoted(content=said, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW), "ada"),
+            apart(replace(episode, episode=True), "ada"),
+            apart(episode, "ada"),
             apart(
                 StateAsserted(
                     content=said, entity="user", concept_key="current_work", value=said, cardinality="multi_value",
