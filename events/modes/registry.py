@@ -172,6 +172,10 @@ class Modes:
         return sorted({*modes, *(name for name, meant in self.meanings().items() if meant in modes)})
 
 
+UNDECLARED = Modes()
+"""Nobody declared a mode."""
+
+
 def declared(registry: ModeRegistry, mode: Mode, *, is_default: bool | None) -> ModeRegistry:
     """Returns the registry with ``mode``, in the place of an earlier declaration of it.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from events.modes.registry import Modes
+from events.modes.registry import UNDECLARED, Modes
 from events.platform.modes import GENERAL_MODE
 from events.types.metadata import holds, metadata_of
 from projectors.cards.card import Card
@@ -15,9 +15,6 @@ from retrieval.query.question import Question
 KINDS = ("state", "event", "knowledge", "reference")
 OWNER = "user"  # the entity of statements about the owner of the memory
 
-
-NO_MODES = Modes()
-"""Nobody declared a mode."""
 
 MANY = 10_000
 """A user with more cards than this has very many cards."""
@@ -69,7 +66,7 @@ class Scope:
     metadata: str | None = None
     size: Size = Size()
     standing_at: datetime | None = None
-    known_modes: Modes = field(default=NO_MODES, compare=False)
+    known_modes: Modes = field(default=UNDECLARED, compare=False)
     first_mode: str | None = None
 
     def mode_of(self, card: Card) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.modes.registry import UNDECLARED, Modes
 from projectors.cards.card import Card, Kind
 from retrieval.cards.alerts import Contradiction
 from retrieval.recall.channel_executor import ChannelReport
@@ -59,6 +60,7 @@ class RecallAnswer:
     """The cards that answer, best first; what contradicts them; how each channel did.
 
     ``warnings`` name what is missing from the answer, and why. ``explain`` is None unless the question asked for it.
+    ``modes`` are the modes that were searched, by their present names; None: all. ``known_modes`` are the user's modes.
     """
 
     current_time: datetime
@@ -67,3 +69,5 @@ class RecallAnswer:
     channels: Mapping[str, ChannelReport]
     warnings: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None
+    modes: tuple[str, ...] | None = None
+    known_modes: Modes = UNDECLARED

@@ -302,6 +302,8 @@ class Recall:
                 *found.warnings,
             ),
             explain=explain,
+            modes=scope.modes,
+            known_modes=scope.known_modes,
         )
 
     def _ranked(self, found: Found, ask: Ask) -> Ranking:

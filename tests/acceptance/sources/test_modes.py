@@ -62,6 +62,13 @@ def test_a_fact_is_superseded_within_its_mode_only(person: Person) -> None:
     person.write("modes/journal/rename", new_name="diary")
     person.say("I moved to Paris.", mode="diary")
     assert homes(person, mode="diary") == {"Paris": True}
+    for name in ("diary", "journal"):
+        cards = person.cards(mode=name, kind="state", status="*")
+        assert {(card["value"], card["status"], card["mode"]) for card in cards} == {
+            ("Rome", "superseded", "diary"), ("Paris", "current", "diary"),
+        }  # fmt: skip
+    groups = person.read("cards/aggregate", group_by="mode", kind="state")["groups"]
+    assert {group["mode"]: group["count"] for group in groups} == {"diary": 1, "general": 1, "travel": 1}
     assert set(homes(person, modes="all")) == {"Milan", "Oslo", "Paris"}
 
 
