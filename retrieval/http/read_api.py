@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 import psycopg
@@ -49,6 +50,7 @@ from events.types.turns import ContextLayer
 from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
+from projectors.embedding.declared import dimension_of
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
@@ -454,7 +456,11 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(problems_router(problems))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(
-        modes_router(ModeReader(servers.primary.pool, modes_of(settings)), settings.embed_model)
+        modes_router(
+            ModeReader(servers.primary.pool, modes_of(settings)),
+            settings.embed_model,
+            cache(partial(dimension_of, settings)),
+        )
     )
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))
