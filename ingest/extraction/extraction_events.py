@@ -200,7 +200,12 @@ def events_of(
         told for told in extraction.problems if (fault := fault_of(told)) is None or _refuse(fault, batch)
     ]
     refused = extraction.refused + len(wanted) + len(extraction.problems) - len(cards) - len(problems)
-    modes = modes_of_turns(batch.modes, (each.turn for each in batch.turns), dict(extraction.modes))
+    modes = modes_of_turns(
+        batch.modes,
+        (each.turn for each in batch.turns),
+        dict(extraction.modes),
+        [each.turn for each in batch.preceding],
+    )
     first = batch.turns[0]
     stream = stream_of(first.turn)
     occurred_at = max(turn.turn.said_at for turn in batch.turns)

@@ -69,9 +69,9 @@ class RecallUnavailableError(RuntimeError):
 class Ask:
     """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
 
-    ``modes`` None means the default mode of the one project, or the recent mode of the session ``session_id``. In a
-    project without a default it means all modes, the session's mode first. ``across`` says that all modes were asked
-    for. ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    ``modes`` None means the default mode of the one project. Without a default it means all modes, and the recent mode
+    of the session ``session_id`` first. ``across`` says that all modes were asked for. ``timezone`` is the IANA zone of
+    the asker, whose "yesterday" is meant.
     ``told_modes`` are the modes that the asker may know of; None: all of them.
     """
 
@@ -355,7 +355,7 @@ class Recall:
         if ask.modes is None:
             default = None if ask.across or not project else known.default(project)
             if default is not None:
-                return replace(scope, modes=(first or default,), first_mode=None), ()
+                return replace(scope, modes=(default,), first_mode=None), ()
             return scope, (_BY_RANK,) if ask.across else ()
         meant = tuple(dict.fromkeys(known.meaning(project, name) for name in ask.modes))
         names = dict.fromkeys((GENERAL_MODE, *(each.name for each in known.in_force(project))))

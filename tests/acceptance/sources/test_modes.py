@@ -84,7 +84,6 @@ def test_a_question_in_a_project_has_the_mode_of_the_project(person: Person) -> 
     query = "deploy"
     assert found(person, query, **project) == {TARGET: "code"}
     assert found(person, query, mode="journal", **project) == {TIRED: "journal"}
-    assert found(person, query, session_id="evening", **project) == {TIRED: "journal"}
     assert len(found(person, query, modes="all", **project)) == 3
     assert len(found(person, query, project_id="*")) == 3
     assert TIRED not in person.context(query, **project)["text"]
