@@ -132,6 +132,19 @@ class Modes:
         found |= {mode.embedder or "" for each, mode in self._everybody.items() if name in (None, each)}
         return frozenset(found if found and name is not None else found | {""})
 
+    def mode_id(self, project_id: str, name: str | None) -> str:
+        """Returns the first name of the mode that ``name`` is or was a name of. A new name never changes it.
+
+        A deleted mode keeps it, and so do the facts that were said in the mode.
+        """
+        if name is None:
+            return GENERAL_MODE
+        for scope in (project_id, None):
+            here = self._former.get((scope, name), name)
+            if (mode := self._declared.get((scope, here))) is not None:
+                return _mode_id(self.registry, mode)
+        return name
+
     def model(self, project_id: str, name: str | None) -> str:
         """Returns the model that embeds a new card with the mode ``name``. "" is the default model."""
         mode = self.mode(project_id, name)
@@ -159,6 +172,10 @@ class Modes:
         return sorted({*modes, *(name for name, meant in self.meanings().items() if meant in modes)})
 
 
+UNDECLARED = Modes()
+"""Nobody declared a mode."""
+
+
 def declared(registry: ModeRegistry, mode: Mode, *, is_default: bool | None) -> ModeRegistry:
     """Returns the registry with ``mode``, in the place of an earlier declaration of it.
 
@@ -174,7 +191,7 @@ def declared(registry: ModeRegistry, mode: Mode, *, is_default: bool | None) -> 
     before = _of(registry, key)
     kept = [each for each in registry.modes if each is not before]
     if before is not None:
-        mode = replace(mode, embedders=_with(before.embedders, mode.embedders))
+        mode = replace(mode, embedders=_with(before.embedders, mode.embedders), mode_id=before.mode_id)
     modes = (*kept, mode)
     _check_room(modes, registry.former_names)
     return _with_default(replace(registry, modes=modes), key, is_default)
@@ -193,7 +210,8 @@ def renamed(registry: ModeRegistry, key: _Key, new_name: str) -> ModeRegistry:
         raise ModeRefusedError(
             "new_name", f"{new_name} is the name of another mode, or was; use another name", taken=True
         )
-    modes = tuple(replace(each, name=new_name) if each is before else each for each in registry.modes)
+    named = replace(before, name=new_name, mode_id=_mode_id(registry, before))
+    modes = tuple(named if each is before else each for each in registry.modes)
     former = {old: new_name if (old[0], now) == key else now for old, now in former.items()}
     former.pop((project_id, new_name), None)
     former[key] = new_name
@@ -262,6 +280,18 @@ def _with_default(registry: ModeRegistry, key: _Key, is_default: bool | None) ->
 
 def _of(registry: ModeRegistry, key: _Key) -> Mode | None:
     return next((each for each in registry.modes if (each.project_id, each.name) == key), None)
+
+
+def _mode_id(registry: ModeRegistry, mode: Mode) -> str:
+    """Returns the first name of a mode. Earlier events do not tell it: one of the former names is then taken."""
+    if mode.mode_id is not None:
+        return mode.mode_id
+    former = (
+        each.old
+        for each in registry.former_names
+        if (each.project_id, each.name) == (mode.project_id, mode.name)
+    )
+    return min(former, default=mode.name)
 
 
 def _former(registry: ModeRegistry) -> dict[_Key, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from events.platform.settings import Settings, SettingsError
+from events.types.turns import GENERAL_MODE
 
-# The mode of turns that name none. The statement ``visible`` of retrieval/channels has the same name.
-GENERAL_MODE = "general"
+__all__ = ["GENERAL_MODE", "declared_modes", "modes_of"]
 
 
 def modes_of(settings: Settings) -> dict[str, str]:

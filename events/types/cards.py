@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from events.types.codec import event_type
-from events.types.turns import ContextLayer
+from events.types.turns import GENERAL_MODE, ContextLayer
 
 Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
@@ -37,6 +37,9 @@ class CardOrigin:
 
     ``time_zone`` is the clock of the speaker, as an IANA name or an offset such as ``+08:00``. Readers tell the times
     of the card on this clock. It is None in events of earlier versions. ``metadata`` is that of the turn.
+
+    ``mode`` is the name of the mode when the card was made. ``mode_id`` is the first name of that mode; None: ``mode``
+    is the first name. ``default_mode`` is True when the mode is the default of the project.
     """
 
     project_id: str
@@ -52,6 +55,13 @@ class CardOrigin:
     mode: str | None = None
     time_zone: str | None = None
     metadata: str | None = None
+    mode_id: str | None = None
+    default_mode: bool = False
+
+    @property
+    def register(self) -> str:
+        """The first name of the mode. A new name of the mode does not change it."""
+        return self.mode_id or self.mode or GENERAL_MODE
 
 
 @dataclass(frozen=True, slots=True)

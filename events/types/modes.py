@@ -26,6 +26,7 @@ class Mode:
     ``embedder`` None is the default model of the installation. ``embedders`` are all models that the mode ever had, ""
     for the default one: cards keep the vector of the model that the mode had when the card was made.
     ``prompt_overrides`` are hints for the extraction, by their subject. A deleted mode is kept, because cards name it.
+    ``mode_id`` is the name under which the mode was declared first; None: ``name``.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Mode:
     embedders: tuple[str, ...] = ("",)
     deleted: bool = False
     declared_at: datetime | None = None
+    mode_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,8 @@ class ProjectDeclared:
 class CardReclassified:
     """Somebody gave a card another mode. ``card_id`` may be any statement that the card rests on.
 
-    ``positions`` holds the position of the card's own event in the partition of this event.
+    ``positions`` holds the position of the card's own event in the partition of this event. ``mode_id`` is the first
+    name of the mode; None: ``mode``.
     """
 
     card_id: UUID
@@ -134,3 +137,4 @@ class CardReclassified:
     mode: str
     by: str
     reason: str | None = None
+    mode_id: str | None = None

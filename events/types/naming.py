@@ -26,12 +26,14 @@ class KnowledgeMerged:
     """``from_title`` and ``into_title`` are one concept, and its name is ``into_title``.
 
     The event is a rename when no card has the title ``into_title``. The concept keeps the cards of both titles.
+    ``mode_id`` is the first name of the mode of the concept. None in earlier events: the concepts of every mode.
     """
 
     from_title: str
     into_title: str
     reason: str
     project_id: str = "default"
+    mode_id: str | None = None
 
 
 @event_type(version=1)

@@ -10,6 +10,8 @@ from typing import Literal
 
 from events.types.codec import event_type
 
+GENERAL_MODE = "general"
+"""The mode of turns that name none. The statement ``visible`` of retrieval/channels has the same name."""
 Role = Literal["user", "assistant", "system"]
 ContextLayer = Literal["personal", "work", "social"]
 _LONGEST_NUMBER = 20

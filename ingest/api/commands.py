@@ -91,8 +91,15 @@ def reclassify(
     row = first_row(connection, "position_of_card", user_id=user_id, kind=kind, card=card_id)
     if row is None:
         raise missing("card", "card_id")
+    position, project_id = row
     given = CardReclassified(
-        card_id=card_id, kind=kind, positions=(row[0],), mode=mode, by=command.actor, reason=reason
+        card_id=card_id,
+        kind=kind,
+        positions=(position,),
+        mode=mode,
+        by=command.actor,
+        reason=reason,
+        mode_id=modes.mode_id(project_id or "", mode),
     )
     return _append(connection, user_id, given, f"mode/{card_id}/{_sending(command)}", command)
 

@@ -11,6 +11,8 @@ from psycopg.rows import class_row
 
 from events.http.errors import ProblemError, invalid, missing
 from events.language.concepts import name_key
+from events.modes.mode_log import registry_of
+from events.modes.registry import Modes
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.bounds import fault_of
@@ -34,6 +36,10 @@ class Concept:
     definition: str
     name_keys: list[str]
 
+    def mode_id(self, modes: Modes) -> str:
+        """Returns the first name of the mode of the concept."""
+        return modes.mode_id(self.project_id, self.mode)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
@@ -51,10 +57,12 @@ def create(
     """Makes a concept. Raises a 409 problem with the concept that has one of the names already."""
     if not command.reach.admits(origin.project_id, origin.mode):
         raise missing("project", "project_id")
+    modes = Modes(registry_of(connection, owner))
+    origin = replace(origin, mode_id=modes.mode_id(origin.project_id, origin.mode))
     learned = _learned(words.title or "", words.definition or "", words, origin)
 
     def rule(_: None) -> Payload:
-        _refuse_taken(connection, owner, origin.project_id, [learned.title, *learned.aliases])
+        _refuse_taken(connection, owner, modes, origin, [learned.title, *learned.aliases])
         return learned
 
     return _decided(connection, owner, "create", command, rule, learned)
@@ -68,16 +76,17 @@ def edit(
     Raises a 404 problem when the user has no such concept within reach, and 409 when another one has the name.
     """
     present = _present(connection, owner, concept_id, command, "concept_id")
-    origin = replace(origin, project_id=present.project_id, mode=present.mode)
+    modes = Modes(registry_of(connection, owner))
+    origin = replace(origin, project_id=present.project_id, mode=present.mode, mode_id=present.mode_id(modes))
     learned = _learned(present.title, words.definition or present.definition, words, origin)
 
     def rule(_: None) -> Decision:
         names = [*words.aliases, *([words.title] if words.title is not None else [])]
-        _refuse_taken(connection, owner, present.project_id, names, but=present.card_id)
+        _refuse_taken(connection, owner, modes, origin, names, but=present.card_id)
         renamed = (
             []
             if words.title in (None, present.title)
-            else [_merged(present.title, words.title or "", "renamed", present.project_id)]
+            else [_merged(present.title, words.title or "", "renamed", origin.project_id, origin.register)]
         )
         return Decision(payload=learned, after=[command.event(owner, STREAM, each) for each in renamed])
 
@@ -89,7 +98,8 @@ def merge(
 ) -> Outcome[None]:
     """Makes two concepts one, under the name of the second. The tag of the first means the tag of the second.
 
-    Raises a 404 problem when the user has one of them not within reach, and 422 when they are one or of two projects.
+    Raises a 404 problem when the user has one of them not within reach, and 422 when they are one, or of two projects
+    or modes.
     """
     present = _present(connection, owner, concept_id, command, "concept_id")
     into = _present(connection, owner, into_id, command, "into")
@@ -97,7 +107,11 @@ def merge(
         raise invalid("into", "is the same concept; name another one")
     if into.project_id != present.project_id:
         raise invalid("into", "is a concept of another project; a concept belongs to one project")
-    merged = _merged(present.title, into.title, reason, into.project_id)
+    modes = Modes(registry_of(connection, owner))
+    mode_id = into.mode_id(modes)
+    if present.mode_id(modes) != mode_id:
+        raise invalid("into", "is a concept of another mode; give one of the two the mode of the other first")
+    merged = _merged(present.title, into.title, reason, into.project_id, mode_id)
     alias = TagAliased(alias=present.title, tag=into.title)
     decision = Decision(payload=merged, after=[command.event(owner, STREAM, alias)])
     return _decided(connection, owner, f"merge/{concept_id}/{into_id}", command, lambda _: decision, merged)
@@ -141,8 +155,10 @@ def _learned(title: str, definition: str, words: Words, origin: CardOrigin) -> K
     return learned
 
 
-def _merged(from_title: str, into_title: str, reason: str, project_id: str) -> KnowledgeMerged:
-    return KnowledgeMerged(from_title=from_title, into_title=into_title, reason=reason, project_id=project_id)
+def _merged(from_title: str, into_title: str, reason: str, project_id: str, mode_id: str) -> KnowledgeMerged:
+    return KnowledgeMerged(
+        from_title=from_title, into_title=into_title, reason=reason, project_id=project_id, mode_id=mode_id
+    )
 
 
 def _present(connection: Connection, owner: str, concept_id: UUID, command: Command, field: str) -> Concept:
@@ -154,11 +170,18 @@ def _present(connection: Connection, owner: str, concept_id: UUID, command: Comm
 
 
 def _refuse_taken(
-    connection: Connection, owner: str, project_id: str, names: Iterable[str], but: UUID | None = None
+    connection: Connection,
+    owner: str,
+    modes: Modes,
+    origin: CardOrigin,
+    names: Iterable[str],
+    but: UUID | None = None,
 ) -> None:
     keys = [name_key(name) for name in names]
-    for each in _concepts(connection, "concepts_named", user_id=owner, project_id=project_id, names=keys):
-        if each.card_id != but:
+    for each in _concepts(
+        connection, "concepts_named", user_id=owner, project_id=origin.project_id, names=keys
+    ):
+        if each.card_id != but and each.mode_id(modes) == origin.register:
             raise ProblemError(
                 409,
                 "Exists",

@@ -16,7 +16,7 @@ from events.http.errors import ProblemError, invalid, missing
 from events.http.uuids import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import Modes, project_of
-from events.modes.shown import shown_mode
+from events.modes.shown import DimensionOf, shown_mode
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.resources.cards import Accepted
@@ -27,7 +27,7 @@ from ingest.api.command_routes import Name, Words, accepted
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, DimensionOf, UserModes
+from ingest.modes.mode_commands import Declaration, UserModes
 from ingest.modes.requests import reembed_everybody
 
 _T = TypeVar("_T")
@@ -272,6 +272,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
         [mode] = [
             each for each in outcome.state.modes if (each.project_id, each.name) == (body.project_id, name)
         ]
-        return shown_mode(WrittenMode, mode, modes, settings.embed_model, changed=outcome.changed)
+        return shown_mode(
+            WrittenMode, mode, modes, settings.embed_model, dimension_of, changed=outcome.changed
+        )
 
     return router

@@ -38,8 +38,8 @@ FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(keys)s::text[]) AS 
 JOIN log.events e USING (partition, user_id, dedupe_key);
 
 -- name: position_of_card
--- The position of the event of a card, or of a statement that a card rests on.
-SELECT position FROM cards.command_targets
+-- The position of the event of a card, or of a statement that a card rests on, and the project of a card.
+SELECT position, project_id FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target IN ('card', 'statement') AND id = %(card)s::uuid AND detail = %(kind)s
 LIMIT 1;
 

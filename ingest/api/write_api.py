@@ -30,6 +30,7 @@ from events.http.places import Places
 from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
+from events.modes.shown import DimensionOf
 from events.platform.database import RECONNECT_S, Connection, connect
 from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
@@ -61,7 +62,6 @@ from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser
 from ingest.extraction.workers.extractor_factory import create_extractor
-from ingest.modes.mode_commands import DimensionOf
 from ingest.recording.intake import open_intake
 from ingest.recording.overviews import Overviews
 from ingest.recording.queue_health import QueueHealth, QueueMonitor

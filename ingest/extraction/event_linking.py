@@ -118,8 +118,8 @@ def target_of(
 def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
     """Returns ``events`` with the earlier event in ``replaces_event``, for each event that replaces one.
 
-    The earlier event is one of ``known``, or precedes it in ``events``. Plans come first for a plan that is
-    cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
+    The earlier event is of the same mode. It is one of ``known``, or precedes the event in ``events``. Plans come first
+    for a plan that is cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
 
     The end of something without an owner ("Rex died") gets the one owner that is known. Without one it is left out.
     """
@@ -150,14 +150,14 @@ def relinked(events: Sequence[NewEvent], was: KnownCards, now: KnownCards) -> li
     standing = {one.event_id for one in (*now.plans, *now.events)}
     gone = {one.event_id for one in (*was.plans, *was.events)} - standing
     facts = {fact.event_id: fact for fact in was.facts}
-    successors = {fact.identity: fact.event_id for fact in now.facts}
+    successors = {(fact.mode, fact.identity): fact.event_id for fact in now.facts}
     kept: list[NewEvent] = []
     for event in events:
         payload = event.payload
         if isinstance(payload, EventNoted) and payload.replaces_event in gone:
             kept.append(replace(event, payload=replace(payload, replaces_event=None)))
-        elif isinstance(payload, CardsConnected) and payload.to_card in facts:
-            target = successors.get(facts[payload.to_card].identity)
+        elif isinstance(payload, CardsConnected) and (fact := facts.get(payload.to_card)) is not None:
+            target = successors.get((fact.mode, fact.identity))
             if target is not None:
                 kept.append(replace(event, payload=replace(payload, to_card=target)))
         else:
@@ -192,11 +192,11 @@ def _with_owner(event: NewEvent, facts: Sequence[KnownFact]) -> NewEvent | None:
     """Returns the event with the owner of what it ends, and None when none or several are known."""
     if not _is_without_owner(event):
         return event
-    ended = identity_of(event.payload)[1:]
+    ended, mode = identity_of(event.payload)[1:], event.payload.origin.register
     owners = {
         fact.identity[0]: fact.entity
         for fact in facts
-        if fact.statement != "ended" and fact.identity[1:] == ended
+        if fact.statement != "ended" and fact.identity[1:] == ended and fact.mode == mode
     }
     if len(owners) != 1:
         return None
@@ -215,6 +215,8 @@ def _with_target(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent])
     payload = event.payload
     if not isinstance(payload, EventNoted) or payload.episode or payload.replaces_event is not None:
         return event
+    mode = payload.origin.register
+    known, here = known.in_mode(mode), [one for one in here if one.mode == mode]
     target = None
     if payload.replaces and payload.status in _LINKED:
         target = _target(payload, known, here)

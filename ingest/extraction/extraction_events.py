@@ -28,6 +28,7 @@ from ingest.extraction.extractor_port import (
     SessionBatch,
     TurnsUnreadableError,
 )
+from ingest.extraction.known_cards import KnownCards
 from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.turn_modes import ModeContext, modes_of_turns
 
@@ -152,9 +153,12 @@ def _with_preceding(card: CardEvent, batch: SessionBatch) -> CardEvent:
 def _in_mode(card: CardEvent, context: ModeContext, modes: Mapping[str, str | None]) -> CardEvent:
     """Returns the card with the mode of its first turn. Without declared modes it keeps what its caller said."""
     turn = next((each for each in card.origin.turn_ids if each in modes), None)
-    if not context or turn is None or modes[turn] == card.origin.mode:
+    if not context or turn is None:
         return card
-    return replace(card, origin=replace(card.origin, mode=modes[turn]))
+    mode = modes[turn]
+    first_name = dict(context.first_names).get(mode or "")
+    is_default = mode is not None and mode == context.default
+    return replace(card, origin=replace(card.origin, mode=mode, mode_id=first_name, default_mode=is_default))
 
 
 def words_before(turn: TurnRecorded) -> str:
@@ -196,7 +200,12 @@ def events_of(
         told for told in extraction.problems if (fault := fault_of(told)) is None or _refuse(fault, batch)
     ]
     refused = extraction.refused + len(wanted) + len(extraction.problems) - len(cards) - len(problems)
-    modes = modes_of_turns(batch.modes, (each.turn for each in batch.turns), dict(extraction.modes))
+    modes = modes_of_turns(
+        batch.modes,
+        (each.turn for each in batch.turns),
+        dict(extraction.modes),
+        [each.turn for each in batch.preceding],
+    )
     first = batch.turns[0]
     stream = stream_of(first.turn)
     occurred_at = max(turn.turn.said_at for turn in batch.turns)
@@ -232,7 +241,7 @@ def events_of(
     relations = [
         caused_by(leader, connected, caused[link.card].occurred_at)
         for link in extraction.links
-        if (connected := _connected(link, caused)) is not None
+        if (connected := _connected(link, caused, batch.known)) is not None
     ]
     told = [caused_by(leader, each, each.origin.said_at) for each in problems]
     events = [leader, *caused.values(), *told, *relations]
@@ -257,9 +266,12 @@ def caused_by(leader: NewEvent, payload: Payload, occurred_at: datetime) -> NewE
     )
 
 
-def _connected(link: CardLink, caused: Mapping[int, NewEvent]) -> CardsConnected | None:
-    """Returns the relation of a link, or None when its card is refused."""
+def _connected(link: CardLink, caused: Mapping[int, NewEvent], known: KnownCards) -> CardsConnected | None:
+    """Returns the relation of a link, or None when its card is refused, or the other card is of another mode."""
     if link.card not in caused:
+        return None
+    others = (card for card in known.facts if card.event_id == link.to_card)
+    if any(card.mode != caused[link.card].payload.origin.register for card in others):
         return None
     return CardsConnected(
         from_card=caused[link.card].event_id,

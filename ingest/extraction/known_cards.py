@@ -26,7 +26,7 @@ _UNDATED = timedelta(days=120)
 
 @dataclass(frozen=True, slots=True)
 class KnownFact:
-    """A statement about an entity.
+    """A statement about an entity. ``mode`` is the first name of its mode.
 
     ``event_id`` is the event that first said the value without a break, so it is the id of the card. ``since`` is the
     instant from which the value is true, and ``said_at`` is when it was said last. ``identity`` is the normalised
@@ -35,6 +35,7 @@ class KnownFact:
 
     event_id: UUID
     project_id: str
+    mode: str
     session_id: str
     entity: str
     concept_key: str
@@ -50,7 +51,8 @@ class KnownFact:
 
 @dataclass(frozen=True, slots=True)
 class KnownEvent:
-    """An event that was noted. ``words`` are the words that the event rests on. ``time_zone`` is the speaker's clock.
+    """An event that was noted. ``mode`` is the first name of its mode. ``words`` are the words that the event rests on.
+    ``time_zone`` is the speaker's clock.
 
     ``occurred_until`` is exclusive. ``replaces_event`` is the earlier event that this event replaces. ``of_plan`` is
     True for the correction of a plan, which is a plan itself.
@@ -58,6 +60,7 @@ class KnownEvent:
 
     event_id: UUID
     project_id: str
+    mode: str
     session_id: str
     entity: str
     content: str
@@ -102,6 +105,14 @@ class KnownCards:
     plans: tuple[KnownEvent, ...] = ()
     events: tuple[KnownEvent, ...] = ()
 
+    def in_mode(self, mode: str) -> KnownCards:
+        """Returns the cards of one mode, which is given by its first name."""
+        return KnownCards(
+            tuple(card for card in self.facts if card.mode == mode),
+            tuple(card for card in self.plans if card.mode == mode),
+            tuple(card for card in self.events if card.mode == mode),
+        )
+
     def with_events(self, events: Iterable[NewEvent], at: datetime) -> KnownCards:
         """Returns these cards with the cards of a person among ``events``, which are not in the log yet."""
         cards = [card for each in events if (card := known_card(each)) is not None]
@@ -129,6 +140,7 @@ def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
         return KnownFact(
             event_id=event.event_id,
             project_id=payload.origin.project_id,
+            mode=payload.origin.register,
             session_id=payload.origin.session_id,
             entity=payload.entity[:_LONGEST],
             concept_key=payload.concept_key[:_LONGEST],
@@ -146,6 +158,7 @@ def known_card(event: Event | NewEvent) -> KnownFact | KnownEvent | None:
         return KnownEvent(
             event_id=event.event_id,
             project_id=payload.origin.project_id,
+            mode=payload.origin.register,
             session_id=payload.origin.session_id,
             entity=payload.entity[:_LONGEST],
             content=payload.content[:_LONGEST],
@@ -208,16 +221,16 @@ def _state(facts: dict[tuple[str, ...], KnownFact], said: KnownFact, at: datetim
     """Applies one statement to ``facts``, which holds the values in force by slot."""
     entity, key, value = said.identity
     single = said.cardinality == "single_value"
-    slot = (entity, key) if single else (entity, key, value)
+    about = (said.mode, entity, key)
+    slot = about if single else (*about, value)
     if said.statement == "ended":
-        for other in [slot for slot in facts if slot[:2] == (entity, key)]:
+        for other in [slot for slot in facts if slot[:3] == about]:
             if not said.value or facts[other].identity[2] == value:
                 del facts[other]
         return
     if said.replaces is not None and said.statement in ("corrected", "updated"):
         gone = normalise_value(key, said.replaces)
-        if (entity, key, gone) in facts:
-            del facts[entity, key, gone]
+        facts.pop((*about, gone), None)
     if (said.until is not None and said.until <= at) or said.since > max(at, said.said_at):
         return
     before = facts.get(slot)

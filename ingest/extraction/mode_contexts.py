@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from events.modes.mode_log import registries_of
 from events.modes.registry import NOTHING, Modes
 from events.platform.database import Connection
-from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_of
@@ -34,13 +33,13 @@ def mode_contexts(
             found.append(NO_MODES)
             continue
         recent = _recent(connection, event) if event.version > 1 else []
-        meant = [modes.meaning(turn.project_id, name) for name in recent]
+        meant = [None if name is None else modes.meaning(turn.project_id, name) for name in recent]
         found.append(mode_context(modes, turn.project_id, meant))
     return found
 
 
-def _recent(connection: Connection, first: Event) -> list[str]:
-    """Returns the modes of the session's turns before ``first``, oldest first."""
+def _recent(connection: Connection, first: Event) -> list[str | None]:
+    """Returns the modes of the session's turns before ``first``, oldest first. None: nothing told a mode."""
     rows = rows_of(
         connection,
         statement("ingest.extraction", "recent_extractions"),
@@ -51,9 +50,9 @@ def _recent(connection: Connection, first: Event) -> list[str]:
             "limit": RECENT,
         },
     )
-    recent: list[str] = []
+    recent: list[str | None] = []
     for row in rows:
         payload = log.event_if_readable(row).payload
         if isinstance(payload, TurnsExtracted) and min(payload.turn_positions, default=0) < first.position:
-            recent[:0] = [mode or GENERAL_MODE for mode in payload.modes]
+            recent[:0] = payload.modes
     return recent[-RECENT:]

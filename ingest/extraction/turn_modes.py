@@ -1,4 +1,4 @@
-"""Which mode a turn belongs to: what the caller said, what the extractor read, the project's default, or general."""
+"""Which mode a turn belongs to: what the caller said, what the extractor read, the default, the talk's, or general."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class ModeContext:
     """The modes of the project of a session batch.
 
     ``choices`` are the modes in the order of their names, the general mode included. ``meanings`` are the names that do
-    not mean themselves. ``recent`` are the modes of the turns before the batch, oldest first. The default says that
+    not mean themselves. ``recent`` are the modes of the turns before the batch, oldest first. ``talk`` is the last of
+    them that something told. ``first_names`` are the first names of the modes that were renamed. The default says that
     nobody declared a mode: turns then keep what their caller said.
     """
 
@@ -41,6 +42,8 @@ class ModeContext:
     default: str | None = None
     recent: tuple[str, ...] = ()
     meanings: tuple[tuple[str, str], ...] = ()
+    first_names: tuple[tuple[str, str], ...] = ()
+    talk: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self.choices)
@@ -71,20 +74,28 @@ class ModeContext:
         """The version of the modes and hints that an extractor sees. None when there are none."""
         return sha256(self.text.encode()).hexdigest()[:16] if self else None
 
-    def of_turn(self, turn: TurnRecorded, classified: str | None) -> str | None:
-        """Returns the mode of a turn: the caller's, else ``classified``, else the default. None is the general mode."""
-        if not self:
-            return turn.mode
-        if turn.mode is not None:
-            return dict(self.meanings).get(turn.mode, turn.mode)
-        return classified if classified in self.names else self.default
+    def told(self, turn: TurnRecorded) -> str | None:
+        """Returns the mode that the caller gave a turn, by its present name."""
+        return turn.mode if turn.mode is None else dict(self.meanings).get(turn.mode, turn.mode)
+
+    def of_turn(self, turn: TurnRecorded, classified: str | None, talk: str | None = None) -> str | None:
+        """Returns the mode of a turn: the caller's, else ``classified``, else the default, else ``talk``.
+
+        None is the general mode.
+        """
+        if not self or turn.mode is not None:
+            return self.told(turn)
+        return classified if classified in self.names else self.default or talk
 
 
 NO_MODES = ModeContext()
 
 
-def mode_context(modes: Modes, project_id: str, recent: Sequence[str] = ()) -> ModeContext:
-    """Returns the modes that turns of a project may belong to."""
+def mode_context(modes: Modes, project_id: str, recent: Sequence[str | None] = ()) -> ModeContext:
+    """Returns the modes that turns of a project may belong to. ``recent`` are the modes of the turns before.
+
+    A mode of ``recent`` that is None is the general one, because nothing told another.
+    """
     if not modes:
         return NO_MODES
     found = {
@@ -99,16 +110,29 @@ def mode_context(modes: Modes, project_id: str, recent: Sequence[str] = ()) -> M
     return ModeContext(
         tuple(found[name] for name in sorted(found)),
         modes.default(project_id),
-        tuple(recent[-RECENT:]),
+        tuple(mode or GENERAL_MODE for mode in recent[-RECENT:]),
         meanings,
+        tuple((name, first) for name in sorted(found) if (first := modes.mode_id(project_id, name)) != name),
+        next((mode for mode in reversed(recent) if mode is not None), None),
     )
 
 
 def modes_of_turns(
-    context: ModeContext, turns: Iterable[TurnRecorded], classified: Mapping[str, str]
+    context: ModeContext,
+    turns: Iterable[TurnRecorded],
+    classified: Mapping[str, str],
+    before: Sequence[TurnRecorded] = (),
 ) -> dict[str, str | None]:
-    """Returns the mode of each turn, by turn id."""
-    return {turn.turn_id: context.of_turn(turn, classified.get(turn.turn_id)) for turn in turns}
+    """Returns the mode of each turn of a session, by turn id. A turn goes on in the mode of the talk before it.
+
+    ``before`` are earlier turns of the session, the newest last. Their extraction may not be in the log yet.
+    """
+    talk = context.talk or next((told for turn in reversed(before) if (told := context.told(turn))), None)
+    found: dict[str, str | None] = {}
+    for turn in turns:
+        found[turn.turn_id] = context.of_turn(turn, classified.get(turn.turn_id), talk)
+        talk = found[turn.turn_id] or talk
+    return found
 
 
 def _line(text: str) -> str:

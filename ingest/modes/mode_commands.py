@@ -7,7 +7,7 @@ appends nothing, so a repeated command is safe.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,6 +27,7 @@ from events.modes.bounds import (
 from events.modes.mode_log import lock, registry_of
 from events.modes.reembedding import InstallationPlan, Planner, ReembeddingPlan
 from events.modes.registry import Modes
+from events.modes.shown import DimensionOf
 from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.resources.modes import Reembedding
@@ -46,10 +47,6 @@ from events.types.modes import (
 from ingest.decider import Aggregate, Command, Outcome, decide
 
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._:-]{0,99})?")
-
-DimensionOf = Callable[[str], int]
-"""Returns the length of a model's vectors; "" is the default model. Raises ValueError with the remedy for a model that
-is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

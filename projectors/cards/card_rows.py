@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypedDict
@@ -12,6 +13,7 @@ from events.language.concepts import canonical_key, name_key, normalise_entity
 from events.language.continuation import continued
 from events.language.ngrams import pairs
 from events.language.terms import GRAMS, TERMS, USERS, analyse, term_keys
+from events.references.reference import Reference, folded
 from events.store.bounds import as_real
 from events.types.cards import (
     CardOrigin,
@@ -25,7 +27,7 @@ from events.types.cards import (
 from events.types.envelope import Event
 from events.types.metadata import metadata_of
 from events.types.naming import KnowledgeMerged
-from events.types.references import ReferenceChanged, ReferenceCreated, reference_id
+from events.types.references import ReferenceChanged, ReferenceCreated
 from events.types.turns import ContextLayer
 from projectors.cards.card import StoredCard
 from projectors.cards.timeline import ValidPeriod
@@ -327,34 +329,49 @@ def is_word(term: str) -> bool:
 
 def reference_card(event: Event) -> tuple[StoredCard, list[str]] | None:
     """Returns the card of a reference after ``event``, and its terms. None: the reference is put away or moved."""
-    payload, card_id = event.payload, reference_id(event)
-    if card_id is None or not isinstance(payload, ReferenceCreated | ReferenceChanged):
+    payload = event.payload
+    if not isinstance(payload, ReferenceCreated | ReferenceChanged):
         return None
+    reference = folded(event, None)
+    assert reference is not None
+    card, terms = card_of_reference(reference, event.user_id)
     changed = payload if isinstance(payload, ReferenceChanged) else None
-    names = _KIND_NAMES.get(payload.name.kind, (payload.name.kind.replace("_", " "),))
-    tags = [payload.name.kind, *names]
-    terms = [term for text in (payload.rendering, *names) for term in analyse(text)]
-    card = StoredCard(
-        kind="reference",
-        user_id=event.user_id,
-        card_id=card_id,
-        content=payload.rendering,
-        title=payload.name.key,
-        tags=tags,
-        effective_at=event.occurred_at,
+    card = replace(
+        card,
         created_at=event.recorded_at,
-        said_at=event.occurred_at,
-        last_verified=event.occurred_at,
-        project_id=payload.name.project_id or "default",
-        session_id="default",
         turn_ids=[] if changed is None else list(changed.turn_ids),
         provenance="user_stated" if changed is None or not changed.derived else "agent_inferred",
         confidence=1.0 if changed is None or changed.confidence is None else changed.confidence,
+    )
+    return card, terms
+
+
+def card_of_reference(reference: Reference, user_id: str) -> tuple[StoredCard, list[str]]:
+    """Returns the card of a reference, and its terms. ``user_id`` may search it: the owner, or a member of its team."""
+    name = reference.name
+    names = _KIND_NAMES.get(name.kind, (name.kind.replace("_", " "),))
+    terms = [term for text in (reference.rendering, *names) for term in analyse(text)]
+    card = StoredCard(
+        kind="reference",
+        user_id=user_id,
+        card_id=reference.reference_id,
+        content=reference.rendering,
+        title=name.key,
+        tags=[name.kind, *names],
+        effective_at=reference.updated_at,
+        created_at=reference.updated_at,
+        said_at=reference.updated_at,
+        last_verified=reference.updated_at,
+        project_id=name.project_id or "default",
+        session_id="default",
+        turn_ids=[],
+        provenance="user_stated",
+        confidence=1.0,
         weight=1.0,
-        position=event.position,
+        position=reference.position,
         caused_by=None,
-        term_keys=term_keys(event.user_id, terms),
+        term_keys=term_keys(user_id, terms),
         own_terms=len(terms),
-        pair_keys=pair_keys(event.user_id, payload.rendering, *names),
+        pair_keys=pair_keys(user_id, reference.rendering, *names),
     )
     return card, terms

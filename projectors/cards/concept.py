@@ -16,7 +16,6 @@ from projectors.cards.timeline import (
     Timeline,
     TimelineEdge,
     ValidPeriod,
-    mode_given,
     retracting,
     verified_at,
 )
@@ -51,7 +50,6 @@ def _knowledge_timeline(said: Sequence[Statement], wrong: Sequence[Claims], rema
         )
         period.revisions = _deepened(learned)
         period.verified_at = verified_at(learned, remarks)
-        period.mode = mode_given(learned, remarks)
         period.pinned = _pinned(learned, remarks)
         periods.append(period)
         seen = {learned[0].value_key}

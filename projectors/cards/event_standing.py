@@ -64,7 +64,10 @@ def standings_touched(events: Iterable[Event], recalled: Iterable[Event] = ()) -
 
 
 class Replacements:
-    """The replacements among some noted events. An event that replaces no earlier event of its user does not count."""
+    """The replacements among some noted events.
+
+    An event that replaces no earlier event of its user, or one of another mode, does not count.
+    """
 
     def __init__(self, noted: Iterable[Event]) -> None:
         self.events: dict[EventKey, Event] = {
@@ -77,6 +80,7 @@ class Replacements:
                 key is not None
                 and (old := self.events.get(key)) is not None
                 and old.position < event.position
+                and _noted(old).origin.register == _noted(event).origin.register
             ):
                 self._by.setdefault(key, []).append(event)
 

@@ -24,6 +24,7 @@ from projectors.cards.card_rows import event_card, knowledge_card, reference_car
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
 from projectors.cards.event_standing import EventKey, Replacements, changed_standings, standings_touched
+from projectors.cards.mode_walls import within_modes
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
@@ -305,9 +306,13 @@ def _timeline(
     if remarks:
         ids = (one.event.event_id for one in statements)
         about = {event_id: remarks[user_id, event_id] for event_id in ids if (user_id, event_id) in remarks}
-    if statements[0].identity.startswith("state"):
-        return state_timeline(statements, about, thresholds)
-    return knowledge_timeline(statements, about)
+
+    def timeline_of(said: Sequence[Statement]) -> Timeline:
+        if statements[0].identity.startswith("state"):
+            return state_timeline(said, about, thresholds)
+        return knowledge_timeline(said, about)
+
+    return within_modes(statements, about, timeline_of)
 
 
 def _difference(changes: Changes, user_id: str, before: Timeline, after: Timeline) -> None:

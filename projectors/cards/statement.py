@@ -47,6 +47,15 @@ class Statement:
         return said_at
 
     @property
+    def mode(self) -> str | None:
+        """The first name of the mode in which this was said. None: it holds in every mode."""
+        payload = self.event.payload
+        if isinstance(payload, KnowledgeMerged):
+            return payload.mode_id
+        assert isinstance(payload, StateAsserted | KnowledgeLearned)
+        return payload.origin.register
+
+    @property
     def state(self) -> StateAsserted:
         payload = self.event.payload
         assert isinstance(payload, StateAsserted)

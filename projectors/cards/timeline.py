@@ -20,7 +20,6 @@ from uuid import UUID
 
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
-from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import ConflictResolver, ContestedStatement, OrderedStatement, Thresholds
@@ -175,7 +174,6 @@ def _state_timeline(
     for period in walk.periods:
         cards.update((each.event.event_id, period.first) for each in period.statements)
         period.verified_at = verified_at(period.statements, remarks)
-        period.mode = mode_given(period.statements, remarks)
     return Timeline(
         tuple(
             sorted(
@@ -216,17 +214,6 @@ def verified_at(statements: Iterable[Statement], remarks: Remarks) -> datetime |
         ),
         default=None,
     )
-
-
-def mode_given(statements: Iterable[Statement], remarks: Remarks) -> str | None:
-    """Returns the mode that the last reclassification of any of ``statements`` gave, or None."""
-    given = [
-        (remark.position, remark.payload.mode)
-        for statement in statements
-        for remark in remarks.get(statement.event.event_id, ())
-        if isinstance(remark.payload, CardReclassified)
-    ]
-    return max(given)[1] if given else None
 
 
 def _never_true(

@@ -23,11 +23,13 @@ from projectors.cards.timeline import ValidPeriod, state_timeline
 
 _FORMS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 PROJECT = "default"
-"""The project whose cards feed the document. What was said in another project, or in another mode, stays there."""
+"""The project whose cards feed the document. What was said in another project stays there."""
 
 
 class StateFeed:
-    """The values of state cards of the default project and the general mode.
+    """The values of state cards of the default project, in the general mode or in the default mode of the project.
+
+    The document is outside modes: facts of these two modes replace each other in it.
 
     A value holds when its card is current: not superseded, ended, retracted or contested, and without an end of its
     own. A card whose conflict waits for a verdict changes nothing.
@@ -72,7 +74,7 @@ class StateFeed:
 
 def _in_scope(payload: StateAsserted) -> bool:
     origin = payload.origin
-    return origin.project_id == PROJECT and origin.mode in (None, GENERAL_MODE)
+    return origin.project_id == PROJECT and (origin.default_mode or origin.register == GENERAL_MODE)
 
 
 def _tells(period: ValidPeriod) -> bool:

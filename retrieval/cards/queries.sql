@@ -8,7 +8,7 @@ AND (%(agent_id)s::text[] IS NULL OR c.agent_id = ANY (%(agent_id)s::text[]))
 AND (%(document_id)s::text[] IS NULL OR c.document_id = ANY (%(document_id)s::text[]))
 AND (%(metadata)s::text IS NULL OR c.metadata::jsonb @> %(metadata)s::jsonb)
 AND (%(speaker)s::text[] IS NULL OR c.speaker = ANY (%(speaker)s::text[]))
-AND (%(mode)s::text[] IS NULL OR c.mode = ANY (%(mode)s::text[]))
+AND (%(mode)s::text[] IS NULL OR {mode} = ANY (%(mode)s::text[]))
 AND (%(turn_id)s::text[] IS NULL OR c.turn_ids && %(turn_id)s::text[])
 AND (%(concept_key)s::text[] IS NULL OR c.concept_key = ANY (%(concept_key)s::text[]))
 AND (%(entity)s::text[] IS NULL OR c.entity = ANY (%(entity)s::text[]))
@@ -76,6 +76,15 @@ CASE
     ELSE 'current'
 END
 
+-- name: mode
+-- The present name of the mode of a card. `meant` are the names that do not mean themselves, as a name, or as a project,
+-- U+001F and a name. `named` are the declared names, given when a card with any other name belongs to the general mode.
+(SELECT CASE WHEN c.kind = 'reference' THEN NULL
+             WHEN present.name <> ALL (%(named)s::text[]) THEN 'general'
+             ELSE present.name END
+ FROM (SELECT coalesce(%(meant)s::json ->> (c.project_id || E'\x1f' || c.mode), %(meant)s::json ->> c.mode, c.mode,
+                       'general')) AS present(name))
+
 -- name: cards
 SELECT {columns}, {status} AS status
 FROM {cards} c
@@ -129,7 +138,7 @@ LIMIT %(limit)s;
 WITH fine AS MATERIALIZED (
     SELECT {held}, count(*) AS count
     FROM (
-        SELECT c.kind, c.project_id, c.context_layer, c.session_id, c.agent_id, c.document_id, c.speaker, c.mode,
+        SELECT c.kind, c.project_id, c.context_layer, c.session_id, c.agent_id, c.document_id, c.speaker, {mode} AS mode,
                c.concept_key, c.entity, c.value, c.cardinality, c.provenance, c.episode, c.importance, c.sentiment,
                c.confidence, c.weight, c.tags, c.topics,
                date_bin('15 minutes', c.created_at, '2000-01-01Z') AS created_at,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +18,8 @@ from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from events.access.principal import EVERYTHING, Reach
 from events.language.concepts import name_key
+from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
+from events.modes.registry import NOTHING, Modes
 from events.platform.sql import statement
 from events.resources.cards import Arbitration, CardSummary, CardUpdate, Relation
 from events.store.log import events_of
@@ -51,19 +53,28 @@ _EDGE = class_row(RelationEdge)
 
 
 class CardReader:
-    """Reads cards of one user at a time from the live tables. Methods raise psycopg.Error: when Postgres is away."""
+    """Reads cards of one user at a time from the live tables. Methods raise psycopg.Error: when Postgres is away.
 
-    def __init__(self, pool: Pool, fold: Fold) -> None:
+    ``everybody`` are the modes of the installation.
+    """
+
+    def __init__(self, pool: Pool, fold: Fold, everybody: Mapping[str, str] | None = None) -> None:
         self._pool = pool
         self._fold = fold
+        self._everybody = everybody
 
-    async def rewound(self, asked: Slice) -> Slice:
-        """Returns ``asked`` with its past. Every other method needs the past of a slice with ``known_at``."""
-        if asked.known_at is None:
-            return asked
+    async def prepared(self, asked: Slice) -> Slice:
+        """Returns ``asked`` with the modes of its user, and with its past.
+
+        Every other method needs the past of a slice with ``known_at``.
+        """
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+            registries = await _rows(connection, dict_row, REGISTRY, registry_parameters([asked.user_id]))
+            modes = Modes(dict(registries_in(registries)).get(asked.user_id, NOTHING), self._everybody)
+            if asked.known_at is None:
+                return replace(asked, modes=modes)
             known = await past(connection, self._fold, user_id=asked.user_id, known_at=asked.known_at)
-        return replace(asked, past=known)
+        return replace(asked, modes=modes, past=known)
 
     async def page(self, cards: Slice, *, limit: int, before: UUID | None = None) -> Page:
         """Returns up to ``limit`` cards of a slice that were recorded before the card ``before``.
@@ -231,7 +242,7 @@ class CardReader:
         return [known[step] for step in latest_in_chain(card, edges, begun) if step in known]
 
     async def history(self, asked: Slice, card: UUID) -> CardHistory:
-        """Returns the history of a card: the cards of its identity and its chains, their updates and their edges.
+        """Returns the history of a card: the cards of its identity and mode and its chains, their updates and edges.
 
         The cards are in order of time.
         """
@@ -247,6 +258,8 @@ class CardReader:
             known = await self._cards(
                 connection, asked, sorted({card, *ids, *(row["event_id"] for row in said)})
             )
+            mode = known[card].mode if card in known else None
+            known = {each: found for each, found in known.items() if each in ids or found.mode == mode}
             updates = await _rows(
                 connection,
                 class_row(CardUpdate),
@@ -339,7 +352,7 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
     For a limited reach the statement sees only the cards within it.
     """
     assert (asked.known_at is None) == (asked.past is None), (
-        "call rewound() first: the slice has known_at and no past"
+        "call prepared() first: the slice has known_at and no past"
     )
     tables: dict[str, Composable] = {
         name: Identifier("cards", table) if asked.past is None else statement(_PACKAGE, f"known_{name}")
@@ -348,11 +361,16 @@ def _filled(name: str, asked: Slice, **parts: Composable) -> Composed:
     if asked.reach.limited:
         tables["cards"] = statement(_PACKAGE, "reached_cards").format(cards=tables["cards"])
     status = statement(_PACKAGE, "status").format(relations=tables["relations"])
+    mode = statement(_PACKAGE, "mode")
+    columns = (
+        mode + SQL(" AS mode") if column == "mode" else Identifier("c", column) for column in CARD_FIELDS
+    )
     return statement(_PACKAGE, name).format(
         **tables,
-        columns=SQL(", ").join(Identifier("c", column) for column in CARD_FIELDS),
+        columns=SQL(", ").join(columns),
         status=status,
-        slice=statement(_PACKAGE, "slice").format(status=status, relations=tables["relations"]),
+        mode=mode,
+        slice=statement(_PACKAGE, "slice").format(status=status, mode=mode, relations=tables["relations"]),
         **parts,
     )
 

@@ -8,7 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from events.access.principal import EVERYTHING, Reach
+from events.modes.registry import UNDECLARED, Modes
 from retrieval.cards.past import Past
 
 KINDS = ("state", "event", "knowledge", "reference")
@@ -39,7 +42,7 @@ class Slice:
     ``now`` is the time of the request. ``as_of`` asks what was true at another instant, ``known_at`` what was recorded
     by an instant. ``conditions`` are some of :data:`CONDITIONS`. ``about`` are the term keys of names; a card must
     hold all keys of one name. ``past`` are the tables as they were at ``known_at``. Cards out of ``reach`` do not
-    exist for the reader.
+    exist for the reader. ``modes`` tell the present names of modes.
     """
 
     user_id: str
@@ -54,17 +57,30 @@ class Slice:
     duplicates: Sequence[UUID] | None = None
     past: Past | None = None
     reach: Reach = EVERYTHING
+    modes: Modes = UNDECLARED
 
     @property
     def at(self) -> datetime:
         """The instant that the answer is true of."""
         return self.as_of or self.now
 
+    @property
+    def _mode(self) -> list[str] | None:
+        """The present names of the modes asked for, which may be asked for by former names."""
+        names = self.conditions.get("mode")
+        if names is None:
+            return None
+        projects = self.projects or ("",)
+        return sorted({self.modes.belonging(project, name) for project in projects for name in names})
+
     def parameters(self) -> dict[str, Any]:
         """The named parameters of the statements ``slice`` and ``status``."""
         return {
             **dict.fromkeys(CONDITIONS),
             **self.conditions,
+            "mode": self._mode,
+            "meant": orjson.dumps(self.modes.meanings()).decode(),
+            "named": self.modes.names if self.modes.closed else None,
             "user_id": self.user_id,
             "kinds": list(self.kinds),
             "projects": None if self.projects is None else list(self.projects),

@@ -199,7 +199,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         owner = owner_of(caller, asked.user_id, thing="card", field="card_id")
         asked = replace(asked, user_id=owner, reach=caller.reach)
         reader = await fresh(query.wait_for, owner)
-        asked = await _read(reader.rewound, asked)
+        asked = await _read(reader.prepared, asked)
         found = await _read(reader.card, asked, card_id)
         if found is None:
             raise missing("card", "card_id")
@@ -210,7 +210,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         found = slice_of(query, datetime.now(UTC))
         found = replace(found, user_id=owner_of(caller, found.user_id), reach=caller.reach)
         reader = await fresh(query.wait_for, found.user_id)
-        found = await _read(reader.rewound, found)
+        found = await _read(reader.prepared, found)
         if query.about is not None or query.knowledge is not None:
             key = None if query.about is None else name_key(query.about)
             names = await _read(reader.names, found, key, query.knowledge)

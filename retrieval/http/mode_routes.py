@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
+from collections.abc import Sequence
 from typing import Annotated
 
 import psycopg
@@ -13,11 +15,12 @@ from events.http.access import Reader, ReaderOrAdministrator, owner_of, require,
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
-from events.modes.registry import project_of
-from events.modes.shown import shown_mode
+from events.modes.registry import Modes, project_of
+from events.modes.shown import DimensionOf, shown_mode
 from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from events.resources import modes as resources
+from events.types.modes import Mode
 from retrieval.modes.reader import ModeReader
 
 
@@ -46,7 +49,7 @@ class ReembeddingParams(BaseModel):
     project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
 
 
-def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
+def modes_router(reader: ModeReader, default_model: str, dimension_of: DimensionOf) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away."""
     router = routes_of("modes")
 
@@ -84,20 +87,15 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
                 ],
                 key=lambda mode: (mode.name, mode.project_id or ""),
             )
-        shown = [
-            shown_mode(
-                resources.ListedMode,
-                each,
-                modes,
-                default_model,
-                of="project" if each.project_id else "user" if each.declared_at else "everybody",
-            )
+        admitted = [
+            each
             for each in found
             if caller.reach.admits(each.project_id or "", each.name)
             or (each.project_id is None and Reach(modes=caller.modes).admits("", each.name))
         ]
         return resources.Modes(
-            modes=shown,
+            # The embedder may be a server that has to be asked.
+            modes=await to_thread(_listed, admitted, modes, default_model, dimension_of),
             default_mode=reached(modes.registry.default_mode),
             projects=[
                 resources.Project.made_from(each, default_mode=reached(each.default_mode))
@@ -157,3 +155,19 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
         return found
 
     return router
+
+
+def _listed(
+    found: Sequence[Mode], modes: Modes, default_model: str, dimension_of: DimensionOf
+) -> list[resources.ListedMode]:
+    return [
+        shown_mode(
+            resources.ListedMode,
+            mode,
+            modes,
+            default_model,
+            dimension_of,
+            of="project" if mode.project_id else "user" if mode.declared_at else "everybody",
+        )
+        for mode in found
+    ]

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 import psycopg
@@ -34,9 +35,10 @@ from events.http.metadata import metadata_wanted
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
+from events.modes.registry import Modes
 from events.platform.database import connect
 from events.platform.failures import retry_on_lost_connection
-from events.platform.modes import GENERAL_MODE, modes_of
+from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.problems.problem import Problem
@@ -48,6 +50,7 @@ from events.types.turns import ContextLayer
 from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
+from projectors.embedding.declared import dimension_of
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import zone_of
 from retrieval.cards.reader import CardReader
@@ -260,16 +263,18 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         for each in pinned:
             reference_use.count(each.owner, each.stream)
-        troubles, notices = await open_problems(caller, question)
+        troubles, notices = await open_problems(caller, question, answer.known_modes)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         facts, goals, notices = await core_parts(caller, question, body.paths or [])
         answer = replace(answer, warnings=(*answer.warnings, *notices))
-        concepts, notices = await pinned_concepts(caller, question)
+        concepts, notices = await pinned_concepts(caller, question, answer.modes)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         return prompted(prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts))
 
-    async def pinned_concepts(caller: Principal, question: Ask) -> tuple[list[ListedCard], tuple[str, ...]]:
-        """Returns the pinned concepts of the projects and modes asked for, and a warning when they cannot be read.
+    async def pinned_concepts(
+        caller: Principal, question: Ask, modes: tuple[str, ...] | None
+    ) -> tuple[list[ListedCard], tuple[str, ...]]:
+        """Returns the pinned concepts of the projects and ``modes``, and a warning when they cannot be read.
 
         A question about the past gets none, because the pins are those of today.
         """
@@ -281,35 +286,29 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             kinds=("knowledge",),
             projects=None if question.projects is None else tuple(question.projects),
             statuses=("current",),
-            conditions={"pinned": True},
+            conditions={"pinned": True} | ({} if modes is None else {"mode": list(modes)}),
             reach=caller.reach,
         )
         try:
             reader = await fresh_reader(None, question.user_id)
-            found = await reader.page(asked, limit=_MOST_PINNED)
+            found = await reader.page(await reader.prepared(asked), limit=_MOST_PINNED)
         except (psycopg.Error, TimeoutError, ProblemError) as error:
             return [], (f"pinned concepts are missing: {type(error).__name__}",)
-        in_order = sorted(found.cards, key=lambda card: card.card_id)
-        return [
-            each
-            for each in in_order
-            if question.modes is None or (each.mode or GENERAL_MODE) in question.modes
-        ], ()
+        return sorted(found.cards, key=lambda card: card.card_id), ()
 
     async def core_parts(
         caller: Principal, question: Ask, paths: list[str]
     ) -> tuple[list[tuple[str, str]], list[str], tuple[str, ...]]:
         """Returns values at pointers of the core document, the goals, and a warning when they cannot be read.
 
-        A question about the past gets the values of then. A question about the past, or about another project or mode
-        than those of the document, gets no goals.
+        A question about the past gets the values of then. A question about the past, or about another project than that
+        of the document, gets no goals. The document is outside modes.
         """
         places = [pointer_of(each) for each in paths]
         aims = (
             question.as_of is None
             and question.known_at is None
             and (question.projects is None or "default" in question.projects)
-            and (question.modes is None or GENERAL_MODE in question.modes)
         )
         if not (places or aims) or not in_reach(caller):
             return [], [], ()
@@ -344,8 +343,10 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             and caller.reach.admits(each.name.project_id or "default", None)
         ], ()
 
-    async def open_problems(caller: Principal, question: Ask) -> tuple[list[Problem], tuple[str, ...]]:
-        """Returns the open problems of the projects asked for, and a warning when they cannot be read.
+    async def open_problems(
+        caller: Principal, question: Ask, modes: Modes
+    ) -> tuple[list[Problem], tuple[str, ...]]:
+        """Returns the open problems of the projects and modes asked for, and a warning when they cannot be read.
 
         A question about the past gets none, because they are those of today.
         """
@@ -360,7 +361,11 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             for each in found
             if each.status == "active"
             and (question.projects is None or each.project_id in question.projects)
-            and (question.modes is None or (each.mode or GENERAL_MODE) in question.modes)
+            and (
+                question.modes is None
+                or modes.belonging(each.project_id, each.mode)
+                in {modes.belonging(each.project_id, name) for name in question.modes}
+            )
             and caller.reach.admits(each.project_id, each.mode)
         ], ()
 
@@ -451,7 +456,11 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(problems_router(problems))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(
-        modes_router(ModeReader(servers.primary.pool, modes_of(settings)), settings.embed_model)
+        modes_router(
+            ModeReader(servers.primary.pool, modes_of(settings)),
+            settings.embed_model,
+            cache(partial(dimension_of, settings)),
+        )
     )
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))

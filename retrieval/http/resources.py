@@ -7,6 +7,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
+from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
 from events.resources.cards import Contradiction, Kind, names_of
 from events.resources.recall import Answer, Block, ChannelReport, Numbered, RecalledCard
@@ -91,6 +92,8 @@ def _fields(card: Card, *, passed: bool) -> dict[str, Any]:
     """Returns the fields of a card of its kind. ``time_passed``, which only events have, depends on the question."""
     names, values = _reader(card.kind)
     found = dict(zip(names, values(card), strict=True)) | {"when": when_of(card)}
+    # The general mode has one name. A reference is outside modes.
+    found["mode"] = None if card.kind == "reference" else card.mode or GENERAL_MODE
     return found | {"time_passed": passed} if card.kind == "event" else found
 
 

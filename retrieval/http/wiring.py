@@ -99,7 +99,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             ModeReader(pool, modes_of(settings)),
             model,
         )
-        return ReadServer(name, pool, recall, CardReader(pool, fold))
+        return ReadServer(name, pool, recall, CardReader(pool, fold, modes_of(settings)))
 
     urls = settings.read_database_url.split()
     return ReadServers(

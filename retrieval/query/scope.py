@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from events.modes.registry import Modes
+from events.modes.registry import UNDECLARED, Modes
 from events.platform.modes import GENERAL_MODE
 from events.types.metadata import holds, metadata_of
 from projectors.cards.card import Card
@@ -15,9 +15,6 @@ from retrieval.query.question import Question
 KINDS = ("state", "event", "knowledge", "reference")
 OWNER = "user"  # the entity of statements about the owner of the memory
 
-
-NO_MODES = Modes()
-"""Nobody declared a mode."""
 
 MANY = 10_000
 """A user with more cards than this has very many cards."""
@@ -50,7 +47,8 @@ class Scope:
     means "what is true then". An event or a knowledge card may answer when its time is at or before ``until``. A plan
     may also answer when it was said at or before ``until``, whatever its time. An event that a later event replaced
     at or before ``standing_at`` answers only with the later event.
-    ``modes`` None means all modes; a card without a mode belongs to the general mode. ``known_modes`` tell what the
+    ``modes`` None means all modes; a card without a mode belongs to the general mode, and a reference to none.
+    ``known_modes`` tell what the
     name of a mode means. ``first_mode`` is the mode of the asking session: its cards are looked for first. ``layers``
     None also includes cards without a layer. ``metadata`` is the text of a JSON object that the metadata of a card must
     contain. ``size`` only chooses the way of searching, and never the result.
@@ -68,7 +66,7 @@ class Scope:
     metadata: str | None = None
     size: Size = Size()
     standing_at: datetime | None = None
-    known_modes: Modes = field(default=NO_MODES, compare=False)
+    known_modes: Modes = field(default=UNDECLARED, compare=False)
     first_mode: str | None = None
 
     def mode_of(self, card: Card) -> str:
@@ -76,6 +74,10 @@ class Scope:
         if not self.known_modes:
             return card.mode or GENERAL_MODE
         return self.known_modes.belonging(card.project_id, card.mode)
+
+    def in_modes(self, card: Card) -> bool:
+        """True when a card is of the modes asked for. A reference is outside modes, so every question finds it."""
+        return self.modes is None or card.kind == "reference" or self.mode_of(card) in self.modes
 
     def parameters(self) -> dict[str, Any]:
         """Returns the named parameters that every channel's statement uses."""
@@ -151,8 +153,8 @@ class Scope:
         """
         if card.kind not in self.kinds:
             return f"it is a {card.kind} card, and the question asks only for {', '.join(self.kinds)}"
-        if self.modes is not None and (mode := self.mode_of(card)) not in self.modes:
-            return f"it is of the mode {mode}, not {', '.join(self.modes)}"
+        if self.modes is not None and not self.in_modes(card):
+            return f"it is of the mode {self.mode_of(card)}, not {', '.join(self.modes)}"
         if self.layers is not None and card.context_layer not in self.layers:
             return f"it is of the layer {card.context_layer or 'none'}, not of {', '.join(self.layers)}"
         if not self.has_metadata(card):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.modes.registry import UNDECLARED, Modes
 from projectors.cards.card import Card, Kind
 from retrieval.cards.alerts import Contradiction
 from retrieval.recall.channel_executor import ChannelReport
@@ -60,6 +61,7 @@ class RecallAnswer:
 
     ``warnings`` name what is missing from the answer, and why. ``explain`` is None unless the question asked for it.
     ``terms`` are the search terms of the question, with their weights.
+    ``modes`` are the modes that were searched, by their present names; None: all. ``known_modes`` are the user's modes.
     """
 
     current_time: datetime
@@ -69,3 +71,5 @@ class RecallAnswer:
     warnings: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None
     terms: Mapping[str, float] = field(default_factory=dict)
+    modes: tuple[str, ...] | None = None
+    known_modes: Modes = UNDECLARED

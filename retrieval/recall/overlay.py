@@ -33,10 +33,11 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
+from events.references.declarations import is_member
 from events.types.cards import KnowledgeLearned
 from events.types.codec import describe
 from events.types.envelope import Event, NewEvent, partition_of
-from events.types.tenancy import DEFAULT_TENANT, TOKENS, tenant_of, vouch
+from events.types.tenancy import DEFAULT_TENANT, TOKENS, tenant_of, user_of, vouch
 from events.types.turn_contract import session_of
 from events.types.turns import TurnRecorded
 from ingest.extraction.conversation import CONTEXT_TURNS
@@ -46,7 +47,7 @@ from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor, patterns
 from ingest.extraction.turn_modes import mode_context
 from projectors.cards.card import StoredCard
-from projectors.cards.card_rows import reference_card
+from projectors.cards.card_rows import card_of_reference, reference_card
 from projectors.cards.fold import fold
 from projectors.cards.projector import CardsProjector
 from projectors.cards.related_rows import StoredArbitration
@@ -63,6 +64,7 @@ from retrieval.recall.unprojected_tail import (
     read_unprojected_tail,
 )
 from retrieval.references.past import THEN, parameters_of, references_in
+from retrieval.references.present import PRESENT, TEAMS, present_in, present_parameters
 
 logger = logging.getLogger(__name__)
 
@@ -192,21 +194,21 @@ class Overlay:
             see_tenant_of(connection, scope.user_id)
             tail = self._tail(connection, scope.user_id, queued)
             tail_is_read()
-            then = _references_then(connection, scope)
+            beside = _references_beside(connection, scope)
             if not tail:
-                return OverlayResult(cards=then, warnings=tail.warnings)
+                return OverlayResult(cards=beside, warnings=tail.warnings)
             modes = Modes(registry_of(connection, scope.user_id), self._everybody)
             events, unread = _events(tail, self._knowledge, now, scope, until, modes)
             warnings = tail.warnings
             if unread:
                 warnings += (f"the overlay had no time to read {unread} of the newest turns",)
             if not events:
-                return OverlayResult(cards=then, warnings=warnings)
+                return OverlayResult(cards=beside, warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
         cards = {
             card_id: card for (_, _, card_id), card in (changes.standings | changes.cards_put).items()
-        } | then
+        } | beside
         return OverlayResult(
             cards=cards,
             replacements=replacements(changes.relations_put.values(), cards),
@@ -242,15 +244,40 @@ class Overlay:
             return replace(found, warnings=(*found.warnings, why))
 
 
-def _references_then(connection: Connection, scope: Scope) -> dict[UUID, StoredCard]:
-    """Returns the cards of the user's references as they were at the past instant of a question; else none."""
-    if (scope.until is None and scope.known_at is None) or "reference" not in scope.kinds:
+def _references_beside(connection: Connection, scope: Scope) -> dict[UUID, StoredCard]:
+    """Returns the cards of references that the tables of the user do not have.
+
+    These are the references of the user's teams, and for a question about the past all references of then.
+    """
+    if "reference" not in scope.kinds:
         return {}
-    asked = parameters_of([scope.user_id], scope.until, scope.known_at)
+    teams = _teams_of(connection, scope.user_id)
     with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(THEN, asked).fetchall()
-    found = (reference_card(event) for each, event in references_in(rows) if not each.archived)
-    return {card.card_id: card for card, _ in filter(None, found)}
+        if scope.until is None and scope.known_at is None:
+            rows = cursor.execute(PRESENT, present_parameters(teams)).fetchall() if teams else []
+            cards = [card_of_reference(each, scope.user_id) for each in present_in(rows) if not each.archived]
+        else:
+            asked = parameters_of([scope.user_id, *teams], scope.until, scope.known_at)
+            told = references_in(cursor.execute(THEN, asked).fetchall())
+            cards = [
+                made
+                for each, event in told
+                if not each.archived
+                and (made := reference_card(replace(event, user_id=scope.user_id))) is not None
+            ]
+    return {card.card_id: card for card, _ in cards}
+
+
+def _teams_of(connection: Connection, user_id: str) -> list[str]:
+    """Returns the storage ids of the teams that a user is in by the log.
+
+    Somebody who left is out at once. A new member is in when the membership is folded.
+    """
+    teams: list[tuple[str, str]] = []
+    with suppress(psycopg.errors.UndefinedTable), connection.transaction():  # before the first fold
+        teams = connection.execute(TEAMS, {"member": user_id}).fetchall()
+    tenant, member = tenant_of(user_id), user_of(user_id)
+    return [owner for owner, team_id in teams if is_member(connection, tenant, team_id, member)]
 
 
 def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:

@@ -69,8 +69,9 @@ class RecallUnavailableError(RuntimeError):
 class Ask:
     """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
 
-    ``modes`` None means all modes, and the recent mode of the session ``session_id`` first, unless ``across`` says that
-    all modes were asked for. ``timezone`` is the IANA zone of the asker, whose "yesterday" is meant.
+    ``modes`` None means the default mode of the one project. Without a default it means all modes, and the recent mode
+    of the session ``session_id`` first. ``across`` says that all modes were asked for. ``timezone`` is the IANA zone of
+    the asker, whose "yesterday" is meant.
     ``told_modes`` are the modes that the asker may know of; None: all of them.
     """
 
@@ -302,6 +303,8 @@ class Recall:
             ),
             explain=explain,
             terms=question.weights,
+            modes=scope.modes,
+            known_modes=scope.known_modes,
         )
 
     def _ranked(self, found: Found, ask: Ask) -> Ranking:
@@ -349,9 +352,12 @@ class Recall:
                 "the user's modes cannot be read; only names of modes as cards have them are found",
             )
         scope = replace(scope, known_modes=known, first_mode=first)
-        if ask.modes is None:
-            return scope, (_BY_RANK,) if ask.across else ()
         project = ask.projects[0] if ask.projects is not None and len(ask.projects) == 1 else ""
+        if ask.modes is None:
+            default = None if ask.across or not project else known.default(project)
+            if default is not None:
+                return replace(scope, modes=(default,), first_mode=None), ()
+            return scope, (_BY_RANK,) if ask.across else ()
         meant = tuple(dict.fromkeys(known.meaning(project, name) for name in ask.modes))
         names = dict.fromkeys((GENERAL_MODE, *(each.name for each in known.in_force(project))))
         names |= dict.fromkeys(each.name for each in known.registry.modes if not each.deleted)
@@ -433,7 +439,7 @@ def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
     if scope.modes is None:
         return named
     # A channel does not see that a project of its own mode kept a name that the user gave up elsewhere.
-    return {card_id: card for card_id, card in named.items() if (card.mode or GENERAL_MODE) in scope.modes}
+    return {card_id: card for card_id, card in named.items() if scope.in_modes(card)}
 
 
 def _said_better(same: Mapping[UUID, UUID]) -> dict[UUID, str]:

@@ -14,20 +14,18 @@ from psycopg.rows import dict_row
 from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
-from events.references.reference import TYPES, Reference, folded
+from events.references.reference import Reference
 from events.references.reference_log import BELOW, STATE, below_parameters, state_of, state_parameters
-from events.references.rows import reference_of
 from events.store import log
-from events.types.envelope import Event, partition_of
+from events.types.envelope import Event
 from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
 from retrieval.pool.connections import Pool, listing
 from retrieval.references.past import THEN, parameters_of, references_in
+from retrieval.references.present import PRESENT, TEAMS, present_in, present_parameters
 
 _PACKAGE = "retrieval.references"
 _PATIENCE_S = 2.0
-MAX_LISTED = 5000
-"""The most references of a user and the user's teams that a list looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +71,12 @@ class ReferenceReader:
 
     async def present(self, owners: Sequence[str]) -> list[Reference]:
         """Returns the present references of owners, in the order of their kinds and keys, without archived ones."""
-        asked = {
-            "owners": list(owners),
-            "partitions": [partition_of(owner) for owner in owners],
-            "types": sorted(TYPES),
-        }
+        asked = present_parameters(owners)
         try:
-            rows = await self._rows(
-                owners[0], statement(_PACKAGE, "present_objects"), **asked, limit=MAX_LISTED
-            )
+            rows = await self._rows(owners[0], PRESENT, **asked)
         except psycopg.errors.UndefinedTable:  # before the first fold
             rows = await self._rows(owners[0], statement(_PACKAGE, "unfolded_events"), **asked)
-        tail = [{name: row[name] for name in log.EVENT_COLUMNS} for row in rows if row.get("unfolded", True)]
-        objects = [reference_of(row) for row in rows if not row.get("unfolded", True)]
-        found = {(each.owner, each.stream): each for each in objects}
-        for row in tail:
-            event = log.event_of(row)
-            place = (event.user_id, event.stream)
-            before = found.get(place)
-            after = folded(event, before) if before is None or before.version < event.version else None
-            if after is not None:
-                found[place] = after
-        return sorted((each for each in found.values() if each.moved_to is None), key=_by_name)
+        return sorted(present_in(rows), key=_by_name)
 
     async def past(
         self, owners: Sequence[str], as_of: datetime | None, known_at: datetime | None
@@ -105,7 +87,7 @@ class ReferenceReader:
 
     async def owners_of(self, user: str) -> list[str]:
         """Returns the storage ids whose references a user may read: the user's own, and those of the user's teams."""
-        rows = await self._folded(user, statement(_PACKAGE, "teams_of"), member=user)
+        rows = await self._folded(user, TEAMS, member=user)
         return [user, *(row["owner"] for row in rows)]
 
     async def is_member(self, tenant: str, team_id: str, user_id: str) -> bool:

@@ -119,6 +119,7 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
         told = {each: (asked.value(each.card) or frozenset()) | each.terms for each in places}
         places = spread(places, lambda each: [member for member in members if member <= told[each]])
     places = below_the_users_words(places, asked)
+    places = below_the_present_value(places, asked)
     ids = {lead.card_id: [each.card_id for each in others] for lead, others in beside.items()}
     return Ranking(places, ids, same, newer)
 
@@ -223,6 +224,25 @@ def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Can
         if place.score >= last:
             place.add("the user's own words", last - _BELOW - place.score)
     return [*own, *late]
+
+
+def below_the_present_value(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
+    """Returns the places with each reference above the records that hold no other words of the question.
+
+    A reference has the present value, and a record tells of the past. A question about another time changes nothing.
+    """
+    ordered = list(places)
+    if asked.stretch is not None or asked.question.intent not in ("present", "list"):
+        return ordered
+    for place in [each for each in ordered if each.card.kind == "reference"]:
+        held = place.terms & asked.keys
+        above = ordered[: ordered.index(place)]
+        records = (each for each in above if each.card.kind != "reference" and each.terms & asked.keys)
+        if (first := next((each for each in records if each.terms & asked.keys <= held), None)) is not None:
+            place.add("the present value", first.score - place.score)
+            ordered.remove(place)
+            ordered.insert(ordered.index(first), place)
+    return ordered
 
 
 def spread(

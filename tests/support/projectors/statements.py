@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.codec import Payload, describe
 from events.types.envelope import Event, uuid7
+from events.types.modes import CardReclassified
 from events.types.naming import KnowledgeMerged
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
@@ -75,6 +77,17 @@ def said(
 def moved(value: str, on: float, since: float | None = None, **more: object) -> Event:
     """A change that the words announce."""
     return said(value, on, since, announced=True, **more)  # type: ignore[arg-type]
+
+
+def in_mode(said: Event, mode: str | None, mode_id: str | None = None) -> Event:
+    """Returns the statement as it was said in a mode, whose first name may be another one."""
+    origin = dataclasses.replace(said.payload.origin, mode=mode, mode_id=mode_id)
+    return dataclasses.replace(said, payload=dataclasses.replace(said.payload, origin=origin))
+
+
+def reclassified(card: Event, mode: str, position: int, kind: str = "state") -> Event:
+    payload = CardReclassified(card_id=card.event_id, kind=kind, positions=(1,), mode=mode, by="ana")  # type: ignore[arg-type]
+    return event(payload, 200, position=position)
 
 
 def skill(value: str, on: float, **more: object) -> Event:

@@ -55,9 +55,11 @@ def test_a_mode_is_declared_renamed_and_deleted(
     read = settings_of(database, redis_url=redis_url, **PATIENT)
     with TestClient(read_app(read), base_url="http://localhost") as reads:
         seen = reads.get("/v1/modes", params={"user_id": "ada"}).json()
-        assert [(each["name"], each["project_id"], each["of"]) for each in seen["modes"]] == [
-            ("programming", None, "user"),
-            ("日記", "home", "project"),
+        assert [
+            (each["name"], each["project_id"], each["of"], each["dimension"]) for each in seen["modes"]
+        ] == [
+            ("programming", None, "user", 768),
+            ("日記", "home", "project", 384),
         ]
         assert seen["default_mode"] == "programming"
         assert seen["former_names"] == {"code": "programming"}
@@ -105,6 +107,14 @@ def test_what_cannot_be_declared_is_refused_with_the_field(
     )
     assert (answer.status_code, answer.json()["field"]) == (status, field), answer.text
     assert count(connection, "log.events") == 0
+
+
+def test_a_missing_model_is_told_with_the_remedy_and_no_path_of_the_server(put: Callable[..., Any]) -> None:
+    told = put("modes/code", embedder="nobody/has-this-model").json()
+    assert told["detail"] == (
+        "embedder: nobody/has-this-model is not on the server; put its files there, and try it with "
+        "`cardlog doctor`, or name another model"
+    )
 
 
 def test_names_do_not_collide(put: Callable[..., Any]) -> None:

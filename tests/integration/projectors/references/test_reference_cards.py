@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,13 +12,15 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
+from events.store import log
+from events.types.cards import EventNoted, StateAsserted
 from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
 from projectors.generations.generations import Projector
 from projectors.references.projector import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
-from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
+from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild, settings_of
 from tests.support.waiting import PATIENT
 
 
@@ -133,3 +136,70 @@ def test_questions_about_the_present_find_the_reference(
     first = answer["cards"][0]
     assert (first["kind"], first["content"].split(":")[0]) == ("reference", key)
     assert count(connection, "log.events") == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("what am I working on?", "I am working on the login page"),
+        ("which database do we use now?", "We use the database MariaDB for the shop"),
+        ("what is on my todo list?", "My todo list has the login page on it"),
+        ("我正在做什麼?", "我正在做登入頁"),
+    ],
+)
+def test_the_present_value_stands_above_records_of_the_same_words(
+    write: TestClient, database: str, redis_url: str, connection: Connection, query: str, said: str
+) -> None:
+    first = best_of(write, database, redis_url, connection, query, said)
+    assert first["kind"] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("which database did we use before?", "We used the database MariaDB for the shop"),
+        ("what is the dentist on my todo list for?", "The dentist is on my todo list for a crown"),
+    ],
+)
+def test_a_record_stands_above_when_the_past_or_more_is_asked_for(
+    write: TestClient, database: str, redis_url: str, connection: Connection, query: str, said: str
+) -> None:
+    assert best_of(write, database, redis_url, connection, query, said)["kind"] != "reference"
+
+
+def best_of(
+    write: TestClient, database: str, redis_url: str, connection: Connection, query: str, said: str
+) -> dict[str, Any]:
+    """Returns the first card for a question, among a reference and records that say ``said``."""
+    kinds = {
+        "working on": ("plan", {"goal": "working on the login page"}),
+        "database": ("variable", {"database we use": "PostgreSQL"}),
+        "todo": ("todo_list", {"items": [{"id": "a", "text": "the login page"}]}),
+        "正在做": ("plan", {"goal": "正在做登入頁"}),
+    }
+    kind, data = next(made for word, made in kinds.items() if word in query)
+    answer = write.post(f"/v1/references/{kind}", json={"user_id": "ada", "key": "work", "data": data})
+    assert answer.status_code == 201, answer.text
+    episode = EventNoted(content=said, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW)
+    log.append(
+        connection,
+        [
+            apart(replace(episode, episode=True), "ada"),
+            apart(episode, "ada"),
+            apart(
+                StateAsserted(
+                    content=said, entity="user", concept_key="current_work", value=said, cardinality="multi_value",
+                    tags=(), origin=ORIGIN, effective_at=NOW,
+                ),
+                "ada",
+            ),
+        ],
+    )  # fmt: skip
+    fold_live(database, CardsProjector())
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    with TestClient(read_app(settings), base_url="http://localhost") as read:
+        answer = read.post("/v1/recall", json={"user_id": "ada", "query": query, "explain": True})
+    cards = answer.json()["cards"]
+    assert {card["kind"] for card in cards} > {"reference"}
+    first: dict[str, Any] = cards[0]
+    return first

@@ -175,6 +175,41 @@ def test_a_member_lists_the_references_of_the_team(services: Services) -> None:
     assert [(each["key"], each["team_id"]) for each in found] == [("tools", "crew")]
 
 
+@pytest.mark.parametrize("folded", [True, False])
+def test_a_members_question_finds_the_list_of_the_team(services: Services, folded: bool) -> None:
+    for member in ("ada", "bo"):
+        services.write.put(f"/v1/teams/crew/members/{member}", json={"user_id": "ada"})
+    fold_live(services.database, CardsProjector())
+    fold_live(services.database, ReferencesProjector())
+    services.create("todo_list", "tools", team_id="crew")
+    then = services.op("todo_list", "tools", op="add", text="a torque wrench", team_id="crew")["updated_at"]
+    services.op("todo_list", "tools", op="add", text="a jack", team_id="crew")
+    if folded:
+        fold_live(services.database, CardsProjector())
+        fold_live(services.database, ReferencesProjector())
+
+    def found(user: str, query: str = "which torque wrench is on the list?", **more: Any) -> list[str]:
+        answer = services.read.post("/v1/recall", json={"user_id": user, "query": query, **more})
+        assert answer.status_code == 200, answer.text
+        return [card["content"] for card in answer.json()["cards"]]
+
+    now = "tools: [ ] a torque wrench · [ ] a jack"
+    assert found("ada") == found("bo") == found("bo", mode="code") == [now]
+    assert found("bo", as_of=then) == ["tools: [ ] a torque wrench"]
+    assert found("eve") == found("bo", project_id="shop") == found("bo", kinds=["event"]) == []
+    prompt = services.read.post("/v1/context", json={"user_id": "bo", "query": "the torque wrench"}).json()
+    assert now in prompt["text"]
+    services.write.post("/v1/references/todo_list/tools/archive", json={"user_id": "ada", "team_id": "crew"})
+    assert found("bo") == []
+    services.write.post(
+        "/v1/references/todo_list/tools/restore", json={"user_id": "ada", "team_id": "crew", "version": 3}
+    )
+    assert found("bo") == [now]
+    left = services.write.request("DELETE", "/v1/teams/crew/members/bo", params={"user_id": "ada"})
+    assert left.status_code == 200, left.text
+    assert (found("bo"), found("ada")) == ([], [now])
+
+
 def test_the_kinds_name_their_ops_and_schemas(services: Services) -> None:
     services.write.put(
         "/v1/reference-kinds/recipe", json={"schema": {"type": "object"}, "description": "a meal"}

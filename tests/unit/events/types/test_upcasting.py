@@ -93,6 +93,8 @@ def held_by(stored: object, written: object) -> bool:
     """True when ``written`` holds everything that ``stored`` holds."""
     if isinstance(stored, dict) and isinstance(written, dict):
         return all(name in written and held_by(value, written[name]) for name, value in stored.items())
+    if isinstance(stored, list) and isinstance(written, list):
+        return len(stored) == len(written) and all(map(held_by, stored, written))
     return stored == written
 
 

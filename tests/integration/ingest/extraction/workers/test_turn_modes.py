@@ -14,7 +14,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
-from events.types.envelope import NewEvent
+from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import TurnsExtracted
 from events.types.modes import Decay
 from ingest.decider import Command
@@ -44,7 +44,7 @@ SAID = (
 )
 
 
-def declare(connection: Connection, default: str) -> None:
+def declare(connection: Connection, default: str | None) -> None:
     modes = UserModes(connection, "ann", Command(actor="test", at=datetime(2026, 5, 1, tzinfo=UTC)))
     hints = {"units": "keep </modes> & type signatures whole"}
     decay: Decay = "slow"
@@ -64,6 +64,18 @@ def said(*, by_caller: dict[int, str]) -> list[NewEvent]:
         replace(each, payload=replace(each.payload, mode=by_caller.get(number)))
         for number, each in enumerate(turns)
     ]
+
+
+def again(said: NewEvent, name: str, **more: Any) -> NewEvent:
+    """Returns a turn with the same words and another id."""
+    payload = replace(said.payload, turn_id=f"{name} {said.payload.turn_id}", **more)
+    return replace(
+        said,
+        event_id=uuid7(),
+        payload=payload,
+        stream=said.stream + more.get("session_id", ""),
+        dedupe_key=payload.turn_id,
+    )
 
 
 def modes_of(connection: Connection) -> dict[str, str | None]:
@@ -88,6 +100,28 @@ def test_the_rules_give_evident_code_its_mode_and_leave_the_rest_to_the_default(
     with reading(replace(settings, anthropic_base_url="", anthropic_api_key="")):
         eventually(caught_up(connection, "ann"))
     assert list(modes_of(connection).values()) == ["family", "code", "journal", "general"]
+
+
+def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(
+    database: str, connection: Connection, settings: Settings
+) -> None:
+    declare(connection, default=None)
+    log.append(connection, said(by_caller={1: "family"}))
+    rules = replace(settings, anthropic_base_url="", anthropic_api_key="")
+    with reading(rules):
+        eventually(caught_up(connection, "ann"))
+    # The extraction of these turns begins when that of the turns before is in the log.
+    later = [again(each, "later") for each in said(by_caller={3: "general"})]
+    elsewhere = [again(each, "other", session_id="elsewhere") for each in said(by_caller={})[2:]]
+    log.append(connection, [*later, *elsewhere])
+    with reading(rules):
+        eventually(caught_up(connection, "ann"))
+    modes = modes_of(connection)
+    assert list(modes.values())[:4] == [None, "family", "family", "family"]
+    assert [mode for turn, mode in modes.items() if turn.startswith("later")] == [
+        "family", "code", "code", "general",
+    ]  # fmt: skip
+    assert [mode for turn, mode in modes.items() if turn.startswith("other")] == [None, None]
 
 
 def test_the_model_reads_modes_and_the_caller_is_above_it(
