@@ -84,17 +84,6 @@ def test_help_and_version_need_no_parser(words: list[str]) -> None:
     assert not loaded & {*HEAVY, "cyclopts", "rich", "attr"}
 
 
-@pytest.mark.parametrize("columns", ["40", "80", "200"])
-def test_help_fits_the_terminal(columns: str) -> None:
-    done = subprocess.run(
-        [*COMMAND, "--help"], capture_output=True, text=True, timeout=60,
-        env=clean_environment() | {"COLUMNS": columns},
-    )  # fmt: skip
-    assert max(map(len, done.stdout.splitlines())) <= min(int(columns), 120)
-    for option in ("--data DIR", "--help", "--version"):
-        assert option in done.stdout
-
-
 @pytest.mark.parametrize("words", [["when", "yesterday"], ["recal"]])
 def test_what_needs_no_server_loads_no_driver(words: list[str]) -> None:
     done = subprocess.run(
