@@ -161,24 +161,3 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
             " AND user_id LIKE 'killed%'"
         ).fetchone()
     assert row == (600, 600)
-
-
-def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api: MessagesApi) -> None:
-    environment = clean_environment() | running.servers | {"ANTHROPIC_BASE_URL": api.url}
-    api.seconds = 60  # the worker holds partitions and waits for answers
-    push(running, turns(40, "stopped"))
-    eventually(lambda: len(api.requests) >= 10)
-    [stopped] = running.workers("extractor")
-    stopped.send_signal(signal.SIGSTOP)
-    api.seconds = 0
-    second = subprocess.Popen(
-        [*COMMAND, "work", "extractor", "--name", "second"], env=environment, stderr=subprocess.DEVNULL
-    )
-    try:
-        eventually(lambda: sum(map(len, extracted(running, "stopped").values())) == 40, within=60)
-    finally:
-        stopped.send_signal(signal.SIGCONT)
-        second.terminate()
-        second.wait(30)
-    running.wait()
-    assert extracted(running, "stopped") == expected(turns(40, "stopped"))

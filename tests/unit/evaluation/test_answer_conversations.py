@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +10,6 @@ from evaluation.answers.conversations import (
     CATEGORIES,
     DataError,
     chosen_of,
-    conversations,
-    locomo,
     own,
 )
 from evaluation.answers.judging import holds, way_of
@@ -65,55 +61,6 @@ def test_the_evidence_itself_answers_the_question_once_its_times_are_told() -> N
             whole = "\n".join([*words, *(turns[turn].text for turn in earlier), question.text])
             cards = [*(ShownCard(text, times) for text in words), ShownCard(whole, times)]
             assert holds(question, cards), question
-
-
-def locomo_like(folder: Path) -> Path:
-    """Returns a file of the same shape as LoCoMo, with words of its own."""
-    turns = [
-        {
-            "dia_id": f"D{session}:{number}", "speaker": "Ines", "text": f"word {session} {number}", "session": session,
-            "session_date_time": f"1:0{number} pm on {session} May, 2024",
-            **({"caption": "a green boat"} if number == 2 else {}),
-        }
-        for session in range(1, 32)
-        for number in (1, 2)
-    ]  # fmt: skip
-    questions = [
-        {"question": "Inside?", "answer": "yes", "evidence": ["D4:1; D5:2"], "category": 4},
-        {"question": "Half outside?", "answer": "no", "evidence": ["D4:1", "D31:2", "D1:1"], "category": 1},
-        {"question": "Adversarial?", "answer": "no", "evidence": ["D4:1"], "category": 5},
-    ]
-    path = folder / "locomo" / "locomo_dev.json"
-    path.parent.mkdir()
-    path.write_text(json.dumps([{"turns": turns, "qa": questions}] * 5), "utf-8")
-    return path
-
-
-def test_of_locomo_the_chosen_sessions_are_read_with_the_questions_that_lie_inside(tmp_path: Path) -> None:
-    found = locomo(locomo_like(tmp_path))
-    assert [each.unseen for each in found] == [False, False, False, True, True]
-    first = found[0]
-    assert [turn.session_id for session in first.sessions for turn in session[:1]] == [
-        f"session {number}" for number in range(2, 7)
-    ]
-    assert first.sessions[0][1].text == "word 2 2 [a green boat]"
-    assert [(each.question_id, each.evidence) for each in first.questions] == [
-        ("0/0", frozenset({"D4:1", "D5:2"}))
-    ]
-    assert first.private
-    assert [each.name for each in conversations(tmp_path)] == [
-        *(each.name for each in OWN),
-        *(e.name for e in found),
-    ]
-
-
-def test_another_file_is_refused_and_a_missing_one_is_left_out(tmp_path: Path) -> None:
-    assert [each.name for each in conversations(tmp_path)] == [each.name for each in OWN]
-    path = locomo_like(tmp_path)
-    for text in ("", "{}", "[]", '[{"turns": 1}]'):
-        path.write_text(text)
-        with pytest.raises(DataError, match="locomo_dev"):
-            conversations(tmp_path)
 
 
 def test_a_conversation_that_does_not_exist_is_named() -> None:

@@ -29,28 +29,19 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.envelope import partition_of, uuid7
 from events.types.extraction import ExtractionFailed
-from events.types.turns import TurnRecorded
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.recording.overviews import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
+from tests.support.events.turns import turn
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
-
-
-def turn(user: str, text: str) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="p"
-    )
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
 
 
 def said(

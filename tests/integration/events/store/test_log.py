@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,33 +13,15 @@ import pytest
 from events.platform.database import Connection, connect
 from events.store import log
 from events.store.verification import verify
-from events.types.codec import Payload
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.envelope import NewEvent, partition_of
 from events.types.turns import TurnRecorded
+from tests.support.events import turns
+from tests.support.events.turns import NOW, recorded
 
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
-
-def turn(user: str, turn_id: str, text: str = "hello", **envelope: object) -> NewEvent:
-    payload: Payload = TurnRecorded(
-        turn_id=turn_id,
-        text=text,
-        role="user",
-        said_at=NOW,
-        timezone="UTC",
-        session_id="default",
-        project_id="default",
-    )
-    fields: dict[str, object] = {
-        "event_id": uuid7(),
-        "user_id": user,
-        "stream": "session/default/default",
-        "payload": payload,
-        "occurred_at": NOW,
-        "actor": "test",
-        "dedupe_key": f"turn/{turn_id}",
-    }
-    return NewEvent(**(fields | envelope))  # type: ignore[arg-type]
+def turn(user: str, turn_id: str, text: str = "hello", **envelope: Any) -> NewEvent:
+    said = recorded(text, turn_id=turn_id, session_id="default")
+    return turns.turn(user, said, **{"dedupe_key": f"turn/{turn_id}"} | envelope)
 
 
 def users_of_one_partition(count: int) -> list[str]:

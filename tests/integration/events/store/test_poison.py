@@ -36,8 +36,9 @@ from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from tests.support import poison
 from tests.support.events.poisoned_log import GOOD, POISON, good_users, stored
+from tests.support.events.turns import turn
 from tests.support.ingest.recorder import queue_of, recording, settled
-from tests.support.projectors.parking import noted, turn
+from tests.support.projectors.parking import noted
 from tests.support.streams import entries, raw_entries
 from tests.support.waiting import eventually
 

@@ -17,10 +17,9 @@ from events.health.heartbeat import reports
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import NewEvent, uuid7
-from events.types.turns import TurnRecorded
 from projectors.generations.generations import list_generations
 from retrieval.http.read_api import create_app
+from tests.support.events.turns import recorded, turn
 from tests.support.ingest.messages_api import MessagesApi
 from tests.support.kafka.broker import MockBroker, stalled
 from tests.support.kafka.workers import Workers
@@ -63,16 +62,8 @@ class Cardlog:
             text = f"I bought item number {number} yesterday."
             if number % 5 == 0:
                 text = f"I moved to {CITIES[number // 5 % 4]} today."
-            turn = TurnRecorded(
-                turn_id=str(number), text=text, role="user", said_at=said_at, timezone="UTC",
-                session_id="s", project_id="p",
-            )  # fmt: skip
-            batch.append(
-                NewEvent(
-                    event_id=uuid7(), user_id=f"user {number % users}", stream="s", payload=turn,
-                    occurred_at=said_at, actor="test", dedupe_key=f"turn/{number}",
-                )
-            )  # fmt: skip
+            said = recorded(text, turn_id=str(number), said_at=said_at)
+            batch.append(turn(f"user {number % users}", said, dedupe_key=f"turn/{number}"))
         log.append(self.connection, batch)
         log.announce(self.connection)
         self.turns += count

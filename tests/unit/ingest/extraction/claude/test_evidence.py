@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from events.types.turns import TurnRecorded
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from tests.support.events.turns import recorded
 from tests.support.tables import rows
 
 Pair = list[str]
@@ -23,10 +23,7 @@ def turns(text: str) -> tuple[RecordedTurn, ...]:
         RecordedTurn(
             "ana",
             number,
-            TurnRecorded(
-                turn_id=f"t{number}", text=words, role="user", said_at=NOW, timezone="UTC", session_id="s",
-                project_id="default",
-            ),
+            recorded(words, turn_id=f"t{number}"),
         )
         for number, words in enumerate(text.split("|"), 1)
     )  # fmt: skip
