@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
-from deploy.commands.operate.top import sparkline
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import (
     STUCK_S,
@@ -40,7 +38,6 @@ from tests.support.events.turns import turn
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
@@ -394,9 +391,3 @@ def test_absent_names_every_reader() -> None:
         "problems",
         "core",
     ]
-
-
-def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:
-    assert sparkline([0.0, 5.0, 10.0]) == "▁▅█"
-    assert sparkline([0.0, 0.0]) == "▁▁"
-    assert sparkline([]) == ""

@@ -140,20 +140,6 @@ def test_two_workers_of_a_kind_share_the_partitions_and_make_every_card_once(
     cardlog.check(database)
 
 
-def test_what_a_killed_worker_had_is_done_by_another(cardlog: Cardlog, database: str) -> None:
-    cardlog.start(each=2)
-    for kind in KINDS:
-        name = f"faust-{kind}-0"
-        cardlog.tell(200)
-        cardlog.workers.kill(name)
-        cardlog.tell(100)
-        cardlog.settle()
-        cardlog.workers.start(name, kind, CARDLOG_KAFKA_BROKERS=cardlog.broker.address)
-    cardlog.tell(100)
-    cardlog.settle()
-    cardlog.check(database)
-
-
 def test_a_broker_that_stalls_or_loses_everything_stops_nobody(cardlog: Cardlog, database: str) -> None:
     cardlog.start()
     cardlog.tell(100)
@@ -182,20 +168,6 @@ def test_tables_are_swapped_under_workers_that_kafka_feeds(cardlog: Cardlog, dat
     cardlog.settle()
     assert len(list_generations(cardlog.connection, "cards")) == 3
     cardlog.check(database)
-
-
-def test_an_event_that_cannot_be_folded_parks_its_user_as_anywhere(cardlog: Cardlog) -> None:
-    cardlog.tell(40, users=4)
-    cardlog.start()
-    cardlog.settle()
-    cardlog.connection.execute(
-        "ALTER TABLE cards.cards ADD CHECK (user_id <> 'user 1' OR content NOT LIKE '%number 41 %')"
-    )
-    cardlog.tell(20, users=4)
-    cardlog.settle()
-    rows = cardlog.connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall()
-    assert rows == [("user 1",)]
-    assert str(42) in cardlog.episodes()
 
 
 @contextmanager
