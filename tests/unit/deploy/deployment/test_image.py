@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import pytest
 
 from deploy.monitoring.check_liveness import PORTS
-from events.platform.settings import listing
+from events.platform.settings import Settings, listing
 from tests.support import deployed
 from tests.support.deployed import DEPLOY, ROOT
 
+SECRET = re.compile(r"PASSWORD|PASSWD|SECRET|TOKEN|API_KEY")
 NOT_READ_ONLY = {"kafka"}
 """Its image writes its configuration at every start."""
 
@@ -27,6 +29,21 @@ def instructions() -> list[tuple[str, str]]:
         (name, " ".join(rest.split()))
         for name, _, rest in (line.partition(" ") for line in joined.splitlines() if line.strip())
     ]
+
+
+def stages() -> list[list[tuple[str, str]]]:
+    """Instructions by stage, beginning with its FROM."""
+    found: list[list[tuple[str, str]]] = []
+    for name, rest in instructions():
+        if name == "FROM":
+            found.append([])
+        if found:
+            found[-1].append((name, rest))
+    return found
+
+
+def all_of(name: str, stage: list[tuple[str, str]]) -> list[str]:
+    return [rest for each, rest in stage if each == name]
 
 
 SERVICES: dict[str, dict[str, Any]] = deployed.compose()["services"]
@@ -128,3 +145,34 @@ def test_the_example_of_settings_names_settings() -> None:
     assert named
     tests_own = {name for name in named if name.startswith("CARDLOG_TEST_")}
     assert named - tests_own <= deployed.settings()
+
+
+def test_the_image_runs_unprivileged_and_gets_the_stop_signal() -> None:
+    last = stages()[-1]
+    (user,) = all_of("USER", last)
+    assert all(number.isdigit() and int(number) >= 10_000 for number in user.split(":")), user
+    # As words and not as a line for a shell, which would be process 1 and pass no signal on.
+    (entry,) = all_of("ENTRYPOINT", last)
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert json.loads(entry)[0] in scripts
+    assert isinstance(json.loads(all_of("CMD", last)[0]), list)
+
+
+def test_passwords_come_from_outside_and_are_asked_for() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    for name in SERVICES:
+        for key, value in environment(name).items():
+            if value and (SECRET.search(key) or key == "REDISCLI_AUTH"):
+                assert value.startswith("${"), f"{key} of {name} is written down"
+            assert not re.search(r"://[^/\s]*:(?!\$\{)[^/@\s]+@", value), f"{key} of {name} holds a password"
+    example = (ROOT / ".env.example").read_text()
+    for variable in set(re.findall(r"\$\{(\w+):\?", text)):
+        assert re.search(rf"^# {variable}=$", example, re.MULTILINE), (
+            f".env.example does not ask for {variable}"
+        )
+
+
+def test_a_stopped_container_has_the_time_its_process_takes() -> None:
+    for name in OURS:
+        grace = int(SERVICES[name]["stop_grace_period"].removesuffix("s"))
+        assert grace >= Settings().extract_grace_s + 10

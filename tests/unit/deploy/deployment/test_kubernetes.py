@@ -141,3 +141,26 @@ def test_nothing_that_is_written_down_is_left_out_and_nothing_is_missing() -> No
             given = {literal.partition("=")[0] for literal in made["literals"]}
             assert given <= deployed.settings(), path
     assert {path.resolve() for path, _ in deployed.manifests()} <= mentioned
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_a_pod_has_the_time_to_stop_that_its_process_takes(name: str) -> None:
+    grace = pod(name)["terminationGracePeriodSeconds"]
+    if name == "cardlog-extractor":
+        assert grace >= Settings().extract_grace_s + 30
+    if name in SERVING:
+        (_, pause) = container(name)["lifecycle"]["preStop"]["exec"]["command"]
+        assert grace >= int(pause) + 5 + 10
+    assert grace >= 30
+
+
+def test_only_declared_connections_are_allowed() -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in kind("NetworkPolicy")}
+    everybody = policies["cardlog"]
+    for name in DEPLOYMENTS:
+        assert everybody["podSelector"]["matchLabels"].items() <= labels(name).items()
+    assert everybody["policyTypes"] == ["Ingress", "Egress"]
+    assert everybody["ingress"] == []
+    assert all("from" in rule for spec in policies.values() for rule in spec.get("ingress", []))
+    outward = {port["port"] for rule in everybody["egress"] for port in rule["ports"]}
+    assert outward == {53, 5432, 6379}
