@@ -131,6 +131,30 @@ def test_a_turn_id_pushed_twice_is_reported_as_a_duplicate(stack: Running) -> No
 
 
 @pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        ({"user_id": "u1"}, "query"),
+        ({"user_id": "u1", "query": ""}, "query"),
+        ({"user_id": "u1", "query": "   "}, "query"),
+        ({"user_id": "", "query": "x"}, "user_id"),
+        ({"user_id": "u1", "query": "a\0b"}, "query"),
+        ({"user_id": "u1", "query": "x" * 20_000}, "query"),
+        ({"user_id": "u1", "query": "x", "k": 0}, "k"),
+        ({"user_id": "u1", "query": "x", "k": 10_000}, "k"),
+        ({"user_id": "u1", "query": "x", "as_of": "2026-02-30T00:00:00Z"}, "as_of"),
+        ({"user_id": "u1", "query": "x", "as_of": "2026-02-03T00:00:00"}, "as_of"),
+        ({"user_id": "u1", "query": "x", "kinds": ["dream"]}, "kinds.0"),
+        ({"user_id": "u1", "query": "x", "colour": "red"}, "colour"),
+    ],
+)
+def test_a_bad_question_is_a_problem_that_names_the_field(stack: Running, ask: object, field: str) -> None:
+    refused = WEB.post(f"{stack.read_url}/v1/recall", headers=stack.headers, json=ask)
+    assert refused.status_code == 422, refused.text
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert refused.json()["field"] == field
+
+
+@pytest.mark.parametrize(
     "question", ["😀😀😀", "'; DROP TABLE cards; --", ".*(a+)+$", "\\", "%_%", "。。。", "?", "的"]
 )
 def test_odd_questions_get_an_answer(stack: Running, question: str) -> None:
