@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -183,18 +183,11 @@ def test_a_hanging_postgres_is_reported_in_time_and_none_of_its_numbers_is_zero(
 
 
 def test_servers_that_are_away_are_unknown_and_the_exit_status_says_so() -> None:
-    environment = clean_environment() | {
+    away = {
         "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
         "CARDLOG_REDIS_URL": "redis://127.0.0.1:1/0",
     }
-    done = subprocess.run(
-        [*COMMAND, "status", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment,
-        check=False,
-    )
+    done = typed("status", "--json", given=away)
     assert done.returncode == 1
     seen = json.loads(done.stdout)
     assert list(seen["stages"]) == STAGES
@@ -202,9 +195,7 @@ def test_servers_that_are_away_are_unknown_and_the_exit_status_says_so() -> None
         assert stage["behind"] is stage["seconds"] is stage["rate"] is stage["workers"] is None
         assert stage["state"] == "unknown"
     assert [seen[name] for name in ("events", "parked", "dead", "recorded", "duplicates")] == [None] * 5
-    frame = subprocess.run(
-        [*COMMAND, "top", "--once"], capture_output=True, text=True, timeout=60, env=environment, check=False
-    )
+    frame = typed("top", "--once", given=away)
     assert frame.returncode == 0
     assert "away" in frame.stdout
 

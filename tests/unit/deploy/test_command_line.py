@@ -18,9 +18,8 @@ from deploy.instance import Instance, announce, withdraw
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from projectors.registry import projectors
-from tests.support.stack import clean_environment
+from tests.support.stack import COMMAND, clean_environment, typed
 
-COMMAND = [sys.executable, "-m", "deploy.command"]
 HEAVY = (
     "psycopg",
     "redis",
@@ -35,11 +34,6 @@ HEAVY = (
 )
 
 
-def typed(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
-    environment = clean_environment() | {"COLUMNS": "200"}
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=environment)
-
-
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Returns the one line that the command prints about words it cannot parse. The exit status is 2."""
     with pytest.raises(SystemExit) as ended:
@@ -52,7 +46,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_help_lists_every_verb_with_its_line() -> None:
-    done = typed("--help")
+    done = typed("--help", given={"COLUMNS": "200"})
     assert (done.returncode, done.stderr) == (0, "")
     for name, _, line in COMMANDS:
         assert name in done.stdout
