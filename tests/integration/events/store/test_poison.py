@@ -228,7 +228,7 @@ def test_a_projector_parks_poison_with_its_user_and_folds_every_good_card(
 
 def test_a_queue_entry_is_read_without_any_error_but_the_contracts() -> None:
     refused = []
-    for number, fields in enumerate(poison.collected(poison.ENTRIES, 1000)):
+    for number, fields in enumerate(poison.collected(poison.ENTRIES, POISON)):
         entry = Entry(f"{1778229850000 + number}-0", fields)
         try:
             event = event_of(entry, datetime(2026, 11, 1, tzinfo=UTC))
