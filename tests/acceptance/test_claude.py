@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from events.platform.database import connect
 from tests.support.ingest.messages_api import MessagesApi, status
-from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment, start, stop
+from tests.support.stack import WITHOUT_MODEL, Running, start, stop, typed
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -95,11 +94,7 @@ def expected(pushed: list[dict[str, str]]) -> dict[tuple[str, str], list[str]]:
 
 
 def test_the_demo_runs_through_the_model(api: MessagesApi) -> None:
-    done = subprocess.run(
-        [*COMMAND, "demo"], capture_output=True, text=True, timeout=200,
-        env=clean_environment() | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"}
-        | WITHOUT_MODEL,
-    )  # fmt: skip
+    done = typed("demo", timeout=200, given=WITHOUT_MODEL | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 questions answered rightly" in done.stdout
     assert f"extractor: claude-haiku-5-5 at {api.url} (prompt claude-" in done.stderr
@@ -161,24 +156,3 @@ def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
             " AND user_id LIKE 'killed%'"
         ).fetchone()
     assert row == (600, 600)
-
-
-def test_a_stopped_worker_loses_its_partitions_to_another(running: Running, api: MessagesApi) -> None:
-    environment = clean_environment() | running.servers | {"ANTHROPIC_BASE_URL": api.url}
-    api.seconds = 60  # the worker holds partitions and waits for answers
-    push(running, turns(40, "stopped"))
-    eventually(lambda: len(api.requests) >= 10)
-    [stopped] = running.workers("extractor")
-    stopped.send_signal(signal.SIGSTOP)
-    api.seconds = 0
-    second = subprocess.Popen(
-        [*COMMAND, "work", "extractor", "--name", "second"], env=environment, stderr=subprocess.DEVNULL
-    )
-    try:
-        eventually(lambda: sum(map(len, extracted(running, "stopped").values())) == 40, within=60)
-    finally:
-        stopped.send_signal(signal.SIGCONT)
-        second.terminate()
-        second.wait(30)
-    running.wait()
-    assert extracted(running, "stopped") == expected(turns(40, "stopped"))

@@ -33,6 +33,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.support.person import Person
 from tests.support.stack import Running
 from tests.support.web import WEB
 
@@ -78,66 +79,38 @@ class Known:
     def __init__(self, stack: Running) -> None:
         self.user = f"schema {uuid4()}"
         self.team = f"crew-{uuid4()}"
+        self.write_url = stack.write_url
+        person = Person(stack, self.user)
         turns = [
             {"user_id": self.user, "text": text, "said_at": f"2026-03-{day:02}T10:00:00Z"}
             for day, text in enumerate(SAID, 1)
         ]
         pushed = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turns, timeout=30)
         self.token: str = pushed.json()["token"]
-        stack.wait()
-        with httpx2.Client(
-            base_url=stack.read_url, params={"user_id": self.user}, headers=stack.administrator, timeout=30
-        ) as client:
-            page = client.get("/v1/cards", params={"status": "*", "limit": 100}).json()
-            self.cards: list[str] = [card["card_id"] for card in page["cards"]]
-            found = client.get("/v1/arbitrations", params={"status": "*"}).json()
-            self.arbitrations: list[str] = [each["arbitration_id"] for each in found["arbitrations"]]
-        gone = {"user_id": f"gone {uuid4()}", "text": "I live in Porto."}
-        WEB.post(f"{stack.write_url}/v1/turns", json=gone, headers=stack.administrator, timeout=30)
-        stack.wait()
+        self.turn: str = pushed.json()["turn_ids"][0]
+        gone = Person(stack, f"gone {uuid4()}")
+        gone.say("I live in Porto.")
         erased = WEB.delete(
-            f"{stack.write_url}/v1/users/{gone['user_id']}", headers=stack.administrator, timeout=60
+            f"{stack.write_url}/v1/users/{gone.user}", headers=stack.administrator, timeout=60
         )
         self.erasure: str = erased.json()["erasure_id"]
-        self.turn: str = pushed.json()["turn_ids"][0]
-        self.write_url = stack.write_url
-        first = WEB.put(
-            f"{self.write_url}/v1/teams/{self.team}/members/{quote(self.user)}", json={"user_id": self.user}
-        )
-        assert first.status_code == 200, first.text
-        opened = WEB.post(
-            f"{self.write_url}/v1/memory/{quote(self.user)}/problems",
-            headers=stack.administrator,
-            json={"description": "squeaky stairs"},
-        )
-        assert opened.status_code == 201, opened.text
-        self.problem: str = opened.json()["problem_id"]
+        self.cards: list[str] = [card["card_id"] for card in person.cards(status="*", limit=100)]
+        found = person.read("arbitrations")["arbitrations"]
+        self.arbitrations: list[str] = [each["arbitration_id"] for each in found]
+        person.write(f"teams/{self.team}/members/{self.user}", method="PUT")
+        opened = person.write("memory/{user}/problems", status=201, description="squeaky stairs")
+        self.problem: str = opened["problem_id"]
         ends = {"from_card": self.cards[0], "to_card": self.cards[1]}
-        related = WEB.post(
-            f"{self.write_url}/v1/relations",
-            headers=stack.administrator,
-            json={"user_id": self.user, **ends, "predicate": "related_to", "reason": "both said"},
-        )
-        assert related.status_code == 202, related.text
-        self.relation: str = related.json()["event_id"]
-        saved = WEB.post(
-            f"{self.write_url}/v1/sessions/talk/checkpoint",
-            headers=stack.administrator,
-            json={"user_id": self.user, "state": {"step": 3}},
-        )
-        assert saved.status_code == 202, saved.text
-        self.concepts: list[str] = []
-        for title in ("sourdough", "levain"):
-            learned = WEB.post(
-                f"{self.write_url}/v1/concepts",
-                headers=stack.administrator,
-                json={"user_id": self.user, "title": title, "definition": "a starter of flour and water"},
-            )
-            assert learned.status_code == 202, learned.text
-            self.concepts.append(learned.json()["event_id"])
+        related = person.write("relations", **ends, predicate="related_to", reason="both said", status=202)
+        self.relation: str = related["event_id"]
+        person.write("sessions/talk/checkpoint", state={"step": 3}, status=202)
+        words = "a starter of flour and water"
+        self.concepts: list[str] = [
+            person.write("concepts", title=title, definition=words, status=202)["event_id"]
+            for title in ("sourdough", "levain")
+        ]
         stack.wait()
-        reading = WEB.put(f"{self.write_url}/v1/modes/reading", json={"user_id": self.user})
-        assert reading.status_code == 200, reading.text
+        person.write("modes/reading", method="PUT")
 
     def put_into(self, case: AnyCase, chance: random.Random) -> None:
         """Sets this user and the ids of this user's data in a request."""

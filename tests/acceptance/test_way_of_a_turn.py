@@ -80,22 +80,6 @@ def test_one_user_never_sees_anothers_cards(stack: Running) -> None:
     assert stack.recall("a stranger", "lockpicking hobby")["cards"] == []
 
 
-def test_a_project_is_a_wall(stack: Running) -> None:
-    stack.redis.xadd(
-        "turns",
-        {"user_id": "walled", "text": "We decided to use Kafka for the queue.", "project_id": "harbor"},
-    )
-    stack.wait()
-    assert stack.recall("walled", "what did we decide about the queue?")["cards"] == []
-    for project in ("harbor", ["other", "harbor"], "*"):
-        assert (
-            "Kafka"
-            in stack.recall("walled", "what did we decide about the queue?", project_id=project)["cards"][0][
-                "content"
-            ]
-        )
-
-
 @pytest.mark.parametrize(
     ("turn", "field"),
     [
@@ -123,17 +107,6 @@ def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
     problem = refused.json()
     assert (problem["status"], problem["field"]) == (422, field)
     assert problem["detail"]
-
-
-@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b'{"user_id":"u","text":"\\ud800"}', b""])
-def test_a_body_that_is_no_json_is_refused(stack: Running, body: bytes) -> None:
-    refused = WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers | {"content-type": "application/json"},
-        content=body,
-    )
-    assert refused.status_code == 422
-    assert refused.json()["field"] in ("(body)", "text")
 
 
 def test_in_a_list_the_bad_turn_is_named_by_its_place_and_nothing_is_taken(stack: Running) -> None:
@@ -198,52 +171,6 @@ def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
     assert "pushed 1 turn; 2 invalid lines" in done.stderr
     stack.wait()
     assert stack.recall("filer", "where do I work?")["cards"][0]["value"] == "Acme"
-
-
-def test_status_shows_the_progress_of_every_stage(stack: Running) -> None:
-    stack.wait()
-    status = json.loads(stack.command("status", "--json").stdout)
-    assert list(status["stages"]) == [
-        "recorder",
-        "extractor",
-        "cards",
-        "vectors",
-        "references",
-        "problems",
-        "core",
-    ]
-    for name in ("recorder", "extractor", "cards"):
-        assert status["stages"][name]["behind"] == 0
-        assert status["stages"][name]["state"] == "running"
-    assert status["parked"] == 0
-    assert status["events"] > 0
-
-
-def test_the_log_is_shown_and_verified(stack: Running) -> None:
-    WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers,
-        json={"user_id": "reader", "text": "I live in Oslo.", "turn_id": "r1"},
-    )
-    stack.wait()
-    rows = [
-        json.loads(line)
-        for line in stack.command("log", "show", "--user", "reader", "--json").stdout.splitlines()
-    ]
-    assert [row["type"] for row in rows][:2] == ["TurnRecorded", "TurnsExtracted"]
-    assert rows[0]["data"]["text"] == "I live in Oslo."
-    assert {"partition", "position", "digest", "dedupe_key"} <= set(rows[0])
-    assert stack.command("log", "verify").returncode == 0
-
-
-def test_services_describe_themselves(stack: Running) -> None:
-    for url in (stack.write_url, stack.read_url):
-        assert WEB.get(f"{url}/healthz").json() == {"status": "ok"}
-        assert WEB.get(f"{url}/readyz").status_code == 200
-        assert "openapi" in WEB.get(f"{url}/openapi.json").json()
-        assert b"# TYPE" in WEB.get(f"{url}/metrics").content
-        missing = WEB.get(f"{url}/v1/nothing", headers=stack.headers)
-        assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
 
 
 def test_a_worker_that_is_killed_comes_back(stack: Running) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -149,6 +150,16 @@ def clean_environment() -> dict[str, str]:
     if model := os.environ.get("CARDLOG_EMBED_MODEL_PATH"):
         kept["CARDLOG_EMBED_MODEL_PATH"] = model
     return kept
+
+
+def typed(
+    *words: str, given: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command with ``words`` in a process without any setting but those of ``given``."""
+    return subprocess.run(
+        [*COMMAND, *words], cwd=cwd, capture_output=True, text=True, timeout=timeout,
+        env=clean_environment() | dict(given or {}),
+    )  # fmt: skip
 
 
 def start(data: Path, **environment: str) -> Running:

@@ -129,7 +129,8 @@ def kept(running: Running) -> dict[str, str]:
     found = {
         name: urlsplit(ready[name]).password for name in ("database_url", "admin_database_url", "redis_url")
     }
-    found["operator"] = (running.data / "redis.operator.password").read_text().strip()
+    for name in ("operator", "pusher"):
+        found[name] = (running.data / f"redis.{name}.password").read_text().strip()
     found["log key"] = json.loads((running.data / "log.key").read_text())["keys"][0]["secret"]
     return {**GIVEN, "login": LOGIN, **{name: text for name, text in found.items() if text}}
 

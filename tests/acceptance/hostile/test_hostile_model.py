@@ -22,12 +22,11 @@ import pytest
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import partition_of
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
 from tests.support.ingest import hostile_answers
-from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, status
+from tests.support.ingest.messages_api import MessagesApi, Trouble, status
 from tests.support.ingest.model_workers import extracted, failed, moves, neighbours, reading, turn
 from tests.support.waiting import eventually
 
@@ -120,18 +119,6 @@ def test_forty_answers_that_trickle_for_one_user_leave_the_others_theirs(
         assert sum(MARK in request.question for request in api.requests) <= settings.extract_concurrency // 4
 
 
-def test_four_users_whose_calls_all_hang_leave_calls_to_the_others(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    harmful(api, Trouble(hang=True))
-    for user in ("mallory", "mel", "mona", "milo"):
-        log.append(connection, muttering(user, 20))
-    with folding(settings), reading(settings):
-        eventually(lambda: len(api.requests) >= 12)
-        for user in ("ana", "bea", "cleo"):
-            arrival(connection, user, "Lisbon")
-
-
 def test_users_in_trouble_who_opened_the_breaker_do_not_keep_others_waiting_for_its_end(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
@@ -142,32 +129,6 @@ def test_users_in_trouble_who_opened_the_breaker_do_not_keep_others_waiting_for_
         # The pause is now so long that no test would wait for its end.
         eventually(lambda: len(api.requests) >= 17, within=120)
         assert arrival(connection, "ana", "Lisbon") < ARRIVES_WITHIN_S
-
-
-def test_a_long_backlog_of_one_user_does_not_keep_others_of_the_partition_waiting(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    mallory, ana, bea = neighbours(3)
-    assert partition_of(mallory) == partition_of(ana)
-    harmful(api, Trouble(hang=True))
-    log.append(connection, muttering(mallory, 3_000))
-    with folding(settings), reading(settings):
-        arrival(connection, ana, "Lisbon")
-        arrival(connection, bea, "Porto")
-        harmful(api, calls({"states": [], "events": [], "knowledge": []}))
-    assert extracted(connection, mallory) == []
-
-
-def test_a_long_backlog_is_read_to_its_end_and_in_order(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    mallory, ana = neighbours(2)
-    harmful(api, calls({"states": [], "events": [], "knowledge": []}))
-    log.append(connection, muttering(mallory, 400))
-    log.append(connection, moves(ana, 1))
-    with reading(replace(settings, session_batch_turns=7)):
-        eventually(lambda: len(extracted(connection, mallory)) == 400, within=120)
-    assert extracted(connection, mallory) == [f"s-{number}" for number in range(400)]
 
 
 def test_events_the_database_refuses_fail_their_own_turns_only(

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.support.stack import COMMAND, Running, clean_environment
+from tests.support.stack import Running, clean_environment, typed
 from tests.support.web import WEB
 
 ENV = '"$0" -m deploy.command env --data "$1"'
@@ -90,10 +90,7 @@ def test_status_looks_for_itself_when_the_read_service_is_down(stack: Running, t
         taken.bind(("127.0.0.1", 0))  # nothing listens there
         away = ready | {"read_url": f"http://127.0.0.1:{taken.getsockname()[1]}"}
         (tmp_path / "ready.json").write_text(json.dumps(away))
-        done = subprocess.run(
-            [*COMMAND, "status", "--json", "--data", str(tmp_path)],
-            capture_output=True, text=True, timeout=60, env=clean_environment(),
-        )  # fmt: skip
+        done = typed("status", "--json", "--data", str(tmp_path))
     said = json.loads(done.stdout)
     assert done.returncode in (0, 1)  # 1: dead letters of other tests
     assert (done.stderr, said["channels"]) == ("", None)
@@ -189,12 +186,9 @@ def test_wait_keeps_its_timeout_with_servers_that_stay_silent() -> None:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         place = f"127.0.0.1:{silent.getsockname()[1]}"
-        done = subprocess.run(
-            [*COMMAND, "wait", "--timeout", "1"], capture_output=True, text=True, timeout=60, check=False,
-            env=clean_environment() | {
-                "CARDLOG_DATABASE_URL": f"postgresql://nobody@{place}/nothing",
-                "CARDLOG_REDIS_URL": f"redis://{place}/0",
-            },
-        )  # fmt: skip
+        urls = {
+            "CARDLOG_DATABASE_URL": f"postgresql://nobody@{place}/nothing", "CARDLOG_REDIS_URL": f"redis://{place}/0",
+        }  # fmt: skip
+        done = typed("wait", "--timeout", "1", given=urls)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "cardlog wait: after 1 s, a server does not answer\n"

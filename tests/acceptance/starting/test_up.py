@@ -18,7 +18,7 @@ import pytest
 from rich.cells import cell_len
 
 from projectors.embedding.embedder import DEFAULT_MODEL
-from tests.support.stack import COMMAND, Running, clean_environment, start, stop
+from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
 from tests.support.waiting import eventually
 
 
@@ -40,13 +40,7 @@ def test_data_is_kept_between_runs_even_after_a_kill_and_without_a_model(tmp_pat
         assert second.redis_url == first.redis_url, "the port and the password stay"
         assert urlsplit(second.database_url).port == port
         assert second.recall("u1", "where do I live?")["cards"][0]["value"] == "Oslo"
-        third = subprocess.run(
-            [*COMMAND, "up", "--data", str(second.data)],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=clean_environment(),
-        )
+        third = typed("up", "--data", str(second.data))
         assert third.returncode != 0
         assert "is in use by process" in third.stderr
         assert "Traceback" not in third.stderr
@@ -86,10 +80,7 @@ def test_errors_are_one_sentence_with_the_remedy(
     arguments: list[str], environment: dict[str, str], said: str
 ) -> None:
     with tempfile.TemporaryDirectory() as home:
-        done = subprocess.run(
-            [*COMMAND, *arguments], capture_output=True, text=True, timeout=60,
-            env=clean_environment() | {"HOME": home, "CARDLOG_DATA": home} | environment,
-        )  # fmt: skip
+        done = typed(*arguments, given={"HOME": home, "CARDLOG_DATA": home} | environment)
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr

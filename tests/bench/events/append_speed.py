@@ -11,7 +11,6 @@ import statistics
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -21,41 +20,27 @@ from deploy.embedded.postgres import EmbeddedPostgres
 from events.platform.database import connect, migrate
 from events.store import log
 from events.types.codec import describe, encode
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import NewEvent, partition_of
+from tests.support.events.turns import recorded, turn
 
 BATCH = 500
 SECONDS = 4.0
 ROUNDS = 3
-_NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 _COLUMNS = 16
 
 
 def events(writer: int, number: int) -> list[NewEvent]:
     """A batch of turns of one writer's users."""
-    made = []
-    for index in range(BATCH):
-        turn_id = f"{writer}-{number}-{index}"
-        made.append(
-            NewEvent(
-                event_id=uuid7(),
-                user_id=f"user {writer} {index % 10}",
-                stream="session/default/default",
-                payload=TurnRecorded(
-                    turn_id=turn_id,
-                    text=f"I bought a lamp and two chairs at the market in Lisbon this morning, number {turn_id}.",
-                    role="user",
-                    said_at=_NOW,
-                    timezone="UTC",
-                    session_id="default",
-                    project_id="default",
-                ),
-                occurred_at=_NOW,
-                actor="bench",
-                dedupe_key=f"turn/{turn_id}",
-            )
+    words = "I bought a lamp and two chairs at the market in Lisbon this morning, number"
+    ids = [f"{writer}-{number}-{index}" for index in range(BATCH)]
+    return [
+        turn(
+            f"user {writer} {index % 10}",
+            recorded(f"{words} {each}.", turn_id=each),
+            dedupe_key=f"turn/{each}",
         )
-    return made
+        for index, each in enumerate(ids)
+    ]
 
 
 def append(connection: psycopg.Connection, batch: list[NewEvent], _number: int) -> None:

@@ -58,7 +58,7 @@ def recorded(
 
 @contextmanager
 def server(seconds: float) -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.support.messages_api", "--seconds", str(seconds)]
+    command = [sys.executable, "-m", "tests.support.ingest.messages_api", "--seconds", str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

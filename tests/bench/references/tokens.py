@@ -21,11 +21,11 @@ from events.platform.settings import Settings
 from events.references.kinds.kind import rendering_of
 from events.references.kinds.registry import BUILT_IN
 from events.types.references import ReferenceName
-from events.types.turns import TurnRecorded
 from ingest.decider import Command
 from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from retrieval.context.token_estimate import count_tokens
+from tests.support.events.turns import recorded
 
 SIZES = (10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 180, 200, 220, 260, 300)
 SNIPPETS, MORE_SNIPPETS = 5, 20
@@ -150,10 +150,7 @@ def measure(told: Sequence[Story]) -> None:
                 stream = ReferenceStream(connection, owner, name, Command(actor="bench", at=at))
                 reference_commands.apply(stream, kind, op)
                 turns.append(
-                    TurnRecorded(
-                        turn_id=f"{number}", text=text, role="user", said_at=at, timezone="UTC",
-                        session_id=f"day {number // 24}", project_id="default",
-                    )
+                    recorded(text, turn_id=f"{number}", said_at=at, session_id=f"day {number // 24}")
                 )  # fmt: skip
             memory.read(each.user, turns, lambda: None)
         memory.project()

@@ -29,11 +29,6 @@ PROVENANCE = {
     "aging": Provenance("the authors of AgingBench, MIT", "2026-11-22 (a1f05e4)"),
     "everyday": Provenance("somebody who knew two pages of the docs, 2026-11-23", "2026-11-23 (1efb775)"),
     "statebench": Provenance("the authors of StateBench, MIT", "2026-11-24 (a9fa16d)"),
-    "people": Provenance("people of this project, 2026-11-23", "2026-11-23 (6e4bdaa); kevin and sarah later"),
-    "revisions": Provenance(
-        "people of this project, 2026-11-23",
-        "2026-11-23 (17c22a1), two thirds of it before the code was done",
-    ),
     "modes": Provenance("people of this project, 2026-11-23", "2026-11-23 (1297b81)"),
 }
-"""By the name of the set. ``people`` are the files of ``support/everyday``."""
+"""By the name of the set."""

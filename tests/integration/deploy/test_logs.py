@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -13,11 +11,9 @@ import psycopg
 import pytest
 
 from deploy import logs
-from deploy.environment import load_settings
 from events.platform.database import Connection
-from events.platform.settings import Settings, SettingsError
+from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import uuid7
 
 
 def written(
@@ -36,27 +32,6 @@ def written(
         root.setLevel(level)
         logging.captureWarnings(False)
     return capsys.readouterr().err
-
-
-def test_the_log_is_one_object_a_line_with_ids_and_places(capsys: pytest.CaptureFixture[str]) -> None:
-    event_id = uuid7()
-
-    def say(logger: logging.Logger) -> None:
-        logger.warning("parked\nin %d", 7, extra={"stage": "cards", "event_id": event_id, "position": 3})
-
-    [line] = written(capsys, "json", say).splitlines()
-    document = json.loads(line)
-    assert datetime.fromisoformat(document.pop("time")).tzinfo is not None
-    assert document.pop("pid") > 0
-    assert document == {
-        "level": "warning",
-        "process": "projector",
-        "logger": "projectors.parking.parking",
-        "message": "parked\nin 7",
-        "stage": "cards",
-        "event_id": str(event_id),
-        "position": 3,
-    }
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
@@ -78,9 +53,3 @@ def test_the_log_says_what_failed_and_not_what_somebody_said(
     assert "CheckViolation" in text
     assert Path(__file__).name in text
     assert words not in text
-
-
-def test_the_log_format_is_text_or_json() -> None:
-    assert load_settings({"CARDLOG_LOG_FORMAT": "json"}).log_format == "json"
-    with pytest.raises(SettingsError, match="CARDLOG_LOG_FORMAT is 'xml': use text or json"):
-        load_settings({"CARDLOG_LOG_FORMAT": "xml"})

@@ -7,26 +7,15 @@ from typing import Any
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.envelope import NewEvent, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import NewEvent
+from tests.support.events import turns
+from tests.support.events.turns import recorded
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, 123456, tzinfo=UTC)
 
 
 def turn(user: str, text: str, **more: Any) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
-    )  # fmt: skip
-    fields: dict[str, Any] = {
-        "event_id": uuid7(),
-        "user_id": user,
-        "stream": "session/default/s",
-        "payload": payload,
-        "occurred_at": NOW,
-        "actor": "test",
-        "dedupe_key": f"turn/{text}",
-    }
-    return NewEvent(**(fields | more))
+    return turns.turn(user, recorded(text, said_at=NOW), **{"dedupe_key": f"turn/{text}"} | more)
 
 
 def fill(connection: Connection, begin: int, end: int, users: int = 20) -> None:

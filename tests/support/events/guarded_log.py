@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from events.platform.database import Connection
 from events.store import authentication, log
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
-
+from events.types.envelope import NewEvent, partition_of
+from tests.support.events import turns
 
 USER, EVENTS = "alex", 10
 
@@ -23,12 +19,7 @@ PARTITION = partition_of(USER)
 
 
 def turn(text: str, user: str = USER) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
-    )  # fmt: skip
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
+    return turns.turn(user, text)
 
 
 @dataclass

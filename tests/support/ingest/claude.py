@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from events.types.cards import EventNoted, StateAsserted
-from events.types.turns import Role, TurnRecorded
+from events.types.turns import Role
 from ingest.extraction.extractor_port import Extraction, RecordedTurn
+from tests.support.events.turns import recorded
 from tests.support.ingest.messages_api import MessagesApi, calls
 
 
@@ -20,10 +21,14 @@ def said(
     at: str = "2026-05-08T16:44:10+08:00",
     timezone: str = "Asia/Taipei",
 ) -> RecordedTurn:
-    turn = TurnRecorded(
-        turn_id=f"t{number}", text=text, role=role, said_at=datetime.fromisoformat(at), timezone=timezone,
-        session_id="s", project_id="default", speaker=speaker,
-    )  # fmt: skip
+    turn = recorded(
+        text,
+        turn_id=f"t{number}",
+        role=role,
+        said_at=datetime.fromisoformat(at),
+        timezone=timezone,
+        speaker=speaker,
+    )
     return RecordedTurn("ana", number, turn)
 
 

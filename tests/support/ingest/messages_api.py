@@ -24,9 +24,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from events.types.cards import EventNoted, StateAsserted
-from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
+from tests.support.events.turns import recorded
 
 _TURN = re.compile(r"<turn ([^<>]*)>([^<>]*)</turn>")
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
@@ -281,15 +281,17 @@ def understood(body: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     first = body["messages"][0]["content"]
     turns = tuple(
         RecordedTurn(
-            "u", number,
-            TurnRecorded(
-                turn_id=attributes["n"], text=words or " ", role=attributes["role"],  # type: ignore[arg-type]
-                said_at=datetime.fromisoformat(attributes["said_at"]), timezone="UTC", session_id="s",
-                project_id="default",
+            "u",
+            number,
+            recorded(
+                words or " ",
+                turn_id=attributes["n"],
+                role=attributes["role"],
+                said_at=datetime.fromisoformat(attributes["said_at"]),
             ),
         )
         for number, (attributes, words) in enumerate(turns_in(first), 1)
-    )  # fmt: skip
+    )
     found: dict[str, list[dict[str, Any]]] = {"states": [], "events": [], "knowledge": []}
     for card in RulesExtractor().extract(SessionBatch(turns)).cards:
         kind, item = _as_answer(card)

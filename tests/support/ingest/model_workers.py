@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from events.health.heartbeat import HeartbeatReport, reports
 from events.platform.database import Connection
@@ -13,14 +13,13 @@ from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Claim, read_claimed
 from events.types.cards import StateAsserted
-from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
-
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
-
+from tests.support.events import turns
+from tests.support.events.turns import NOW, recorded
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn", "Lyon", "Nice")
 
@@ -40,19 +39,9 @@ def reading(settings: Settings, name: str = "one") -> Iterator[threading.Event]:
 
 
 def turn(user: str, text: str, number: int, *, session: str = "s", gap_s: float = 1.0) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=f"{session}-{number}",
-        text=text,
-        role="user",
-        said_at=NOW + timedelta(seconds=gap_s * number),
-        timezone="UTC",
-        session_id=session,
-        project_id="default",
-    )
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream=f"session/default/{session}", payload=payload,
-        occurred_at=payload.said_at, actor="test", dedupe_key=f"turn/{payload.turn_id}",
-    )  # fmt: skip
+    said_at = NOW + timedelta(seconds=gap_s * number)
+    payload = recorded(text, turn_id=f"{session}-{number}", said_at=said_at, session_id=session)
+    return turns.turn(user, payload, dedupe_key=f"turn/{payload.turn_id}")
 
 
 def moves(user: str, count: int, *, session: str = "s", then: str = "") -> list[NewEvent]:

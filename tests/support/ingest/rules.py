@@ -6,9 +6,10 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.turns import Role, TurnRecorded
+from events.types.turns import Role
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
+from tests.support.events.turns import recorded
 
 # A Friday.
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ZoneInfo("Asia/Taipei"))
@@ -21,15 +22,8 @@ def turn(text: str, number: int = 0, *, role: Role = "user", speaker: str | None
     return RecordedTurn(
         "u1",
         number + 1,
-        TurnRecorded(
-            turn_id=f"t{number}",
-            text=text,
-            role=role,
-            said_at=SAID_AT,
-            timezone="Asia/Taipei",
-            session_id="s",
-            project_id="default",
-            speaker=speaker,
+        recorded(
+            text, turn_id=f"t{number}", role=role, said_at=SAID_AT, timezone="Asia/Taipei", speaker=speaker
         ),
     )
 

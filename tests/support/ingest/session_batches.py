@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from events.types.envelope import Event, uuid7
-from events.types.turns import TurnRecorded
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
 from ingest.extraction.workers.session_batcher import SessionBatchLimits
+from tests.support.events.turns import recorded
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -18,10 +18,7 @@ LIMITS = SessionBatchLimits(gap_s=60, turns=3, characters=100, wait_s=2)
 def turn(
     position: int, *, user: str = "ana", session: str = "s", at_s: float = 0, text: str = "hello"
 ) -> Event:
-    payload = TurnRecorded(
-        turn_id=str(position), text=text, role="user", said_at=NOW + timedelta(seconds=at_s), timezone="UTC",
-        session_id=session, project_id="default",
-    )  # fmt: skip
+    payload = recorded(text, turn_id=str(position), said_at=NOW + timedelta(seconds=at_s), session_id=session)
     return Event(
         partition=7, position=position, event_id=uuid7(), user_id=user, stream=f"session/default/{session}",
         version=position, type="TurnRecorded", schema_version=1, dedupe_key=None, occurred_at=payload.said_at,

@@ -11,43 +11,16 @@ from psycopg import sql
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
-from events.types.cards import CardOrigin, EventNoted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
 from projectors.generations.generations import Projector, StepKind
 from projectors.runner import Runner
+from tests.support.projectors import folding
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
 
 def noted(user: str, content: str) -> NewEvent:
-    origin = CardOrigin(
-        project_id="default",
-        session_id="s",
-        turn_ids=("t",),
-        said_at=NOW,
-        source_span=None,
-        provenance="user_stated",
-    )
-    payload = EventNoted(content=content, entity="user", tags=(), origin=origin, occurred_at=NOW)
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
-
-
-def turn(user: str, text: str) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text,
-        text=text,
-        role="user",
-        said_at=NOW,
-        timezone="UTC",
-        session_id="s",
-        project_id="default",
-    )
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="session/default/s", payload=payload, occurred_at=NOW, actor="test"
-    )  # fmt: skip
+    return folding.noted(content, user)
 
 
 def append_raw(

@@ -73,6 +73,11 @@ def checked(copy: Path) -> tuple[str, dict[str, str]]:
     return done.stdout, verdicts
 
 
+def test_one_import_breaks_its_own_contract_alone(copy: Path) -> None:
+    add(copy, "projectors/registry.py", "import retrieval")
+    assert [name for name, word in checked(copy)[1].items() if word == "BROKEN"] == [DOWN]
+
+
 def test_every_contract_can_be_broken(copy: Path) -> None:
     for _, module, line in BREAKING:
         add(copy, module, line)

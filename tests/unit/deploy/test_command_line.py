@@ -18,9 +18,8 @@ from deploy.instance import Instance, announce, withdraw
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from projectors.registry import projectors
-from tests.support.stack import clean_environment
+from tests.support.stack import COMMAND, clean_environment, typed
 
-COMMAND = [sys.executable, "-m", "deploy.command"]
 HEAVY = (
     "psycopg",
     "redis",
@@ -35,11 +34,6 @@ HEAVY = (
 )
 
 
-def typed(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
-    environment = clean_environment() | {"COLUMNS": "200"}
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=60, env=environment)
-
-
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Returns the one line that the command prints about words it cannot parse. The exit status is 2."""
     with pytest.raises(SystemExit) as ended:
@@ -52,7 +46,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_help_lists_every_verb_with_its_line() -> None:
-    done = typed("--help")
+    done = typed("--help", given={"COLUMNS": "200"})
     assert (done.returncode, done.stderr) == (0, "")
     for name, _, line in COMMANDS:
         assert name in done.stdout
@@ -73,63 +67,51 @@ def test_the_version_is_that_of_the_package() -> None:
     assert (done.returncode, done.stdout) == (0, f"cardlog {version('cardlog')}\n")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"]])
-def test_help_and_version_need_no_parser(words: list[str]) -> None:
+def loaded(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
+    """Runs the command. Returns the process, and every module that it imported."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:], *words],
         capture_output=True, text=True, timeout=60, env=clean_environment(),
     )  # fmt: skip
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
-    assert "deploy.commands.overview" in loaded
-    assert not loaded & {*HEAVY, "cyclopts", "rich", "attr"}
+    lines = [line for line in done.stderr.splitlines() if "import time:" in line]
+    return done, {line.rpartition("|")[2].strip() for line in lines}
 
 
-@pytest.mark.parametrize("columns", ["40", "80", "200"])
-def test_help_fits_the_terminal(columns: str) -> None:
-    done = subprocess.run(
-        [*COMMAND, "--help"], capture_output=True, text=True, timeout=60,
-        env=clean_environment() | {"COLUMNS": columns},
-    )  # fmt: skip
-    assert max(map(len, done.stdout.splitlines())) <= min(int(columns), 120)
-    for option in ("--data DIR", "--help", "--version"):
-        assert option in done.stdout
-
-
-@pytest.mark.parametrize("words", [["when", "yesterday"], ["recal"]])
-def test_what_needs_no_server_loads_no_driver(words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *COMMAND[1:], *words],
-        capture_output=True, text=True, timeout=60, env=clean_environment(),
-    )  # fmt: skip
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
-    assert "deploy.command_line" in loaded
-    assert not loaded & set(HEAVY)
+@pytest.mark.parametrize(
+    ("words", "module", "others"),
+    [
+        (["--help"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
+        (["-h"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
+        (["--version"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
+        (["when", "yesterday"], "deploy.command_line", set()),
+        (["recal"], "deploy.command_line", set()),
+    ],
+)
+def test_what_needs_no_server_loads_no_driver_and_help_no_parser(
+    words: list[str], module: str, others: set[str]
+) -> None:
+    _, modules = loaded(*words)
+    assert module in modules
+    assert not modules & {*HEAVY, *others}
 
 
 def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *COMMAND[1:], "status", "--data", str(tmp_path)],
-        capture_output=True, text=True, timeout=60, env=clean_environment(),
-    )  # fmt: skip
+    done, modules = loaded("status", "--data", str(tmp_path))
     assert done.returncode == 2
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
-    assert not loaded & (set(HEAVY) - {"psutil"})
+    assert not modules & (set(HEAVY) - {"psutil"})
 
 
 def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_path: Path) -> None:
     address, login = "redis://127.0.0.1:1/0", "postgresql://u@127.0.0.1:1/x"
     this = psutil.Process()
-    announce(Instance("", "", address, login, this.pid, this.create_time(), str(tmp_path)))
+    running = Instance("", "", address, login, this.pid, this.create_time(), str(tmp_path))
+    announce(running)
     try:
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", *COMMAND[1:], "env", "--data", str(tmp_path)],
-            capture_output=True, text=True, timeout=60, env=clean_environment(),
-        )  # fmt: skip
+        done, modules = loaded("env", "--data", str(tmp_path))
     finally:
-        withdraw(Instance("", "", address, login, this.pid, this.create_time(), str(tmp_path)))
+        withdraw(running)
     assert (done.returncode, address in done.stdout) == (0, True)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "import time:" in line}
-    assert not loaded & (set(HEAVY) - {"psutil"} | {"events.types.cards"})
+    assert not modules & (set(HEAVY) - {"psutil"} | {"events.types.cards"})
 
 
 def test_the_names_of_projections_are_those_of_the_projectors() -> None:

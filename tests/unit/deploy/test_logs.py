@@ -8,8 +8,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -88,8 +90,9 @@ def test_libraries_are_formatted_alike_and_only_known_fields_are_taken_from_them
     extra = {"words": "my diagnosis", "partition": 4}
     [line] = written("json", "library", lambda logger: logger.error("bad", extra=extra)).splitlines()
     document = json.loads(line)
-    assert document["partition"] == 4
-    assert document["logger"] == "library"
+    assert (document["partition"], document["logger"], document["level"]) == (4, "library", "error")
+    assert (document["process"], document["pid"]) == ("projector", os.getpid())
+    assert datetime.fromisoformat(document["time"]).tzinfo is not None
     assert "diagnosis" not in line
 
 
@@ -105,7 +108,7 @@ def test_warnings_of_python_are_lines_too(written: Any) -> None:
     assert json.loads(line)["logger"] == "py.warnings"
 
 
-@pytest.mark.parametrize("odd", ["\ud800", 2**70, object, b"\xff", {1: "a"}])
+@pytest.mark.parametrize("odd", ["\ud800", 2**70, object, b"\xff", {1: "a"}, UUID(int=1)])
 def test_every_field_becomes_one_line_of_json(written: Any, odd: object) -> None:
     [line] = written("json", "ingest", lambda logger: logger.info("%s", "x", extra={"odd": odd})).splitlines()
     assert json.loads(line)["message"] == "x"

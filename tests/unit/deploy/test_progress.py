@@ -32,14 +32,6 @@ def test_no_more_lines_than_wanted_and_one_for_each_part() -> None:
     assert all("0 events, 0/s" in line for line in lines)  # no rate before there is one
 
 
-def test_an_unknown_total_is_no_percentage() -> None:
-    told = StringIO()
-    with Progress("turns", console=Console(file=told), every_s=0.0) as progress:
-        progress(500)
-    assert "500 turns" in told.getvalue()
-    assert "%" not in told.getvalue()
-
-
 def test_a_bar_on_a_terminal_that_is_gone_afterwards_even_after_an_error() -> None:
     told = StringIO()
     terminal = Console(file=told, force_terminal=True, width=120)

@@ -14,7 +14,6 @@ def test_modes_are_declared_listed_renamed_and_deleted(
     database: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(variable_of("database_url"), database)
-    monkeypatch.setenv(variable_of("embed_model"), "hash")
 
     def run(*words: str) -> tuple[int, str, str]:
         status = main(["modes", *words, "--user", "ada"])

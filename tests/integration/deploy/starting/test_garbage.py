@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.support.stack import WITHOUT_MODEL
+
 PROGRAM = """
 import sys, weakref
 import uvicorn
@@ -33,7 +35,7 @@ sys.exit(run(sys.argv[1:]))
 def test_a_service_that_serves_collects_garbage(database: str, redis_url: str, service: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "serve", service, "--insecure-no-auth"],
-        env={**os.environ, "CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": redis_url},
+        env=os.environ | WITHOUT_MODEL | {"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": redis_url},
         capture_output=True,
         text=True,
         timeout=120,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
-from deploy.commands.operate.top import sparkline
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import (
     STUCK_S,
@@ -29,28 +27,18 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import Processor
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.envelope import partition_of, uuid7
 from events.types.extraction import ExtractionFailed
-from events.types.turns import TurnRecorded
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.recording.overviews import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
+from tests.support.events.turns import turn
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
 
-NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
-
-
-def turn(user: str, text: str) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="p"
-    )
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
 
 
 def said(
@@ -403,9 +391,3 @@ def test_absent_names_every_reader() -> None:
         "problems",
         "core",
     ]
-
-
-def test_a_sparkline_draws_the_highest_full_and_idleness_flat() -> None:
-    assert sparkline([0.0, 5.0, 10.0]) == "▁▅█"
-    assert sparkline([0.0, 0.0]) == "▁▁"
-    assert sparkline([]) == ""

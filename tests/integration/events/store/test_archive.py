@@ -12,14 +12,10 @@ from hashlib import sha256
 import pytest
 
 from events.platform.database import Connection, connect, migrate
-from events.platform.settings import Settings
 from events.store import log
 from events.store.archive import ArchiveError, ImportSummary, export_log, import_log
 from events.store.verification import verify
 from events.types.envelope import partition_of, uuid7
-from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import ensure_live
-from projectors.runner import Runner
 from tests.support.events.archives import NOW, fill, heads_of, rows_of, turn
 
 AWKWARD = 'tab\t newline\n return\r "quote" \\back\\ \\N \u2028 \u0001 \x7f ,"data":{} 控制 👩‍👩‍👧'
@@ -129,34 +125,6 @@ def test_a_file_cut_off_is_imported_as_far_as_it_is_whole_and_the_rest_later(
     assert import_log(other, opened(whole)) == ImportSummary(80, 120)
     assert rows_of(other) == rows_of(connection)
     assert heads_of(other) == heads_of(connection)
-
-
-def test_an_import_killed_anywhere_leaves_a_sound_log_that_the_next_one_completes(
-    connection: Connection, other: Connection
-) -> None:
-    fill(connection, 0, 200)
-
-    class Killed(Exception):
-        pass
-
-    class Dying(Pipe):
-        """A file whose reader dies after a given number of lines."""
-
-        left = 90
-
-        def __next__(self) -> bytes:
-            self.left -= 1
-            if not self.left:
-                raise Killed
-            return super().__next__()
-
-    whole = exported(connection)
-    with pytest.raises(Killed):
-        import_log(other, Dying(whole))
-    found = rows_of(other)
-    assert found == rows_of(connection)[: len(found)]
-    assert verify(other).faults == ()
-    assert import_log(other, io.BytesIO(whole)) == ImportSummary(200 - len(found), len(found))
 
 
 def changed(lines: list[bytes], number: int, old: bytes, new: bytes) -> bytes:
@@ -289,22 +257,3 @@ def test_an_export_is_one_moment_of_a_log_that_is_being_written(
     assert sum(position for _, position, _ in heads) == done.events
     assert import_log(other, io.BytesIO(file.getvalue())) == ImportSummary(done.events, 0)
     assert verify(other).faults == ()
-
-
-def test_live_projections_continue_with_imported_events(
-    connection: Connection, other: Connection, empty_database: str
-) -> None:
-    fill(connection, 0, 40)
-    import_log(other, io.BytesIO(exported(connection)))
-    projector = CardsProjector()
-    generation = ensure_live(other, projector)
-    runner = Runner(Settings(database_url=empty_database), projector, lambda: False)
-    while runner.step(other):
-        pass
-    fill(connection, 40, 90)
-    import_log(other, io.BytesIO(exported(connection)))
-    passed = 0
-    while more := runner.step(other):
-        passed += more
-    assert passed == 50
-    assert generation.processor.positions(other) == log.heads(connection)

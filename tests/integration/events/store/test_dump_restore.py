@@ -19,8 +19,6 @@ from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
 from events.store.verification import verify
-from events.types.envelope import NewEvent, uuid7
-from events.types.turns import TurnRecorded
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
@@ -28,6 +26,7 @@ from projectors.generations.generations import ensure_live
 from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
+from tests.support.events.turns import recorded, turn
 from tests.support.waiting import PATIENT
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -56,21 +55,10 @@ def say(connection: Connection, user: str, *texts: str) -> None:
     log.append(
         connection,
         [
-            NewEvent(
-                event_id=uuid7(),
-                user_id=user,
-                stream="session/default/s",
-                payload=TurnRecorded(
-                    turn_id=text, text=text, role="user", said_at=said_at, timezone="UTC", session_id="s",
-                    project_id="default",
-                ),
-                occurred_at=said_at,
-                actor="test",
-                dedupe_key=f"turn/{text}",
-            )
+            turn(user, recorded(text, said_at=said_at), dedupe_key=f"turn/{text}")
             for text, said_at in zip(texts, said, strict=True)
         ],
-    )  # fmt: skip
+    )
 
 
 def work(connection: Connection, database: str) -> int:
@@ -137,7 +125,7 @@ def filled(database: str, connection: Connection) -> Connection:
     return connection
 
 
-@pytest.fixture(params=["plain", "custom", "directory"])
+@pytest.fixture(params=["plain", "directory"])
 def restored(
     request: pytest.FixtureRequest, filled: Connection, database: str, tmp_path: Path
 ) -> Iterator[str]:

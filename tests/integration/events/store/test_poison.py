@@ -36,8 +36,9 @@ from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from tests.support import poison
 from tests.support.events.poisoned_log import GOOD, POISON, good_users, stored
+from tests.support.events.turns import turn
 from tests.support.ingest.recorder import queue_of, recording, settled
-from tests.support.projectors.parking import noted, turn
+from tests.support.projectors.parking import noted
 from tests.support.streams import entries, raw_entries
 from tests.support.waiting import eventually
 
@@ -227,7 +228,7 @@ def test_a_projector_parks_poison_with_its_user_and_folds_every_good_card(
 
 def test_a_queue_entry_is_read_without_any_error_but_the_contracts() -> None:
     refused = []
-    for number, fields in enumerate(poison.collected(poison.ENTRIES, 1000)):
+    for number, fields in enumerate(poison.collected(poison.ENTRIES, POISON)):
         entry = Entry(f"{1778229850000 + number}-0", fields)
         try:
             event = event_of(entry, datetime(2026, 11, 1, tzinfo=UTC))

@@ -9,20 +9,11 @@ import pytest
 from events.platform.database import Connection
 from events.store import log
 from events.store.verification import verify
-from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.turns import TurnRecorded
+from events.types.envelope import partition_of
+from tests.support.events.turns import turn
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 USER, PARTITION, EVENTS = "alex", partition_of("alex"), 10
-
-
-def turn(user: str, text: str) -> NewEvent:
-    payload = TurnRecorded(
-        turn_id=text, text=text, role="user", said_at=NOW, timezone="UTC", session_id="s", project_id="default"
-    )  # fmt: skip
-    return NewEvent(
-        event_id=uuid7(), user_id=user, stream="s", payload=payload, occurred_at=NOW, actor="test"
-    )
 
 
 @pytest.fixture
@@ -48,6 +39,9 @@ BYTES = (
     "UPDATE log.events SET data = overlay(data::text PLACING 'T' FROM position('turn' IN data::text))::json"
 )
 HOW = {
+    "a changed user": f"UPDATE log.events SET user_id = user_id || 'x' WHERE partition = {PARTITION} AND position = %s",
+    "a changed time": "UPDATE log.events SET recorded_at = recorded_at + interval '1 us' "
+    f"WHERE partition = {PARTITION} AND position = %s",
     "one flipped byte": f"{BYTES} WHERE partition = {PARTITION} AND position = %s",
     "one deleted event": f"DELETE FROM log.events WHERE partition = {PARTITION} AND position = %s",
     "a flipped digest": "UPDATE log.events SET digest = set_bit(digest, 7, 1 - get_bit(digest, 7)) "

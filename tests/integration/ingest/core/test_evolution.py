@@ -16,8 +16,8 @@ from events.types.tenancy import storage_id
 from ingest.core.evolution import Mode, evolve_changed
 from ingest.erasure import selection
 from projectors.core.documents import documents_of
+from tests.support.events.turns import turn
 from tests.support.projectors.folding import event, settings_of
-from tests.support.projectors.parking import turn
 from tests.support.retrieval.core_documents import Documents, add, replaced
 
 NOTES = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import threading
 from datetime import UTC, datetime
 from typing import Any
@@ -22,6 +20,7 @@ from events.types.turns import TurnRecorded
 from ingest.recording.dead_letters import DeadLetter, DeadLetters
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.recorder import queue_of, recording, settled
+from tests.support.stack import typed
 from tests.support.waiting import eventually
 
 # The entry's time differs from the time of the test.
@@ -158,13 +157,9 @@ def test_an_entry_of_very_many_fields_can_be_dropped(settings: Settings, redis: 
     assert list(letters) == []
 
 
-def command(settings: Settings, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", "dead", *arguments], capture_output=True, text=True, timeout=60,
-        check=False,
-        env={**kept, "CARDLOG_DATABASE_URL": settings.database_url, "CARDLOG_REDIS_URL": settings.redis_url},
-    )  # fmt: skip
+def command(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
+    urls = {"CARDLOG_DATABASE_URL": settings.database_url, "CARDLOG_REDIS_URL": settings.redis_url}
+    return typed("dead", *words, given=urls)
 
 
 def test_the_command_lists_shows_corrects_and_drops(

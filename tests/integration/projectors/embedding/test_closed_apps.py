@@ -31,7 +31,7 @@ _ROWS = 25_000  # 38 MB
         (embed_app, "/v1/embeddings", {"model": SMALL_MODEL, "input": "hello"}),
     ],
 )
-def test_twenty_apps_one_after_the_other_need_the_memory_of_one(
+def test_eight_apps_one_after_the_other_need_the_memory_of_one(
     create_app: Callable[[Settings], FastAPI], path: str, body: dict[str, str], database: str, tmp_path: Path
 ) -> None:
     fold_live(database)
@@ -40,7 +40,7 @@ def test_twenty_apps_one_after_the_other_need_the_memory_of_one(
     model = {"embed_model": SMALL_MODEL, "embed_model_path": str(folder)}
     settings = replace(Settings(), database_url=database, **PATIENT | model)
     held = []
-    for _ in range(20):
+    for _ in range(8):
         with TestClient(create_app(settings)) as client:
             answer = client.post(path, json=body)
             assert answer.status_code == 200, answer.text

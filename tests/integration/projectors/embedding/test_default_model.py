@@ -42,9 +42,6 @@ def settings_at(folder: Path, **more: object) -> Settings:
 
 
 class TestSubstitute:
-    def test_the_default_reads_many_languages(self) -> None:
-        assert Settings().embed_model == DEFAULT_MODEL == MULTILINGUAL_MODEL
-
     def test_the_small_model_takes_the_place_of_a_default_that_is_not_here(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:

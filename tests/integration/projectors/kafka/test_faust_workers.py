@@ -17,10 +17,9 @@ from events.health.heartbeat import reports
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.envelope import NewEvent, uuid7
-from events.types.turns import TurnRecorded
 from projectors.generations.generations import list_generations
 from retrieval.http.read_api import create_app
+from tests.support.events.turns import recorded, turn
 from tests.support.ingest.messages_api import MessagesApi
 from tests.support.kafka.broker import MockBroker, stalled
 from tests.support.kafka.workers import Workers
@@ -63,16 +62,8 @@ class Cardlog:
             text = f"I bought item number {number} yesterday."
             if number % 5 == 0:
                 text = f"I moved to {CITIES[number // 5 % 4]} today."
-            turn = TurnRecorded(
-                turn_id=str(number), text=text, role="user", said_at=said_at, timezone="UTC",
-                session_id="s", project_id="p",
-            )  # fmt: skip
-            batch.append(
-                NewEvent(
-                    event_id=uuid7(), user_id=f"user {number % users}", stream="s", payload=turn,
-                    occurred_at=said_at, actor="test", dedupe_key=f"turn/{number}",
-                )
-            )  # fmt: skip
+            said = recorded(text, turn_id=str(number), said_at=said_at)
+            batch.append(turn(f"user {number % users}", said, dedupe_key=f"turn/{number}"))
         log.append(self.connection, batch)
         log.announce(self.connection)
         self.turns += count
@@ -149,20 +140,6 @@ def test_two_workers_of_a_kind_share_the_partitions_and_make_every_card_once(
     cardlog.check(database)
 
 
-def test_what_a_killed_worker_had_is_done_by_another(cardlog: Cardlog, database: str) -> None:
-    cardlog.start(each=2)
-    for kind in KINDS:
-        name = f"faust-{kind}-0"
-        cardlog.tell(200)
-        cardlog.workers.kill(name)
-        cardlog.tell(100)
-        cardlog.settle()
-        cardlog.workers.start(name, kind, CARDLOG_KAFKA_BROKERS=cardlog.broker.address)
-    cardlog.tell(100)
-    cardlog.settle()
-    cardlog.check(database)
-
-
 def test_a_broker_that_stalls_or_loses_everything_stops_nobody(cardlog: Cardlog, database: str) -> None:
     cardlog.start()
     cardlog.tell(100)
@@ -191,20 +168,6 @@ def test_tables_are_swapped_under_workers_that_kafka_feeds(cardlog: Cardlog, dat
     cardlog.settle()
     assert len(list_generations(cardlog.connection, "cards")) == 3
     cardlog.check(database)
-
-
-def test_an_event_that_cannot_be_folded_parks_its_user_as_anywhere(cardlog: Cardlog) -> None:
-    cardlog.tell(40, users=4)
-    cardlog.start()
-    cardlog.settle()
-    cardlog.connection.execute(
-        "ALTER TABLE cards.cards ADD CHECK (user_id <> 'user 1' OR content NOT LIKE '%number 41 %')"
-    )
-    cardlog.tell(20, users=4)
-    cardlog.settle()
-    rows = cardlog.connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall()
-    assert rows == [("user 1",)]
-    assert str(42) in cardlog.episodes()
 
 
 @contextmanager

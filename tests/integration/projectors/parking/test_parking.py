@@ -17,6 +17,7 @@ from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import Generation, ProjectorBlockedError, ensure_live
+from tests.support.events.turns import turn
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,
@@ -26,7 +27,6 @@ from tests.support.projectors.parking import (
     noted,
     parked,
     runner_of,
-    turn,
 )
 
 UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {

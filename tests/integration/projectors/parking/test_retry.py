@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +27,7 @@ from tests.support.projectors.parking import (
     parked,
     runner_of,
 )
+from tests.support.stack import typed
 from tests.support.waiting import eventually
 
 
@@ -181,12 +180,8 @@ def test_retrying_while_the_runner_runs_keeps_the_order_and_loses_nothing(
     assert entries(connection, "alex") == words
 
 
-def command(database: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env={**kept, "CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"},
-    )  # fmt: skip
+def command(database: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return typed(*words, given={"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"})
 
 
 def test_the_command_lists_retries_and_drops(database: str, connection: Connection) -> None:

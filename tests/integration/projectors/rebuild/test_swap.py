@@ -41,41 +41,6 @@ from tests.support.projectors.folding import (
 from tests.support.waiting import PATIENT, eventually
 
 
-def test_readers_see_no_error_and_no_gap_while_generations_are_swapped(
-    database: str, connection: Connection
-) -> None:
-    fill(connection, 800, users=5, texts=100)
-    fold_live(database)
-    wanted = count(connection)
-    answers: set[int] = set()
-    errors: list[Exception] = []
-    stop = threading.Event()
-
-    def read() -> None:
-        try:
-            with connect(database, application="reader") as own:
-                own.prepare_threshold = 0
-                while not stop.is_set():
-                    row = own.execute(
-                        "SELECT count(*), count(w.word) FROM cards.cards c LEFT JOIN cards.words w ON false"
-                    ).fetchone()
-                    assert row is not None
-                    answers.add(row[0])
-        except Exception as error:
-            errors.append(error)
-
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for reader in readers:
-        reader.start()
-    for _ in range(3):
-        rebuild(database)
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert errors == []
-    assert answers == {wanted}
-
-
 def test_the_read_service_answers_from_every_channel_while_generations_are_swapped(
     database: str, connection: Connection
 ) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
 from projectors.embedding.checked import checked
-from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -105,43 +103,6 @@ def test_vectors_whose_embedder_is_gone_wait_and_name_the_remedy(
     fold_live(database, gone)
     assert gone.hindrance is not None
     assert re.search(r"the vectors are of hash, .* cardlog reembed", gone.hindrance.reason)
-    assert held(connection) == (1, 0)
-
-
-class Ill(HashEmbedder):
-    """An embedder that answers something else than it should."""
-
-    answer: Any = None
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        return Ill.answer if Ill.answer is not None else super().embed(texts)
-
-
-@pytest.mark.parametrize(
-    "answer", [np.full((1, 384), np.nan), np.zeros((1, 768)), np.zeros((2, 384)), np.zeros(384)]
-)
-def test_a_wrong_answer_of_the_embedder_costs_no_card(
-    database: str, connection: Connection, answer: Any
-) -> None:
-    log.append(
-        connection,
-        [
-            apart(
-                EventNoted(
-                    content="Here", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True
-                )
-            )
-        ],
-    )
-    fold_live(database)
-    Ill.answer = answer
-    ill = VectorsProjector(Embedders(Ill))
-    fold_live(database, ill)
-    assert ill.hindrance is not None
-    assert "the embedder hash answered" in ill.hindrance.reason
-    assert held(connection) == (0, 0)
-    Ill.answer = None
-    fold_live(database, VectorsProjector(Embedders(Ill)))
     assert held(connection) == (1, 0)
 
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.command import main
-from deploy.commands.capacity.command import count, size
-from deploy.commands.capacity.measures import BYTES, COSTS, LARGEST, MODEL, PARTITIONS, Measure
+from deploy.commands.capacity.measures import BYTES, COSTS, MODEL, PARTITIONS
 from deploy.commands.capacity.plan import BUSY, DAY_S, Demand, plan
 from deploy.commands.capacity.scaling_steps import scaling_steps
 from tests.support.deployed import ROOT
@@ -121,12 +120,6 @@ def test_a_turn_a_second_by_hand() -> None:
     assert read.input_tokens_per_day == pytest.approx(86_400 * MODEL["input"].value)
 
 
-def test_without_vectors_there_are_none() -> None:
-    found = plan(Demand(users=1000, turns_per_day=10, vectors=False))
-    assert "vectors" not in {stage.name for stage in found.stages}
-    assert found.disk.vectors == found.vector_index_bytes == 0
-
-
 def test_more_answers_at_once_want_more_processes_and_a_higher_setting_fewer() -> None:
     slow = Demand(users=1_000_000, turns_per_day=50, model=True, seconds_per_call=20)
     few = next(stage for stage in plan(replace(slow, concurrency=512)).stages if stage.name == "extractor")
@@ -223,31 +216,6 @@ def test_what_is_no_number_or_contradicts_itself_is_usage(
         main(["capacity", *arguments])
     assert ended.value.code == 2
     assert arguments[0 if len(arguments) == 2 else -1] in capsys.readouterr().err
-
-
-def test_every_number_has_a_unit_and_a_source(capsys: pytest.CaptureFixture[str]) -> None:
-    measures: list[Measure] = [*BYTES.values(), *MODEL.values(), *LARGEST.values()]
-    assert all(measure.unit and measure.source and measure.value > 0 for measure in measures)
-    status, out, _ = run(capsys, "--measures")
-    assert status == 0
-    assert len(out.splitlines()) >= len(measures) + len(COSTS)
-    assert all(line.endswith("]") for line in out.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [(0, "0"), (0.004, "<0.01"), (0.5, "0.5"), (12.34, "12.3"), (99.99, "100"), (1234.5, "1,234"),
-     (999_999, "1 million"), (1_500_000, "1.5 million"), (7.3e9, "7.3 billion"), (7.3e12, "7.3 trillion"),
-     (7.3e15, "7,300 trillion")],
-)  # fmt: skip
-def test_numbers_are_shown_in_a_few_digits(number: float, shown: str) -> None:
-    assert count(number) == shown
-
-
-def test_sizes_are_shown_in_a_few_digits() -> None:
-    assert [size(each) for each in (0, 1500, 37.8e9, 999.9e9, 2.19e12, 4e18)] == [
-        "0 kB", "1.5 kB", "37.8 GB", "1 TB", "2.19 TB", "4,000 PB",
-    ]  # fmt: skip
 
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:

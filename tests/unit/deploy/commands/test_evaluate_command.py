@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.support.deployed import ROOT
-from tests.support.stack import clean_environment
+from tests.support.stack import typed
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +24,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def typed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", *words],
-        cwd=folder, capture_output=True, text=True, timeout=60, env=clean_environment(),
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "words", [[], ["answers"], ["answers", "--only", "tw-friends"], ["record", "--to", "here"]]
 )
 def test_it_says_in_one_sentence_what_is_missing_and_where_it_is(installed: Path, words: list[str]) -> None:
-    done = typed(installed, "eval", *words)
+    done = typed("eval", *words, cwd=installed)
     assert (done.returncode, done.stdout) == (1, "")
     [line] = done.stderr.splitlines()
     assert line.startswith("cardlog eval: ")
@@ -50,6 +41,6 @@ def test_other_verbs_need_no_evaluation(installed: Path) -> None:
         ["completion", "bash"],
         ["capacity", "--users", "9", "--turns-per-day", "1"],
     ):
-        done = typed(installed, *words)
+        done = typed(*words, cwd=installed)
         assert (done.returncode, done.stderr) == (0, ""), words
         assert done.stdout

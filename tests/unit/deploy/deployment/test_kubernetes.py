@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import Any
 
 import pytest
-import yaml
 from fastapi import FastAPI
 
-from deploy.commands.capacity.measures import COSTS, EVENTS_PER_TURN, TEXT_BYTES
 from deploy.monitoring.check_liveness import PORTS
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app
 from tests.support import deployed
-from tests.support.deployed import KUBERNETES
 
 OBJECTS = [document for _, document in deployed.manifests()]
 DEPLOYMENTS = {each["metadata"]["name"]: each for each in OBJECTS if each["kind"] == "Deployment"}
@@ -94,21 +89,6 @@ def test_settings_of_a_pod_exist_and_its_secrets_are_referred_to(name: str) -> N
     assert ("ANTHROPIC_API_KEY" in given) is (name == "cardlog-extractor")
 
 
-@pytest.mark.parametrize("name", WORKERS)
-def test_a_worker_is_asked_whether_it_lives(name: str) -> None:
-    for probe in ("startupProbe", "livenessProbe"):
-        assert container(name)[probe]["exec"]["command"] == [
-            "python",
-            "-m",
-            "deploy.monitoring.check_liveness",
-        ]
-    # Another process may be migrating the database. A kill would only make the migration start again.
-    start = container(name)["startupProbe"]
-    assert start["periodSeconds"] * start["failureThreshold"] >= 600
-    # The first answer counts as silence only after this; see UNSEEN_S.
-    assert container(name)["livenessProbe"]["failureThreshold"] >= 2
-
-
 @pytest.mark.parametrize("name", SERVING)
 def test_a_service_is_asked_at_paths_it_has_on_the_port_it_listens_on(name: str) -> None:
     nowhere = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1")
@@ -132,58 +112,6 @@ def test_a_service_is_asked_at_paths_it_has_on_the_port_it_listens_on(name: str)
     assert service["spec"]["ports"] == [{"name": "http", "port": PORTS[role], "targetPort": "http"}]
 
 
-@pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_a_pod_has_the_time_to_stop_that_its_process_takes(name: str) -> None:
-    grace = pod(name)["terminationGracePeriodSeconds"]
-    if name == "cardlog-extractor":
-        assert grace >= Settings().extract_grace_s + 30
-    if name in SERVING:
-        (_, pause) = container(name)["lifecycle"]["preStop"]["exec"]["command"]
-        assert grace >= int(pause) + 5 + 10
-    assert grace >= 30
-
-
-@pytest.mark.parametrize("name", DEPLOYMENTS)
-def test_pods_of_a_kind_are_spread_and_drained_one_by_one(name: str) -> None:
-    for constraint in pod(name)["topologySpreadConstraints"]:
-        assert constraint["labelSelector"]["matchLabels"].items() <= labels(name).items()
-        assert "app.kubernetes.io/component" in constraint["labelSelector"]["matchLabels"]
-    budgets = [
-        each
-        for each in kind("PodDisruptionBudget")
-        if each["spec"]["selector"]["matchLabels"].items() <= labels(name).items()
-    ]
-    assert [each["spec"]["maxUnavailable"] for each in budgets] == [1]
-
-
-def test_pods_of_one_group_differ_only_in_name_arguments_and_resources() -> None:
-    def common(name: str) -> dict[str, Any]:
-        kept = dict(pod(name))
-        for its_own in ("containers", "topologySpreadConstraints", "terminationGracePeriodSeconds"):
-            del kept[its_own]
-        shared = dict(container(name))
-        for its_own in ("name", "args", "env", "resources"):
-            del shared[its_own]
-        return kept | shared
-
-    for names in (WORKERS, SERVING):
-        first = {key: value for key, value in common(names[0]).items() if key != "ports"}
-        for name in names[1:]:
-            assert {key: value for key, value in common(name).items() if key != "ports"} == first, name
-
-
-def test_only_declared_connections_are_allowed() -> None:
-    policies = {each["metadata"]["name"]: each["spec"] for each in kind("NetworkPolicy")}
-    everybody = policies["cardlog"]
-    for name in DEPLOYMENTS:
-        assert everybody["podSelector"]["matchLabels"].items() <= labels(name).items()
-    assert everybody["policyTypes"] == ["Ingress", "Egress"]
-    assert everybody["ingress"] == []
-    assert all("from" in rule for spec in policies.values() for rule in spec.get("ingress", []))
-    outward = {port["port"] for rule in everybody["egress"] for port in rule["ports"]}
-    assert outward == {53, 5432, 6379}
-
-
 def test_workers_are_scaled_by_metrics_that_exist_of_the_stage_they_work_on() -> None:
     scaled = {each["spec"]["scaleTargetRef"]["name"]: each["spec"] for each in kind("ScaledObject")}
     assert set(scaled) == {f"cardlog-{name}" for name in STAGE_OF}
@@ -198,24 +126,6 @@ def test_workers_are_scaled_by_metrics_that_exist_of_the_stage_they_work_on() ->
             assert float(trigger["metadata"]["threshold"]) > 0
             # An unknown number must not look like an empty queue.
             assert trigger["metadata"]["ignoreNullValues"] == "false"
-
-
-def test_more_workers_are_called_before_those_there_are_can_do_no_more() -> None:
-    for each in kind("ScaledObject"):
-        stage = STAGE_OF[each["spec"]["scaleTargetRef"]["name"].removeprefix("cardlog-")]
-        behind, rate = (float(trigger["metadata"]["threshold"]) for trigger in each["spec"]["triggers"])
-        one_does = 1e6 / COSTS[stage].ours(TEXT_BYTES.value)
-        if stage != "recorder":  # the others count events
-            one_does *= EVENTS_PER_TURN.value
-        assert rate <= one_does * 2 / 3
-        assert 10 * rate <= behind <= 20 * rate
-
-
-def test_services_are_scaled_by_what_they_ask_for() -> None:
-    for each in kind("HorizontalPodAutoscaler"):
-        name = each["spec"]["scaleTargetRef"]["name"]
-        assert name in SERVING
-        assert each["spec"]["metrics"][0]["resource"]["name"] in container(name)["resources"]["requests"]
 
 
 def test_nothing_that_is_written_down_is_left_out_and_nothing_is_missing() -> None:
@@ -233,32 +143,24 @@ def test_nothing_that_is_written_down_is_left_out_and_nothing_is_missing() -> No
     assert {path.resolve() for path, _ in deployed.manifests()} <= mentioned
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl, which can render, is not here")
-@pytest.mark.parametrize("with_kafka", [False, True])
-def test_the_example_renders(with_kafka: bool, tmp_path: Any) -> None:
-    shutil.copytree(KUBERNETES, tmp_path / "kubernetes")
-    overlay = tmp_path / "kubernetes" / "overlays" / "example" / "kustomization.yaml"
-    if with_kafka:
-        overlay.write_text(
-            overlay.read_text().replace("# - ../../components/kafka", "- ../../components/kafka")
-        )
-    done = subprocess.run(
-        ["kubectl", "kustomize", str(overlay.parent)], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    rendered = [each for each in yaml.safe_load_all(done.stdout) if each is not None]
-    settings = next(each for each in rendered if each["kind"] == "ConfigMap")
-    assert settings["data"]["CARDLOG_LOG_FORMAT"] == "json"
-    assert ("CARDLOG_KAFKA_BROKERS" in settings["data"]) is with_kafka
-    deployments = {each["metadata"]["name"]: each for each in rendered if each["kind"] == "Deployment"}
-    assert ("cardlog-relay" in deployments) is with_kafka
-    for name, each in deployments.items():
-        assert ("replicas" in each["spec"]) is (name == "cardlog-relay")  # the others' are the autoscaler's
-        spec = each["spec"]["template"]["spec"]["containers"][0]
-        assert spec["image"] == "registry.example.com/cardlog:0.1.0"
-        assert spec["envFrom"][0]["configMapRef"]["name"] == settings["metadata"]["name"]
-    policy = next(
-        each for each in rendered if each["kind"] == "NetworkPolicy" and each["metadata"]["name"] == "cardlog"
-    )
-    outward = {port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]}
-    assert (9092 in outward) is with_kafka
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_a_pod_has_the_time_to_stop_that_its_process_takes(name: str) -> None:
+    grace = pod(name)["terminationGracePeriodSeconds"]
+    if name == "cardlog-extractor":
+        assert grace >= Settings().extract_grace_s + 30
+    if name in SERVING:
+        (_, pause) = container(name)["lifecycle"]["preStop"]["exec"]["command"]
+        assert grace >= int(pause) + 5 + 10
+    assert grace >= 30
+
+
+def test_only_declared_connections_are_allowed() -> None:
+    policies = {each["metadata"]["name"]: each["spec"] for each in kind("NetworkPolicy")}
+    everybody = policies["cardlog"]
+    for name in DEPLOYMENTS:
+        assert everybody["podSelector"]["matchLabels"].items() <= labels(name).items()
+    assert everybody["policyTypes"] == ["Ingress", "Egress"]
+    assert everybody["ingress"] == []
+    assert all("from" in rule for spec in policies.values() for rule in spec.get("ingress", []))
+    outward = {port["port"] for rule in everybody["egress"] for port in rule["ports"]}
+    assert outward == {53, 5432, 6379}

@@ -67,13 +67,6 @@ def test_a_unit_is_confined_started_again_and_given_time_to_stop(path: Path) -> 
     assert {name for name in given if name.startswith("CARDLOG_")} <= deployed.settings()
 
 
-def test_the_account_the_units_run_as_is_made() -> None:
-    users = [
-        line.split()[1] for line in (SYSTEMD / "cardlog.sysusers").read_text().splitlines() if line[:1] == "u"
-    ]
-    assert users == ["cardlog"]
-
-
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
     units = ["cardlog.target", *" ".join(directives(SYSTEMD / "cardlog.target")["Wants"]).split()]

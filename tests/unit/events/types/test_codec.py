@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
 from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode, known_types
 from events.types.turns import TurnRecorded
+from tests.support.events.turns import recorded
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 INSTANT = st.datetimes(
@@ -72,17 +73,7 @@ def test_an_unknown_type_or_version_is_refused() -> None:
 def test_a_misfitting_payload_names_the_field() -> None:
     with pytest.raises(PayloadError, match=r"TurnRecorded\.turn_id is missing"):
         decode("TurnRecorded", 1, b"{}")
-    good = encode(
-        TurnRecorded(
-            turn_id="t",
-            text="x",
-            role="user",
-            said_at=datetime(2026, 1, 1, tzinfo=UTC),
-            timezone="UTC",
-            session_id="s",
-            project_id="p",
-        )
-    )
+    good = encode(recorded("x", turn_id="t", said_at=datetime(2026, 1, 1, tzinfo=UTC), project_id="p"))
     with pytest.raises(PayloadError, match="does not know: extra"):
         decode("TurnRecorded", 1, good[:-1] + b',"extra":1}')
     with pytest.raises(PayloadError, match=r"TurnRecorded\.said_at"):

@@ -11,12 +11,12 @@ from uuid import UUID
 import pytest
 
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.turns import TurnRecorded
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import CardLink, RecordedTurn, SessionBatch
 from ingest.extraction.token_budget import about_tokens
+from tests.support.events.turns import recorded
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import known_of, planned, stated
 from tests.support.ingest.messages_api import turns_in
@@ -311,14 +311,11 @@ def test_every_example_of_the_prompt_passes_the_check_that_answers_have_to_pass(
         RecordedTurn(
             "ana",
             number,
-            TurnRecorded(
+            recorded(
+                words,
                 turn_id=f"t{number}",
-                text=words,
                 role="assistant" if attributes["role"] == "assistant" else "user",
                 said_at=datetime.fromisoformat(attributes["said_at"]),
-                timezone="UTC",
-                session_id="s",
-                project_id="default",
                 speaker=attributes.get("speaker"),
             ),
         )

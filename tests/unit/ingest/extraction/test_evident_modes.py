@@ -6,20 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from events.types.turns import TurnRecorded
 from ingest.extraction.evident_modes import code_mode, evident_modes, holds_code
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext
+from tests.support.events.turns import recorded
 from tests.support.ingest.modes import MODES, labelled_turns
 
 CHOICES = tuple(ModeChoice(name, description) for name, description in MODES.items())
 
 
 def batch(text: str, context: ModeContext) -> SessionBatch:
-    turn = TurnRecorded(
-        turn_id="t", text=text, role="user", said_at=datetime(2026, 5, 8, tzinfo=UTC), timezone="UTC", session_id="s",
-        project_id="default",
-    )  # fmt: skip
+    turn = recorded(text, turn_id="t", said_at=datetime(2026, 5, 8, tzinfo=UTC))
     return SessionBatch((RecordedTurn("ann", 1, turn),), modes=context)
 
 

@@ -12,21 +12,14 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.claude.moments import moment
 from ingest.extraction.rules.moments import moments
 from ingest.extraction.rules.sentences import sentences
+from tests.support.events.turns import recorded
 
 ROME = ZoneInfo("Europe/Rome")
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ROME)
 
 
 def _turn(text: str) -> TurnRecorded:
-    return TurnRecorded(
-        turn_id="t",
-        text=text,
-        role="user",
-        said_at=SAID_AT,
-        timezone="Europe/Rome",
-        session_id="s",
-        project_id="p",
-    )
+    return recorded(text, turn_id="t", said_at=SAID_AT, timezone="Europe/Rome", project_id="p")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from ingest.extraction.prompt_injection import trusted, untrusted_spans
 from ingest.extraction.rules import RulesExtractor
 from tests.support import hostile
 from tests.support.ingest.claude import said, state
-from tests.support.ingest.orders import ATTACKS, HARMLESS
+from tests.support.tables import rows
+
+ATTACKS, HARMLESS = rows(__file__, "orders.txt"), rows(__file__, "no_orders.txt")
 
 
 def believed(text: str) -> list[CardEvent]:
@@ -34,9 +36,7 @@ def test_there_are_enough_of_both() -> None:
 
 
 @pytest.mark.parametrize(("text", "dictated", "plain"), ATTACKS)
-def test_nothing_dictated_is_believed_and_plain_statements_are(
-    text: str, dictated: str, plain: str | None
-) -> None:
+def test_nothing_dictated_is_believed_and_plain_statements_are(text: str, dictated: str, plain: str) -> None:
     assert dictated not in trusted(text)
     cards = believed(text)
     for card in cards:
@@ -44,7 +44,7 @@ def test_nothing_dictated_is_believed_and_plain_statements_are(
         assert span is not None
         assert dictated not in span.text
         assert dictated not in card.content
-    if plain is not None:
+    if plain:
         assert plain in trusted(text)
         assert any(card.origin.source_span and plain in card.origin.source_span.text for card in cards)
 

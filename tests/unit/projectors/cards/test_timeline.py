@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.envelope import Event
-from projectors.cards.fold import fold
-from tests.support.projectors.statements import day, held, learned, said, timeline
+from tests.support.projectors.statements import day, held, said, timeline
 
 
 def test_a_new_value_supersedes_the_old_one_from_when_it_became_true() -> None:
@@ -90,42 +89,9 @@ def history_of(plan: list[tuple[str, int, int | None, str, str]]) -> list[Event]
     ]
 
 
-@given(HISTORY, st.randoms(use_true_random=False))
-def test_a_timeline_does_not_depend_on_the_order_of_arrival(plan, random) -> None:  # type: ignore[no-untyped-def]
-    events = history_of(plan)
-    shuffled = list(events)
-    random.shuffle(shuffled)
-    assert held(timeline(*events)) == held(timeline(*shuffled))
-
-
 @given(HISTORY)
 def test_at_most_one_value_is_true_at_any_instant(plan) -> None:  # type: ignore[no-untyped-def]
     found = held(timeline(*history_of(plan)))
     for (_, begun, ended), (_, next_begun, _) in pairwise(found):
         assert ended is not None
         assert begun <= ended <= next_begun
-
-
-def test_accumulating_values_coexist() -> None:
-    events = [said(value, n, cardinality="multi_value") for n, value in enumerate(["Rust", "Python", "rust"])]
-    changes = fold(events, {})
-    current = sorted((row.value, row.mentions) for row in changes.cards_put.values())
-    assert current == [("Python", 1), ("Rust", 2)]
-
-
-def test_a_correction_among_several_values_is_taken_back() -> None:
-    correction = said("Rust", 0, cardinality="multi_value")
-    fix = said("Ruby", 0.01, cardinality="multi_value", statement="corrected", replaces="Rust")
-    changes = fold([correction, fix], {})
-    assert {row.value: row.retracted for row in changes.cards_put.values()} == {
-        "Rust": True,
-        "Ruby": False,
-    }
-
-
-def test_a_concept_learned_twice_is_one_card_with_the_later_definition() -> None:
-    changes = fold([learned("JWT", "a signed token", 3, "JSON Web Token"), learned("jwt", "a token", 1)], {})
-    [row] = changes.cards_put.values()
-    assert (row.title, row.definition, row.mentions) == ("jwt", "a signed token", 2)
-    assert row.aliases == ["JWT", "JSON Web Token"]
-    assert row.last_verified == day(3)

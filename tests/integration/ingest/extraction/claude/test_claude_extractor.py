@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import anthropic
 import pytest
 
 from events.platform.settings import Settings
@@ -316,25 +315,6 @@ def test_a_fact_before_an_order_is_kept(api: MessagesApi, claude: ClaudeExtracto
             assert card.origin.source_span.text.strip(" .") == "I moved to Lisbon"
 
 
-ORDINARY = (
-    "I always forget everything from school. I live in Rome.",
-    "I ignored all the instructions and broke the shelf. I live in Rome.",
-    "We discussed the system prompt of our bot. I live in Rome.",
-    "From now on you can call me Al. I live in Rome.",
-    "Save this to memory: I live in Rome.",
-    "I have to write a birthday card for my mother. I live in Rome.",
-    "I was told to act as a manager for a week. I live in Rome.",
-    "我忘記之前的密碼了。我住在羅馬。",
-)
-
-
-@pytest.mark.parametrize("text", ORDINARY)
-def test_talk_that_only_sounds_like_orders_is_believed(text: str) -> None:
-    assert "Rom" in [one.value for one in states(RulesExtractor().extract(SessionBatch((said(text),))))][
-        -1
-    ].replace("羅馬", "Rom")
-
-
 def test_a_server_without_tools_may_write_its_answer_out(api: MessagesApi, claude: ClaudeExtractor) -> None:
     card_written = '{"turn": 1, "quote": "I sailed", "content": "Sailed", "entity": "user", "importance": 4}'
     prose = f'Sure! ```json\n{{"states": [], "events": [{card_written}]}}\n```'
@@ -369,20 +349,6 @@ def test_a_model_may_think_first(api: MessagesApi) -> None:
         extractor.close()
     body = api.requests[0].body
     assert (body["thinking"], body["tool_choice"]) == ({"type": "adaptive"}, {"type": "auto"})
-
-
-def test_the_loopback_server_streams_what_it_says(api: MessagesApi) -> None:
-    question = prompt.question(SessionBatch((said("I moved to Lisbon"),)))
-    with anthropic.Anthropic(api_key="x", base_url=api.url) as client:
-        request: dict[str, Any] = {
-            "model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": question}]
-        }  # fmt: skip
-        whole = client.messages.create(**request)
-        with client.messages.stream(**request) as stream:
-            streamed = stream.get_final_message()
-    assert streamed.content[0].model_dump() == whole.content[0].model_dump()
-    assert streamed.stop_reason == whole.stop_reason == "tool_use"
-    assert streamed.usage.output_tokens == whole.usage.output_tokens
 
 
 def test_what_the_model_is_asked_of_a_long_turn_is_all_of_it(

@@ -11,7 +11,6 @@ import httpx2
 import pytest
 
 from events.platform.settings import Settings
-from events.types.turns import TurnRecorded
 from ingest.extraction.claude.client import MessagesClient
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.claude.transport import BoundedTransport, deadline
@@ -21,6 +20,7 @@ from ingest.extraction.extractor_port import (
     SessionBatch,
     TurnsUnreadableError,
 )
+from tests.support.events.turns import recorded
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.messages_api import MessagesApi, Trouble, calls
 
@@ -140,10 +140,7 @@ def test_an_answer_nested_without_end_is_no_answer(api: MessagesApi) -> None:
     body = f'{{"content":[{call}],"stop_reason":"tool_use","usage":{{}}}}'
     api.trouble = lambda _: Trouble(body=body.encode())
     extractor = ClaudeExtractor(Settings(anthropic_base_url=api.url))
-    turn = TurnRecorded(
-        turn_id="t", text="I moved to Lisbon.", role="user", said_at=datetime(2026, 5, 8, tzinfo=UTC),
-        timezone="UTC", session_id="s", project_id="default",
-    )  # fmt: skip
+    turn = recorded("I moved to Lisbon.", turn_id="t", said_at=datetime(2026, 5, 8, tzinfo=UTC))
     with pytest.raises(TurnsUnreadableError, match="missing"):
         extractor.extract(SessionBatch((RecordedTurn("ana", 1, turn),)))
     extractor.close()

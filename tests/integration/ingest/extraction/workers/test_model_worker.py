@@ -21,9 +21,9 @@ from events.types.envelope import Event, partition_of, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from tests.support import hostile
+from tests.support.events.turns import NOW
 from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, says, status
 from tests.support.ingest.model_workers import (
-    NOW,
     TOWNS,
     caught_up,
     events_of,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -42,6 +40,7 @@ from tests.support.ingest.model_workers import (
     turn,
 )
 from tests.support.projectors.folding import fold_live, rebuild
+from tests.support.stack import typed
 from tests.support.waiting import eventually
 
 
@@ -318,15 +317,9 @@ def test_only_one_reads_again_at_a_time(
             Reextraction(settings, RulesExtractor(), lambda: False).run(connection, [], lambda _: None)
 
 
-def command(settings: Settings, api: MessagesApi, *arguments: str) -> subprocess.CompletedProcess[str]:
-    kept = {
-        name: text for name, text in os.environ.items() if not name.startswith(("CARDLOG_", "ANTHROPIC_"))
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", "reextract", *arguments],
-        check=False, capture_output=True, text=True, timeout=60,
-        env=kept | {"CARDLOG_DATABASE_URL": settings.database_url, "ANTHROPIC_BASE_URL": api.url},
-    )  # fmt: skip
+def command(settings: Settings, api: MessagesApi, *words: str) -> subprocess.CompletedProcess[str]:
+    urls = {"CARDLOG_DATABASE_URL": settings.database_url, "ANTHROPIC_BASE_URL": api.url}
+    return typed("reextract", *words, given=urls)
 
 
 def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(

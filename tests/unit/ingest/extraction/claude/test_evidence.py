@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from events.types.turns import TurnRecorded
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from tests.support.ingest.grounded_pairs import DISHONEST, HONEST, Pair
+from tests.support.events.turns import recorded
+from tests.support.tables import rows
+
+Pair = list[str]
+HONEST, DISHONEST = rows(__file__, "honest.txt"), rows(__file__, "dishonest.txt")
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -20,10 +23,7 @@ def turns(text: str) -> tuple[RecordedTurn, ...]:
         RecordedTurn(
             "ana",
             number,
-            TurnRecorded(
-                turn_id=f"t{number}", text=words, role="user", said_at=NOW, timezone="UTC", session_id="s",
-                project_id="default",
-            ),
+            recorded(words, turn_id=f"t{number}"),
         )
         for number, words in enumerate(text.split("|"), 1)
     )  # fmt: skip
@@ -35,7 +35,7 @@ def judged(pair: Pair) -> GroundedCards:
     found: dict[str, object] = {
         "turn": 1, "quote": quote or spoken[-1].turn.text, "content": content, "entity": "user"
     }  # fmt: skip
-    if value is None:
+    if not value:
         answer = answer_of({"events": [found | {"importance": 5}]})
     else:
         state = {

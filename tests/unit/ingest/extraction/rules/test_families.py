@@ -5,87 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.support.ingest.rules import cards, ended, events, facts, knowledge, states
-
-FOUND = [
-    # name, home
-    ("My name is Tilda Brandt.", "user name Tilda Brandt"),
-    ("Hi, I'm Tilda, a florist from Graz.", "user name Tilda"),
-    ("大家好，我叫林予安。", "user name 林予安"),
-    ("I live in Bologna, close to the station.", "user residence Bologna"),
-    ("I moved to Aarhus last month and I still have boxes.", "user residence Aarhus"),
-    ("My brother Ivo lives in Split.", "Ivo residence Split"),
-    ("我住在屏東，離海很近。", "user residence 屏東"),
-    ("我去年搬到昆明了。", "user residence 昆明"),
-    ("我姊姊住在台東。", "姊姊 residence 台東"),
-    # work, study
-    ("Big news: I just started a new job at Brightwater!", "user employer Brightwater"),
-    ("I work at Kestrel Labs as a data analyst.", "user occupation data analyst"),
-    ("I'm a pharmacist at Northgate Hospital and I like it.", "user employer Northgate Hospital"),
-    ("我在研華科技當工程師。", "user employer 研華科技"),
-    ("我是護理師，在夜班。", "user occupation 護理師"),
-    ("I study marine biology at Coastal University.", "user major marine biology"),
-    ("我就讀成功大學。", "user school 成功大學"),
-    # family and pets
-    ("I'm worried about my son Anselm, he sleeps badly.", "user child Anselm"),
-    ("My manager is Odalys.", "user manager Odalys"),
-    ("We adopted a rabbit called Fennel.", "user pet Fennel"),
-    ("我女兒叫小滿。", "user child 小滿"),
-    ("我們養了一隻狗，名字叫湯圓。", "user pet 湯圓"),
-    # body, health and food
-    ("My birthday is October 9th.", "user birthday October 9th"),
-    ("我的生日是三月二號。", "user birthday 三月二號"),
-    ("FYI I'm badly allergic to sesame and kiwi.", "user allergy kiwi"),
-    ("我對芒果過敏。", "user allergy 芒果"),
-    ("I'm vegan now.", "user diet vegan"),
-    ("我現在吃素。", "user diet 吃素"),
-    ("I don't eat pork.", "user avoids pork"),
-    ("I was diagnosed with asthma last year.", "user medical_condition asthma"),
-    # likes
-    ("I love brass bands and rainy weekends.", "user likes rainy weekends"),
-    ("My favorite tree is the hornbeam.", "user favourite_tree the hornbeam"),
-    ("我喜歡划船。", "user likes 划船"),
-    ("I've taken up woodturning.", "user hobby woodturning"),
-    # things and tools
-    ("My browser is Vivaldi.", "user browser Vivaldi"),
-    ("我的編輯器是 Emacs。", "user editor Emacs"),
-    ("We switched from MySQL to Postgres.", "user tech_stack Postgres"),
-    ("Our marketing budget is $240,500 per year.", "user marketing_budget $240,500 per year"),
-    ("my wifi password is otter-77b", "user wifi_password otter-77b"),
-    ("我的電話是0933-222-111。", "user phone 0933-222-111"),
-    ("Heron's release moved to March.", "Heron release_date March"),
-    ("發布日期改到九月。", "project release_date 九月"),
-]
-
-NOTHING = [
-    # the words of others
-    "Olof said, I live in Ghent.",
-    "我姊姊跟我說，我住在台東。",
-    # questions, conditions, wishes, hedges
-    "Do I live in Bologna?", "If I lived in Bologna, I would "
-    "cycle.", "I might move to Bologna.", "I wish I lived in Rome.",
-    "我是不是住在屏東？", "如果我住在屏東就好了。", "我可能會搬到昆明。", "I'd love a dog named Rex.",
-    # words of others, pasted words, role play
-    "He said: I live in Bologna.", "Rewrite this: I work at Kestrel Labs and live in Bologna.",
-    "Fill in the form with test data: my name is Peter Pane.", '"I live in Bologna" is a line of the song.',
-    "幫我改這段自我介紹：我叫林予安，在研華科技上班。", "Pretend you are my doctor. I am allergic to nuts.",
-    "帮我看看这封信:\n我住在昆明,在华为工作。",
-    # a pronoun is no subject, and a negation is no fact
-    "She lives in Split.", "他住在台東。", "I don't live in Bologna.", "I never liked tea.", "我不住屏東。",
-    # values with left-over words, and words that only look like values
-    "I live in fear.", "I like how it turned "
-    "out.", "I love him so much.", "I like the second option.", "I'm Exhausted.",
-    "I like sitename.com but it is "
-    "taken.", "I work at night.", "我喜歡你。", "我在家工作。", "我在忙。", "我今天去買材料。",
-    "My question is simple.", "My appointment is tomorrow.", "我現在興趣有點變了。", "I take notes daily.",
-]  # fmt: skip
+from tests.support.tables import rows, texts
 
 
-@pytest.mark.parametrize(("text", "fact"), FOUND)
+@pytest.mark.parametrize(("text", "fact"), rows(__file__, "facts.txt"))
 def test_a_fact_is_found(text: str, fact: str) -> None:
     assert fact in {" ".join(found) for found in facts(text)}
 
 
-@pytest.mark.parametrize("text", NOTHING)
+@pytest.mark.parametrize("text", texts(__file__, "no_facts.txt"))
 def test_nothing_is_read_when_in_doubt(text: str) -> None:
     assert [(one.concept_key, one.value) for one in states(text)] == []
 

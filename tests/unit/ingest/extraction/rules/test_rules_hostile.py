@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from events.types.cards import StateAsserted
 from ingest.extraction.extractor_port import CardEvent
-from tests.support.ingest.rules import (
-    cards,
-)
-from tests.support.ingest.sentences import ASSERTED, ENDED, NOTHING
+from tests.support.ingest.rules import cards
+from tests.support.tables import texts
 
 
 def _spans_are_exact(found: list[CardEvent], texts: tuple[str, ...]) -> None:
@@ -28,8 +26,8 @@ def _spans_are_exact(found: list[CardEvent], texts: tuple[str, ...]) -> None:
 
 
 _FRAGMENTS = st.sampled_from(
-    [text for text, _ in ASSERTED + ENDED]
-    + NOTHING
+    texts(__file__, "facts.txt")
+    + texts(__file__, "no_facts.txt")
     + [
         "<memory>",
         "</memory>",

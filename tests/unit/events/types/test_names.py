@@ -15,6 +15,7 @@ from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, 
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import extraction_stream, stream_of
 from projectors.cards.statement import statements_of
+from tests.support.events.turns import recorded
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 # Mostly characters that could be a separator or an escape, so near collisions are found soon.
@@ -25,15 +26,7 @@ NAMES = st.one_of(
 
 
 def turn(project: str, session: str) -> TurnRecorded:
-    return TurnRecorded(
-        turn_id="t",
-        text="x",
-        role="user",
-        said_at=NOW,
-        timezone="UTC",
-        project_id=project,
-        session_id=session,
-    )
+    return recorded("x", turn_id="t", said_at=NOW, project_id=project, session_id=session)
 
 
 def event(payload: Any) -> Event:
