@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 import events
+from deploy.answer import Answer
 from deploy.commands import COMMANDS
 from deploy.commands.overview import DESCRIPTION, version_line
 from deploy.commands.usage import explain, verb_of
@@ -114,7 +115,13 @@ def run(words: Sequence[str]) -> int:
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
     with ExitStack() as opened:
         given = _given(words, bound, data, wanted, opened)
-        return int(command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted}) or 0)
+        done = command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted})
+        return done.show(as_json=_wants_json(bound)) if isinstance(done, Answer) else int(done or 0)
+
+
+def _wants_json(bound: BoundArguments) -> bool:
+    given = bound.arguments
+    return bool(given.get("as_json") or getattr(given.get("options"), "json", False))
 
 
 def _given(

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardlog_client import Client
-from deploy.commands.ask.answers import show
+from deploy.answer import Answer
 from deploy.commands.ask.recall import AsJson, AsOf, Most, Project, Zone, has_cards, nothing_of, refusing
 from deploy.options import Flat, Given, Tenant, at_least
 from events.platform.counting import counted
@@ -38,7 +38,7 @@ def context(
     *,
     options: Flat[Options],
     client: Given[Client],
-) -> int:
+) -> Answer:
     """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
     with refusing():
         answer = client.context(
@@ -46,7 +46,7 @@ def context(
             as_of=options.as_of, timezone=options.timezone,
         )  # fmt: skip
     if options.json:
-        return show(answer, [], as_json=True)
+        return Answer(answer, ())
     sys.stdout.write(answer["text"])
     print(
         f"{counted(answer['tokens'], 'token')}, {counted(len(answer['cards']), 'card')}, "
@@ -57,4 +57,4 @@ def context(
         print(nothing_of(options.user), file=sys.stderr)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    return 0
+    return Answer(answer, ())

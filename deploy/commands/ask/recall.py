@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from cardlog_client import CardlogError, Client, RefusedError
-from deploy.commands.ask.answers import show
+from deploy.answer import Answer
 from deploy.options import Flat, Given, OptionInvalidError, Tenant, between
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -59,7 +59,7 @@ def recall(
     *,
     options: Flat[Options],
     client: Given[Client],
-) -> int:
+) -> Answer:
     """Ask a question and print the cards that answer it, best first."""
     with refusing():
         answer = client.recall(
@@ -67,9 +67,9 @@ def recall(
             known_at=options.known_at, timezone=options.timezone, mode=options.mode, explain=options.explain or None,
         )  # fmt: skip
     if options.json:
-        return show(answer, [], as_json=True)
+        return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
-    show(answer, lines_of(answer) if known else [nothing_of(options.user)], as_json=False)
+    Answer(answer, lines_of(answer) if known else [nothing_of(options.user)]).show(as_json=False)
     if options.explain:
         from rich.console import Console  # noqa: PLC0415 - only tables need it
 
@@ -80,7 +80,7 @@ def recall(
             console.print(table)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    return 0
+    return Answer(answer, ())
 
 
 _OPTIONS = {"token_budget": "--budget", "query": "QUESTION", "user_id": "--user", "project_id": "--project"}
