@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
@@ -51,10 +51,8 @@ Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
 Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
-class VerdictIn(BaseModel):
+class VerdictIn(BaseModel, extra="forbid"):
     """The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     verdict: Verdict
@@ -62,10 +60,8 @@ class VerdictIn(BaseModel):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class RelationIn(BaseModel):
+class RelationIn(BaseModel, extra="forbid"):
     """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     from_card: Uuid
@@ -76,20 +72,16 @@ class RelationIn(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class WithdrawIn(BaseModel):
+class WithdrawIn(BaseModel, extra="forbid"):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     reason: Words = Field(description="why, for whoever asks later")
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class VerifyIn(BaseModel):
+class VerifyIn(BaseModel, extra="forbid"):
     """The confirmation by a person or an agent that a card is still right."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     by: Annotated[Name, Field(description="who confirms")] = "user"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid
@@ -23,9 +23,7 @@ Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _ConceptIn(BaseModel, extra="forbid"):
     user_id: Name = Field(description="whose memory this is")
     agent_id: Annotated[
         Name | None, Field(description="the agent that concludes it; the concept is then agent_inferred")

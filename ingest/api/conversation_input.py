@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.errors import invalid
 from events.types.turn_contract import FIELDS, MAX_TEXT_BYTES
@@ -18,10 +18,8 @@ _OF_MESSAGES = (_CONTENT, _NAME, *(name for name in FIELDS if name not in (_TEXT
 _OF_CONVERSATIONS = tuple(name for name in FIELDS if name not in (_TEXT, "turn_id", "role", _SPEAKER))
 
 
-class TextPart(BaseModel):
+class TextPart(BaseModel, extra="forbid"):
     """A part of a message."""
-
-    model_config = ConfigDict(extra="forbid")
 
     type: Literal["text"]
     text: str
@@ -44,23 +42,22 @@ class MessageIn(TurnFields):
     turn_id: Annotated[Name | None, Field(description="idempotency key within the user")] = None
 
 
-class ConversationIn(TurnFields):
+class ConversationIn(
+    TurnFields,
+    json_schema_extra={
+        "examples": [
+            {
+                "user_id": "ada",
+                "session_id": "chat-7",
+                "messages": [
+                    {"role": "user", "content": "I moved to Lisbon last week."},
+                    {"role": "assistant", "content": "How do you like it?"},
+                ],
+            }
+        ]
+    },
+):
     """A conversation. The messages share its other fields, and are turns in their order."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "user_id": "ada",
-                    "session_id": "chat-7",
-                    "messages": [
-                        {"role": "user", "content": "I moved to Lisbon last week."},
-                        {"role": "assistant", "content": "How do you like it?"},
-                    ],
-                }
-            ]
-        }
-    )
 
     user_id: UserId = Field(description="whose memory this is")
     messages: Annotated[list[MessageIn], Field(min_length=1, max_length=MAX_TURNS)]

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
@@ -46,19 +46,15 @@ CORRECTED = "user_correction"
 """The source of what the user corrects."""
 
 
-class Authored(BaseModel):
+class Authored(BaseModel, extra="forbid"):
     """Who sends a command, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class OpEvent(BaseModel):
+class OpEvent(BaseModel, extra="forbid"):
     """The member ``_event`` of an operation: what the patch rests on."""
-
-    model_config = ConfigDict(extra="forbid")
 
     source: Annotated[
         Name | None,
@@ -68,17 +64,17 @@ class OpEvent(BaseModel):
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
 
 
-class PatchIn(OpEvent, Authored):
+class PatchIn(
+    OpEvent,
+    Authored,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
+        ]
+    },
+):
     """A JSON Patch (RFC 6902) of the document."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
-            ]
-        },
-    )
 
     patch: Annotated[
         list[object],

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
@@ -23,20 +23,16 @@ from ingest.decider import Command
 from ingest.references import declarations
 
 
-class KindIn(BaseModel):
+class KindIn(BaseModel, extra="forbid", populate_by_name=True):
     """A kind that the app declares."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     schema_: dict[str, object] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
     initial: Annotated[object, Field(description="the first value; else {}")] = None
     description: Words = "no description"
 
 
-class MemberIn(BaseModel):
+class MemberIn(BaseModel, extra="forbid"):
     """Who asks."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="a member of the team, or its first member")
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
@@ -42,31 +42,28 @@ _T = TypeVar("_T")
 _LOOK_EVERY_S = 0.1
 
 
-class OldMessageIn(BaseModel):
+class OldMessageIn(BaseModel, extra="forbid"):
     """A message of an old conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Annotated[Words, Field(description="the words of the message")]
     role: Literal["user", "assistant", "system"] = "user"
     said_at: Instant | None = None
 
 
-class MigrateIn(BaseModel):
+class MigrateIn(
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {
+                "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
+                "dislikes kale. Tries to walk daily.",
+                "said_at": "2025-12-31T12:00:00Z",
+            }
+        ]
+    },
+):
     """The memory of another system: its text, or the messages of old conversations."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
-                    "dislikes kale. Tries to walk daily.",
-                    "said_at": "2025-12-31T12:00:00Z",
-                }
-            ]
-        },
-    )
 
     text: Annotated[
         str | None,

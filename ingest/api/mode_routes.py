@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
@@ -34,10 +34,8 @@ _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, extra="forbid"):
     """Whose mode is meant: a mode of all projects of a user, or of one project of the user."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     project_id: Annotated[
@@ -45,13 +43,12 @@ class _Scoped(BaseModel):
     ] = None
 
 
-class ModeIn(_Scoped):
+class ModeIn(
+    _Scoped,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "description": "programming and debugging"}]},
+):
     """A mode. A field that is left out keeps what was declared before."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"user_id": "ada", "description": "programming and debugging"}]},
-    )
 
     embedder: Annotated[
         str | None,
@@ -78,12 +75,10 @@ class RenameIn(_Scoped):
     new_name: Name
 
 
-class ReembedIn(BaseModel):
+class ReembedIn(
+    BaseModel, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}
+):
     """Whose mode gets new vectors."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}
-    )
 
     user_id: Annotated[
         Name | None,
@@ -99,12 +94,10 @@ class ReembedIn(BaseModel):
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
-class ProjectIn(BaseModel):
+class ProjectIn(
+    BaseModel, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]}
+):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]}
-    )
 
     user_id: Name = Field(description="whose memory this is")
     default_mode: Annotated[
@@ -113,10 +106,8 @@ class ProjectIn(BaseModel):
     description: str | None = None
 
 
-class CardModeIn(BaseModel):
+class CardModeIn(BaseModel, extra="forbid"):
     """The mode that a card belongs to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     mode: Name = Field(description="a declared mode, or general")

@@ -8,7 +8,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.instants import Instant, refuse_future
@@ -28,22 +28,19 @@ Long = Annotated[str, *storable(4000)]
 Priority = Annotated[int, Field(ge=1, le=10, description="1: a trifle, 10: urgent")]
 
 
-class _Sent(BaseModel):
+class _Sent(BaseModel, extra="forbid"):
     """Who sends a command."""
-
-    model_config = ConfigDict(extra="forbid")
 
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
 
 
-class ProblemIn(_Sent):
+class ProblemIn(
+    _Sent,
+    extra="forbid",
+    json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
+):
     """A new problem."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
-    )
 
     description: Short = Field(description="what troubles the user, in a few words")
     priority: Annotated[Priority | None, Field(description="1: a trifle, 10: urgent; 5 unless given")] = None
@@ -51,17 +48,16 @@ class ProblemIn(_Sent):
     mode: Annotated[Name | None, Field(description="the mode, such as journal")] = None
 
 
-class AttemptIn(_Sent):
+class AttemptIn(
+    _Sent,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {"approach": "Walking after dinner", "outcome": "20-30 point reduction", "successful": True}
+        ]
+    },
+):
     """Something that the user tried."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"approach": "Walking after dinner", "outcome": "20-30 point reduction", "successful": True}
-            ]
-        },
-    )
 
     approach: Short = Field(description="what was tried; the same approach again updates its outcome")
     outcome: Annotated[Short | None, Field(description="what came of it")] = None

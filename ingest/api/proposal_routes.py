@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
@@ -18,10 +18,8 @@ from ingest.decider import Command
 from ingest.references import proposals
 
 
-class AcceptIn(BaseModel):
+class AcceptIn(BaseModel, extra="forbid"):
     """Applies a proposal."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose proposal this is")
 

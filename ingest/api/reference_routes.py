@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
@@ -41,25 +41,22 @@ class _Scoped(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class ReferenceIn(_Scoped):
+class ReferenceIn(
+    _Scoped, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}
+):
     """A new reference."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}
-    )
 
     key: Name = Field(description="the name of the reference within its kind and scope")
     data: Annotated[object, Field(description="the first value; else the kind's own")] = None
     tier: Annotated[Tier, Field(description="pinned: always in a prompt")] = "session"
 
 
-class OpIn(_Scoped):
+class OpIn(
+    _Scoped,
+    extra="allow",
+    json_schema_extra={"examples": [{"user_id": "ada", "op": "add", "text": "buy milk"}]},
+):
     """An op. The arguments of the op stand beside it."""
-
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={"examples": [{"user_id": "ada", "op": "add", "text": "buy milk"}]},
-    )
 
     op: str = Field(description="the name of the op", max_length=100)
     expected_version: Annotated[
@@ -69,37 +66,29 @@ class OpIn(_Scoped):
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that asked for it")] = []
 
 
-class ArchiveIn(_Scoped):
+class ArchiveIn(_Scoped, extra="forbid"):
     """Puts a reference away."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Words | None = None
 
 
-class RestoreIn(_Scoped):
+class RestoreIn(_Scoped, extra="forbid"):
     """Brings back a version."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Annotated[
         int | None, Field(ge=1, le=MAX_VERSION, description="the version; else the value before the archive")
     ] = None
 
 
-class TierIn(_Scoped):
+class TierIn(_Scoped, extra="forbid"):
     """Moves a reference to another tier."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tier: Tier
     reason: Words = "by hand"
 
 
-class MoveIn(_Scoped):
+class MoveIn(_Scoped, extra="forbid"):
     """Gives a reference another scope. Without a project and a team it becomes the user's own."""
-
-    model_config = ConfigDict(extra="forbid")
 
     to_project_id: Name | None = None
     to_team_id: Name | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import AliasChoices, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
 from events.core.patches import Op
 from events.http.answering import routes_of
@@ -23,21 +23,20 @@ Pointer = Annotated[str, Field(max_length=2048)]
 _MOST_MEMBERS = 100
 
 
-class PromoteIn(Authored):
+class PromoteIn(
+    Authored,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {
+                "candidate": "sleep",
+                "proposed_name": "sleepHealth",
+                "rationale": "she tells of it every week",
+            }
+        ]
+    },
+):
     """Makes a category of a candidate."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "candidate": "sleep",
-                    "proposed_name": "sleepHealth",
-                    "rationale": "she tells of it every week",
-                }
-            ]
-        },
-    )
 
     candidate: Annotated[Name, Field(description="a candidate of GET …/schema/candidates, or its name")]
     proposed_name: Annotated[
@@ -59,13 +58,12 @@ class PromoteIn(Authored):
     dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
 
 
-class RevertIn(Authored):
+class RevertIn(
+    Authored,
+    extra="forbid",
+    json_schema_extra={"examples": [{"category": "sleepHealth", "rationale": "too early"}]},
+):
     """Takes a promoted category back."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"category": "sleepHealth", "rationale": "too early"}]},
-    )
 
     category: Annotated[Name, Field(description="a category that was promoted")]
     actor: Actor = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid, missing
@@ -21,10 +21,8 @@ from ingest.api.transactions import Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 
 
-class CheckpointIn(BaseModel):
+class CheckpointIn(BaseModel, extra="forbid"):
     """The state of a session."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")

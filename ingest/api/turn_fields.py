@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.instants import InstantOrBlank
 from events.http.metadata import DESCRIPTION as METADATA
@@ -18,10 +18,8 @@ UserId = Annotated[
 Name = Annotated[str, Field(max_length=MAX_NAME_BYTES)]
 
 
-class TurnFields(BaseModel):
+class TurnFields(BaseModel, extra="forbid"):
     """The fields besides the words. Blank text counts as none."""
-
-    model_config = ConfigDict(extra="forbid")
 
     session_id: Name | None = "default"
     project_id: Name | None = "default"

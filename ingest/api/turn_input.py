@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import owner_of
@@ -16,21 +16,20 @@ from ingest.api.conversation_input import conversation_schema, field_of_message,
 from ingest.api.turn_fields import MAX_TURNS, Name, TurnFields, UserId
 
 
-class TurnIn(TurnFields):
+class TurnIn(
+    TurnFields,
+    json_schema_extra={
+        "examples": [
+            {
+                "user_id": "ada",
+                "text": "I moved to Lisbon last week.",
+                "said_at": "2026-05-08T16:44:10+08:00",
+                "timezone": "Asia/Taipei",
+            }
+        ]
+    },
+):
     """One message of a conversation. Blank text in an optional field counts as none."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "user_id": "ada",
-                    "text": "I moved to Lisbon last week.",
-                    "said_at": "2026-05-08T16:44:10+08:00",
-                    "timezone": "Asia/Taipei",
-                }
-            ]
-        },
-    )
 
     user_id: UserId = Field(description="whose memory this is")
     text: str = Field(

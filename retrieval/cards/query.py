@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from events.http.errors import invalid
 from events.http.instants import QueryInstant, refuse_future
@@ -31,10 +31,8 @@ ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdr
 Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
 
 
-class ReaderIn(BaseModel):
+class ReaderIn(BaseModel, extra="forbid"):
     """The user whose cards are read."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose memory is read")
     wait_for: Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import psycopg
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.audit import Filter, document, subject_of
 from events.access.principal import NotYoursError, Principal
@@ -27,10 +27,8 @@ _WITHIN_S = 5.0
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES)]
 
 
-class AuditIn(BaseModel):
+class AuditIn(BaseModel, extra="forbid"):
     """The wanted entries."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[_Name | None, Field(description="only requests that named this user")] = None
     key_id: Annotated[_Name | None, Field(description="only requests of this API key")] = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
 import orjson
 import psycopg
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.core.evolution.old_pointers import resolved
@@ -48,10 +48,8 @@ Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
 Path = Annotated[str, Field(max_length=2048)]
 
 
-class MemoryParams(BaseModel):
+class MemoryParams(BaseModel, extra="forbid"):
     """Which version, and which parts of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Annotated[Version | None, Field(description="the document at this version")] = None
     as_of: Annotated[QueryInstant | None, Field(description="the document that held at this instant")] = None
@@ -64,10 +62,8 @@ class MemoryParams(BaseModel):
     explain: Annotated[bool, Field(description="true: with the source of every value")] = False
 
 
-class HistoryParams(BaseModel):
+class HistoryParams(BaseModel, extra="forbid"):
     """Which changes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[
@@ -75,19 +71,15 @@ class HistoryParams(BaseModel):
     ] = None
 
 
-class DiffParams(BaseModel):
+class DiffParams(BaseModel, extra="forbid"):
     """Which two versions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     from_: Annotated[Version, Field(alias="from", description="the earlier version")] = 0
     to: Annotated[Version | None, Field(description="the later version; else the present one")] = None
 
 
-class QueueParams(BaseModel):
+class QueueParams(BaseModel, extra="forbid"):
     """Which waiting patches."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Annotated[
         Literal["open", "approved", "refused", "withdrawn", "all", "*"], Field(description="* is all")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.http.access import Reader
@@ -30,10 +30,8 @@ _WAITS_S = 5.0
 _BODY_BYTES = 16 * 1024 * 1024
 
 
-class EmbeddingsIn(BaseModel):
+class EmbeddingsIn(BaseModel, extra="forbid"):
     """Texts to embed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     input: Annotated[
         Annotated[str, Field(max_length=LONGEST_TEXT)]

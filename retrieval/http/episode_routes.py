@@ -6,7 +6,7 @@ from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
@@ -21,10 +21,8 @@ _MOST = 50
 _LONGEST = 200
 
 
-class EpisodeParams(BaseModel):
+class EpisodeParams(BaseModel, extra="forbid"):
     """What the episodes are about. A parameter that is repeated, or has commas, names several."""
-
-    model_config = ConfigDict(extra="forbid")
 
     topics: Annotated[list[str], Field(description="topics, such as stress or 血糖")] = []
     paths: Annotated[

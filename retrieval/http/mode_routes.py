@@ -6,7 +6,7 @@ from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
@@ -21,10 +21,8 @@ from events.resources import modes as resources
 from retrieval.modes.reader import ModeReader
 
 
-class ModesParams(BaseModel):
+class ModesParams(BaseModel, extra="forbid"):
     """Whose modes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose modes")
     project_id: Annotated[
@@ -32,10 +30,8 @@ class ModesParams(BaseModel):
     ] = None
 
 
-class ReembeddingParams(BaseModel):
+class ReembeddingParams(BaseModel, extra="forbid"):
     """Whose re-embedding."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[
         str | None,

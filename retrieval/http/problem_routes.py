@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import psycopg
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
@@ -23,10 +23,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class ProblemParams(BaseModel):
+class ProblemParams(BaseModel, extra="forbid"):
     """Which problems."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Annotated[Literal["active", "closed", "all", "*"], Field(description="* is all")] = "active"
     project_id: Annotated[str | None, Field(description="only of this project")] = None

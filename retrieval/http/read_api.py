@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
@@ -100,10 +100,8 @@ _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
 
 
-class RecallIn(BaseModel):
+class RecallIn(BaseModel, extra="forbid"):
     """One question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose memory is asked")
     query: str = Field(min_length=1, description="the question, in English or Chinese")

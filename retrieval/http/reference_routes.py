@@ -8,7 +8,7 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import psycopg
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, owner_of
@@ -41,10 +41,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, extra="forbid"):
     """Who asks, and whose reference is meant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="who asks; the owner, unless team_id is set")
     project_id: Annotated[str | None, Field(description="the project the reference belongs to")] = None
@@ -70,10 +68,8 @@ class HistoryParams(_Scoped):
     ] = None
 
 
-class ListParams(BaseModel):
+class ListParams(BaseModel, extra="forbid"):
     """Which references."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose references, with those of the user's teams")
     kind: str | None = None
@@ -85,10 +81,8 @@ class ListParams(BaseModel):
     cursor: Annotated[str | None, Field(description="the next_cursor of the page before")] = None
 
 
-class ProposalParams(BaseModel):
+class ProposalParams(BaseModel, extra="forbid"):
     """Which proposals."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose proposals")
     status: Annotated[
