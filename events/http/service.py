@@ -20,8 +20,7 @@ from events.access.principal import NotYoursError
 from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
-from events.http.description import describe
-from events.http.docs_page import add_docs
+from events.http.documentation import add_docs, describe
 from events.http.errors import ProblemError, invalid, missing
 from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of

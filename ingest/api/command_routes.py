@@ -19,7 +19,7 @@ from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
-from ingest.api import commands, relation_commands
+from ingest.api import commands
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 
@@ -126,7 +126,7 @@ def command_router(transactions: Transactions) -> APIRouter:
             confidence=body.confidence,
         )
         command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
-        return _related(transactions, owner, lambda c: relation_commands.relate(c, owner, connected, command))
+        return _related(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
 
     @router.post(
         "/v1/relations/{relation_id}/withdraw",
@@ -141,7 +141,7 @@ def command_router(transactions: Transactions) -> APIRouter:
         return _related(
             transactions,
             owner,
-            lambda c: relation_commands.withdraw(c, owner, relation_id, body.reason, command),
+            lambda c: commands.withdraw(c, owner, relation_id, body.reason, command),
         )
 
     @router.post(

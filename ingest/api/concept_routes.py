@@ -15,8 +15,7 @@ from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from events.types.cards import CardOrigin
 from ingest.api import concept_commands
 from ingest.api.command_routes import Name, Words, accepted, storable
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command
 
 Title = Annotated[str, *storable(MAX_TITLE)]

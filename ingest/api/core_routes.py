@@ -23,8 +23,7 @@ from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
 from ingest.api.command_routes import Name, Words
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem
 from ingest.core.documents import Documents

@@ -22,9 +22,8 @@ from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.command_routes import Name, Words
 from ingest.api.core_routes import document_owner
-from ingest.api.sender import Sent
-from ingest.api.transactions import Transactions
-from ingest.api.turn_fields import MAX_TURNS
+from ingest.api.transactions import Sent, Transactions
+from ingest.api.turn_input import MAX_TURNS
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError

@@ -17,8 +17,7 @@ from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
 from ingest.api.command_routes import Name, storable
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import KnownProblem, UserProblems

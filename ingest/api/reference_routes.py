@@ -19,8 +19,7 @@ from events.references.reference import TYPES, Reference
 from events.resources.references import WrittenReference
 from events.types.references import MAX_VERSION, ReferenceName, Tier
 from ingest.api.command_routes import Name, Words
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Outcome
 from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream, not_found

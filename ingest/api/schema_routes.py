@@ -13,7 +13,7 @@ from events.http.answering import routes_of
 from events.resources.core import MemoryPromoted, MemoryReverted
 from ingest.api.command_routes import Name
 from ingest.api.core_routes import Actor, Authored, DocumentWriter
-from ingest.api.sender import Sent
+from ingest.api.transactions import Sent
 from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
 from ingest.core.evolution import Promoted

@@ -16,8 +16,7 @@ from events.types.codec import Payload
 from events.types.envelope import uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from ingest.api.command_routes import Name, accepted
-from ingest.api.sender import Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sent, Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 
 

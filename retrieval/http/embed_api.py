@@ -13,7 +13,7 @@ import numpy as np
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of

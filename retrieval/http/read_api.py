@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
 from pydantic import BaseModel, Field
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck

@@ -62,7 +62,8 @@ verbs.call(
     lines="merged {concept_id} into {into}",
 )  # fmt: skip
 verbs.call(
-    "pin", "put a concept into every prompt", partial(Client.pin_concept, pinned=True), _ID, lines="pinned {concept_id}",
+    "pin", "put a concept into every prompt", partial(Client.pin_concept, pinned=True), _ID,
+    lines="pinned {concept_id}",
 )  # fmt: skip
 verbs.call(
     "unpin", "leave a concept out of the prompts that do not ask for it", partial(Client.pin_concept, pinned=False),

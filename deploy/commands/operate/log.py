@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +15,7 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from deploy.commands.operate import proof
-from deploy.commands.operate.no_events import reason_for_none
-from deploy.commands.security import kek, seal
+from deploy.commands.security.sealing import run_kek, run_seal
 from deploy.instance import find
 from deploy.options import (
     Count,
@@ -34,12 +34,39 @@ from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
-from events.platform.database import connect, connect_owner, migrate
+from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import archive, log
+from events.types.codec import known_types
 from events.types.envelope import PARTITIONS, partition_of
 from events.types.tenancy import DEFAULT_TENANT, shown_user, tenant_of, user_of
+
+
+def reason_for_none(connection: Connection, parameters: dict[str, Any], user: str | None) -> tuple[str, bool]:
+    """Returns one sentence, and True when the user or the type does not exist at all.
+
+    ``parameters`` are those of the statement ``show_events``, and ``user`` is the user's name on the command line.
+    """
+    storage = parameters["user_id"]
+    if storage is not None and not _exists(
+        connection, "user_exists", {"partition": partition_of(storage), "user_id": storage}
+    ):
+        return f"the log has no event of the user {user!r}", True
+    kind = parameters["type"]
+    if kind is not None and not _exists(connection, "type_exists", {"type": kind}):
+        if kind in known_types():
+            return f"the log has no event of the type {kind} yet", False
+        near = get_close_matches(kind, known_types(), n=1, cutoff=0.5)
+        guess = f"did you mean {near[0]}?" if near else "`cardlog log stats` lists the types of the log"
+        return f"there is no event type {kind!r}; {guess}", True
+    return "no event meets the filter", False
+
+
+def _exists(connection: Connection, name: str, parameters: dict[str, Any]) -> bool:
+    row = connection.execute(statement("deploy.commands.operate", name), parameters).fetchone()
+    return bool(row and row[0])
+
 
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
@@ -48,8 +75,8 @@ app = App(name="log", help="Show the log, verify it, seal it, export and import 
 app.command(proof.run_verify, name="verify")
 app.command(proof.run_anchor, name="anchor")
 app.command(proof.run_key, name="key")
-app.command(kek.run_kek, name="kek")
-app.command(seal.run_seal, name="seal")
+app.command(run_kek, name="kek")
+app.command(run_seal, name="seal")
 
 
 @dataclass(frozen=True, kw_only=True)
