@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from psycopg.rows import dict_row
 
+from deploy.answer import Answer
 from deploy.instance import find
 from deploy.options import Flat, Given
 from events.language.concepts import all_concepts, canonical_key, concept, drift
@@ -39,7 +39,7 @@ DEFAULTS = Options()
 
 def concepts(
     *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
-) -> int:
+) -> Answer:
     """List the well-known concept keys with cardinality and aliases.
 
     With --drift, search the log for keys of one user that look like the same concept (job_title and title_of_job).
@@ -48,16 +48,15 @@ def concepts(
     """
     if options.drift:
         return _drift(options, settings, data)
-    for one in all_concepts():
-        if options.json:
-            fields = {"key": one.key, "cardinality": one.cardinality, "category": one.category}
-            print(json.dumps({**fields, "aliases": one.aliases}, ensure_ascii=False))
-        else:
-            print(f"{one.key:<24}{one.cardinality:<14}{', '.join(one.aliases)}")
-    return 0
+    documents = (
+        {"key": one.key, "cardinality": one.cardinality, "category": one.category, "aliases": one.aliases}
+        for one in all_concepts()
+    )
+    lines = (f"{one.key:<24}{one.cardinality:<14}{', '.join(one.aliases)}" for one in all_concepts())
+    return Answer(documents, lines, by_line=True)
 
 
-def _drift(options: Options, settings: Settings, data: Path | None) -> int:
+def _drift(options: Options, settings: Settings, data: Path | None) -> Answer:
     settings, _ = find(settings, data)
     pairs: dict[tuple[str, str], int] = {}
     statements: Counter[str] = Counter()
@@ -66,19 +65,20 @@ def _drift(options: Options, settings: Settings, data: Path | None) -> int:
             statements.update(keys)
             for pair in drift(keys):
                 pairs[pair] = pairs.get(pair, 0) + 1
-    for (one, other), users in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        if options.json:
-            found = {"keys": [one, other], "users": users, "statements": [statements[one], statements[other]]}
-            print(json.dumps(found, ensure_ascii=False))
-        else:
-            print(f"{_shown(one, statements)}   {_shown(other, statements)}   users with both: {users}")
-    if not options.json:
-        total = sum(statements.values())
-        print(
-            f"{counted(len(statements), 'key')}, {counted(total, 'statement')}; "
-            f"{counted(len(pairs), 'pair')} that may be one concept"
-        )
-    return 1 if pairs else 0
+    found = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    documents = (
+        {"keys": [one, other], "users": users, "statements": [statements[one], statements[other]]}
+        for (one, other), users in found
+    )
+    lines = [
+        f"{_shown(one, statements)}   {_shown(other, statements)}   users with both: {users}"
+        for (one, other), users in found
+    ]
+    summary = (
+        f"{counted(len(statements), 'key')}, {counted(statements.total(), 'statement')}; "
+        f"{counted(len(pairs), 'pair')} that may be one concept"
+    )
+    return Answer(documents, [*lines, summary], 1 if pairs else 0, by_line=True)
 
 
 def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from deploy.answer import Answer
 from deploy.commands.operate.rebuild import projectors_named
 from deploy.options import Given, Json
 from events.platform.counting import counted
@@ -25,7 +26,7 @@ def digest(
     *,
     as_json: Json = False,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Print digests of the live tables, with their checkpoints.
 
     Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
@@ -36,13 +37,11 @@ def digest(
         found = live_digest(cardlog.database_url, projector)
         if found is not None:
             document[projector.name] = {**asdict(found), "events": found.events}
-    if as_json:
-        print(json.dumps(document))
-        return 0
+    return Answer(document, _lines(document))
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
     for name, fields in document.items():
-        print(f"{name}: generation {fields['generation']}, {counted(fields['events'], 'event')} folded")
+        yield f"{name}: generation {fields['generation']}, {counted(fields['events'], 'event')} folded"
         for table, each in fields["tables"].items():
-            print(
-                f"  {table:<18}{each['rows']:>12,} {'row ' if each['rows'] == 1 else 'rows'}  {each['digest']}"
-            )
-    return 0
+            yield f"  {table:<18}{each['rows']:>12,} {'row ' if each['rows'] == 1 else 'rows'}  {each['digest']}"

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
+from deploy.answer import Answer
 from deploy.commands.operate import proof
 from deploy.commands.security.sealing import run_kek, run_seal
 from deploy.instance import find
@@ -211,7 +212,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 @app.command(name="stats", help="count events by type, users, partitions and bytes")
-def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> int:
+def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> Answer:
     with connect(cardlog.database_url, application="log stats", autocommit=False) as connection:
         with connection.cursor(row_factory=dict_row) as cursor:
             types = cursor.execute(statement("deploy.commands.operate", "log_types")).fetchall()
@@ -243,21 +244,20 @@ def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> int:
         "first_recorded_at": first and first.isoformat(),
         "last_recorded_at": last and last.isoformat(),
     }
-    if as_json:
-        print(json.dumps(found))
-        return 0
-    print(f"{counted(total, 'event')} of {counted(users, 'user')} in {len(heads)} of {PARTITIONS} partitions")
+    lines = [
+        f"{counted(total, 'event')} of {counted(users, 'user')} in {len(heads)} of {PARTITIONS} partitions"
+    ]
     if first is not None and last is not None and smallest is not None and largest is not None:
-        print(f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC")
-        print(
-            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})"
-        )
-    print(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
-    for row in types:
-        print(
-            f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
-        )
-    return 0
+        lines += [
+            f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC",
+            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})",
+        ]
+    lines.append(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
+    lines += [
+        f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
+        for row in types
+    ]
+    return Answer(found, lines)
 
 
 @app.command(name="export")

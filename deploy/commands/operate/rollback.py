@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from deploy.answer import Answer
 from deploy.commands.operate.rebuild import projectors_named
 from deploy.options import Given, Json
 from events.platform.database import Connection
@@ -25,7 +25,7 @@ def rollback(
     as_json: Json = False,
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Return to the generation that was live before.
 
     Catch up that generation with the log and swap it in. The replaced generation is kept, so a second rollback undoes
@@ -33,8 +33,7 @@ def rollback(
     """
     [projector] = projectors_named(cardlog, projection)
     live, retired = swap.rollback(connection, projector)
-    if as_json:
-        print(json.dumps({"projection": live.projection, "live": live.number, "retired": retired.number}))
-    else:
-        print(f"{live.projection}: generation {live.number} is live again, {retired.number} is kept")
-    return 0
+    return Answer(
+        {"projection": live.projection, "live": live.number, "retired": retired.number},
+        [f"{live.projection}: generation {live.number} is live again, {retired.number} is kept"],
+    )

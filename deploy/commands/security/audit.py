@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.commands.operate import proof
 from deploy.options import File, Flat, Given, Json, at_least
 from deploy.security.audited import audited
@@ -56,15 +57,14 @@ def run_list(
     as_json: Json = False,
     options: Flat[Wanted] = DEFAULTS,
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Print audit entries, the newest first.
 
     An entry says who asked (tenant, API key and scopes), what (the operation), whose memory, when, and the outcome.
     It never holds content. A user stands as a keyed hash; --user finds the entries of a user.
     """
-    for entry in _pages(connection, _filter(connection, options), limit):
-        print(json.dumps(entry) if as_json else _line(entry))
-    return 0
+    entries = _pages(connection, _filter(connection, options), limit)
+    return Answer(entries, map(_line, entries), by_line=True)
 
 
 @app.command(name="export")
@@ -97,7 +97,7 @@ def run_verify(
     as_json: Json = False,
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Find holes and changed entries in the audit log.
 
     Recompute the digest chain. With anchors of `log anchor`, also find a history that was rewritten together with its
@@ -106,11 +106,8 @@ def run_verify(
     found, faults = proof.anchors_in(anchor, proof.keyring_of(cardlog))
     result = audit_verification.verify(connection, anchors.audit_witnesses(found))
     faults += result.faults
-    if as_json:
-        print(json.dumps({"ok": not faults, "entries": result.entries, "faults": faults}))
-    else:
-        print("\n".join(faults) or f"{result.entries} audit entries verified")
-    return 1 if faults else 0
+    document = {"ok": not faults, "entries": result.entries, "faults": faults}
+    return Answer(document, faults or [f"{result.entries} audit entries verified"], 1 if faults else 0)
 
 
 def _filter(connection: Connection, options: Wanted) -> audit.Filter:
