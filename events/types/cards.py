@@ -63,7 +63,6 @@ class Utterance:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StateAsserted:
     """A turn stated something about ``entity``. ``statement`` says what:
 
@@ -107,7 +106,6 @@ class StateAsserted:
 
 
 @event_type(version=1, visible=("episode",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EventNoted:
     """Something happened at ``occurred_at``. For a range, ``occurred_until`` is its end, exclusive.
 
@@ -159,7 +157,6 @@ class EventNoted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeLearned:
     """A turn explained a concept.
 

@@ -69,7 +69,6 @@ class ModeRegistry:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeDeclared:
     """A mode exists from now on, or is declared anew."""
 
@@ -78,7 +77,6 @@ class ModeDeclared:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeRenamed:
     """A mode has another name. Its cards stay its cards."""
 
@@ -89,7 +87,6 @@ class ModeRenamed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeDeleted:
     """A mode is gone. Its cards stay and belong to the general mode."""
 
@@ -99,7 +96,6 @@ class ModeDeleted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeReembedded:
     """All earlier cards of a mode belong to its present model, too. ``project_id`` None: in all projects of the user.
 
@@ -112,7 +108,6 @@ class ModeReembedded:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectDeclared:
     """A project has these settings from now on."""
 
@@ -121,7 +116,6 @@ class ProjectDeclared:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CardReclassified:
     """Somebody gave a card another mode. ``card_id`` may be any statement that the card rests on.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 from uuid import UUID
@@ -17,7 +16,6 @@ STREAM = "erasure"
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectErased:
     """Events of the event's user were erased: their payloads cannot be opened any more.
 

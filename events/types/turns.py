@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
@@ -13,7 +12,6 @@ ContextLayer = Literal["personal", "work", "social"]
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecorded:
     """One message of a conversation, exactly as the app pushed it.
 

@@ -64,7 +64,7 @@ from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.modes.mode_commands import DimensionOf
 from ingest.recording.intake import open_intake
 from ingest.recording.overviews import Overviews
-from ingest.recording.queue_health import QueueHealth, QueueMonitor
+from ingest.recording.queue_health import QueueHealth
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     watch = LogMonitor(settings.database_url, "write, watching")
     health_status = CachedProbe(watch)
-    queue_health = CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0)))
+    queue_health = CachedProbe(open_intake(settings, timeout_s=2.0).health)
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)
 

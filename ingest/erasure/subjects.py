@@ -12,11 +12,11 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import is_team, team_owner
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event
 from events.types.references import REFERENCE_TYPES, ReferenceMoved, TeamMemberAdded, TeamMemberRemoved
 from events.types.tenancy import storage_id, tenant_of, user_of
 from events.types.tombstones import digest_of
-from ingest.erasure.erasure import Eraser, Request, Terms, UserErasure, users_of
+from ingest.erasure.erasure import Eraser, Request, Selects, Terms, UserErasure, users_of
 from ingest.erasure.names import Names
 from ingest.erasure.restating import NOBODY, Restating
 from ingest.erasure.selection import (
@@ -115,21 +115,10 @@ class Outcome:
 
 def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: Terms) -> Outcome:
     """Erases everything that is known of a user, also in the references of teams. Who pushes again begins anew."""
-    outcome = Outcome(uuid7())
-
-    def selects(connection: Connection, team: str) -> Selection:
-        return of_member(connection, team, storage_id)
-
-    request = Request(
-        kind="user",
-        subject=storage_id,
-        terms=terms,
-        waiting=lambda _: True,
-        erasure_id=outcome.erasure_id,
-    )
+    request = Request(kind="user", subject=storage_id, terms=terms, waiting=lambda _: True)
     # The teams come first: without the membership nobody writes there for the user any more.
-    teams = teams_of(connection, storage_id)
-    outcome.users = eraser.erase(connection, teams, replace(request, waiting=None), selects)
+    teams, in_teams = teams_of(connection, storage_id), replace(request, waiting=None)
+    outcome = _erased(eraser, connection, teams, in_teams, lambda c, team: of_member(c, team, storage_id))
     outcome.users += eraser.erase(connection, [storage_id], request, None)
     return outcome
 
@@ -138,19 +127,12 @@ def erase_turn(
     eraser: Eraser, connection: Connection, storage_id: str, turn_id: str, terms: Terms
 ) -> Outcome:
     """Erases one turn of a user, and what was made of it. A turn that is pushed again with this id is dropped."""
-    outcome = Outcome(uuid7())
 
     def waiting(fields: Fields) -> bool:
         return fields.get("turn_id", "").strip() == turn_id
 
-    def selects(connection: Connection, storage_id: str) -> Selection:
-        return of_turns(connection, storage_id, of_turn(turn_id))
-
-    request = Request(
-        kind="turn", subject=turn_id, terms=terms, waiting=waiting, erasure_id=outcome.erasure_id
-    )
-    outcome.users = eraser.erase(connection, [storage_id], request, selects)
-    return outcome
+    request = Request(kind="turn", subject=turn_id, terms=terms, waiting=waiting)
+    return _erased(eraser, connection, [storage_id], request, lambda c, i: of_turns(c, i, of_turn(turn_id)))
 
 
 def erase_person(
@@ -165,7 +147,6 @@ def erase_person(
     ``names`` are names of one person. Names that a memory tells besides count too. Each user is a transaction of its
     own, so a repeated call continues. Raises :class:`ingest.erasure.names.NameInvalidError`.
     """
-    outcome = Outcome(uuid7())
     person = Names(names)
     found = set(person.all)
 
@@ -177,14 +158,8 @@ def erase_person(
         found.update(known.all)
         return selection
 
-    request = Request(
-        kind="person",
-        subject=min(person.all),
-        terms=terms,
-        waiting=waiting,
-        erasure_id=outcome.erasure_id,
-    )
-    outcome.users = eraser.erase(connection, storage_ids, request, selects)
+    request = Request(kind="person", subject=min(person.all), terms=terms, waiting=waiting)
+    outcome = _erased(eraser, connection, storage_ids, request, selects)
     outcome.names = tuple(sorted(found))
     return outcome
 
@@ -200,14 +175,19 @@ def erase_before(
     without: frozenset[str] = frozenset(),
 ) -> Outcome:
     """Erases the turns that were said before ``instant``: of one mode, or of every mode but ``without``."""
-    outcome = Outcome(uuid7())
+    chosen = said_before(instant, mode, without)
+    request = Request(kind="before", subject=instant.isoformat(), terms=terms)
+    return _erased(eraser, connection, storage_ids, request, lambda c, i: of_turns(c, i, chosen))
 
-    def selects(connection: Connection, storage_id: str) -> Selection:
-        return of_turns(connection, storage_id, said_before(instant, mode, without))
 
-    request = Request(kind="before", subject=instant.isoformat(), terms=terms, erasure_id=outcome.erasure_id)
-    outcome.users = eraser.erase(connection, storage_ids, request, selects)
-    return outcome
+def _erased(
+    eraser: Eraser,
+    connection: Connection,
+    storage_ids: Collection[str],
+    request: Request,
+    selects: Selects | None,
+) -> Outcome:
+    return Outcome(request.erasure_id, eraser.erase(connection, storage_ids, request, selects))
 
 
 def replay(eraser: Eraser, connection: Connection, listed: Iterable[Tombstone]) -> list[Outcome]:

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import redis
 
 from events.platform.settings import Settings
-from events.platform.streams import connect_redis, existing, read_streams, streams_named
+from events.platform.streams import REDIS_AWAY, connect_redis, existing, read_streams, streams_named
 from events.types.turn_contract import entry_time
+from ingest.recording.queue_health import QueueHealth
 from ingest.recording.turn_queue import TurnQueue
-
-
-@dataclass(frozen=True, slots=True)
-class IntakeStatistics:
-    """The sums over all queues.
-
-    ``behind`` is the number of turns that are not settled, and ``seconds`` the age of the oldest of them. ``dead`` is
-    the number of dead letters. ``counts`` holds the counts of :meth:`TurnQueue.counts` by name.
-    """
-
-    behind: int = 0
-    seconds: float = 0.0
-    dead: int = 0
-    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Intake:
@@ -58,7 +44,7 @@ class Intake:
             self._redis.close()
             del self._redis
 
-    def statistics(self) -> IntakeStatistics:
+    def statistics(self) -> QueueHealth:
         """Returns the present sums over all queues. Raises one of ``REDIS_AWAY``: an unknown number is never zero."""
         behind, dead, seconds = 0, 0, 0.0
         counts = {"recorded": 0, "duplicates": 0}
@@ -70,7 +56,14 @@ class Intake:
                 seconds = max(seconds, (queue.now() - entry_time(depth.oldest_id)).total_seconds())
             for name, count in queue.counts().items():
                 counts[name] = counts.get(name, 0) + count
-        return IntakeStatistics(behind, seconds, dead, counts)
+        return QueueHealth(behind, seconds, counts, dead)
+
+    def health(self) -> QueueHealth:
+        """Returns :meth:`statistics`. A Redis that is away is a result, not an error."""
+        try:
+            return self.statistics()
+        except REDIS_AWAY as error:
+            return QueueHealth.absent(f"redis is away: {' '.join(str(error).split())}")
 
     def last_ids(self) -> dict[str, str]:
         """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent.

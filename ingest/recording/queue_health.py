@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 
 from events.health.health_status import RECORDER, LogHealth, assess
 from events.health.stage_health import StageHealth
-from events.platform.streams import REDIS_AWAY
-from ingest.recording.intake import Intake
 
 
 @dataclass(frozen=True, slots=True)
 class QueueHealth:
     """The numbers of the intake that Redis knows. ``why`` is the reason when they are unknown.
 
-    ``behind`` is the queue depth, ``seconds`` the age of the oldest turn. ``counts`` began with the stream.
+    ``behind`` is the queue depth, ``seconds`` the age of the oldest turn, ``dead`` the number of dead letters.
+    ``counts`` are those of :meth:`ingest.recording.turn_queue.TurnQueue.counts`; they began with the stream.
     """
 
     behind: int | None
@@ -54,17 +53,3 @@ class QueueHealth:
     def absent(cls, why: str) -> QueueHealth:
         """Returns a health in which every number is unknown because of ``why``."""
         return cls(None, None, {}, None, why)
-
-
-class QueueMonitor:
-    """Reads the queue health at each call. A Redis that is away is a result, not an error."""
-
-    def __init__(self, intake: Intake) -> None:
-        self._intake = intake
-
-    def __call__(self) -> QueueHealth:
-        try:
-            found = self._intake.statistics()
-        except REDIS_AWAY as error:
-            return QueueHealth.absent(f"redis is away: {' '.join(str(error).split())}")
-        return QueueHealth(found.behind, found.seconds, dict(found.counts), found.dead)

@@ -156,7 +156,7 @@ class ProgressPrinter:
 
     def end(self) -> None:
         """Removes the bar, if there is one."""
-        self._shown.__exit__(None, None, None)
+        self._shown.__exit__()
 
 
 def _print(outcome: RebuildResult) -> None:
