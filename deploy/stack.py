@@ -18,12 +18,11 @@ from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.roles import reader_url, service_url
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
-from deploy.security.roles import sign_tenants
+from deploy.security.roles import reader_url, service_url, sign_tenants
 from deploy.starting.child import Child, end, part
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption

@@ -21,11 +21,10 @@ from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.documentation import add_docs, describe
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, invalid, missing, reason_of, where_of
 from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
 from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
-from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
 from events.resources.resource import Resource
 

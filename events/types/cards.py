@@ -8,7 +8,8 @@ from typing import Literal
 from uuid import UUID
 
 from events.types.codec import event_type
-from events.types.turns import ContextLayer
+from events.types.turn_contract import clock_of
+from events.types.turns import ContextLayer, TurnRecorded
 
 Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
@@ -52,6 +53,25 @@ class CardOrigin:
     mode: str | None = None
     time_zone: str | None = None
     metadata: str | None = None
+
+
+def origin_of(turn: TurnRecorded, span: SourceSpan, turn_ids: tuple[str, ...] = ()) -> CardOrigin:
+    """Returns the origin of a card that rests on ``span`` of ``turn``, and on all of ``turn_ids`` if there are more."""
+    return CardOrigin(
+        project_id=turn.project_id,
+        session_id=turn.session_id,
+        turn_ids=turn_ids or (turn.turn_id,),
+        said_at=turn.said_at,
+        source_span=span,
+        provenance="assistant_stated" if turn.role == "assistant" else "user_stated",
+        speaker=turn.speaker,
+        agent_id=turn.agent_id,
+        document_id=turn.document_id,
+        context_layer=turn.context_layer,
+        mode=turn.mode,
+        time_zone=clock_of(turn),
+        metadata=turn.metadata,
+    )
 
 
 @dataclass(frozen=True, slots=True)

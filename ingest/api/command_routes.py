@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.instants import Instant, refuse_future
-from events.http.uuids import Uuid
+from events.http.fields import Instant, Uuid, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
 from events.types.envelope import Event

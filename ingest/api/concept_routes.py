@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from events.types.cards import CardOrigin

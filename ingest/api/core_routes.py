@@ -15,9 +15,8 @@ from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer, require_user
 from events.http.answering import routes_of
-from events.http.errors import ProblemError, invalid, missing
-from events.http.uuids import Uuid
-from events.http.wording import reason_of
+from events.http.errors import ProblemError, invalid, missing, reason_of
+from events.http.fields import Uuid
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
 from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author

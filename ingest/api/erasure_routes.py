@@ -13,7 +13,7 @@ from events.http.access import Administrator, Writer, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.platform.database import Connection
 from events.resources.erasures import Erasure
 from events.types.tenancy import tenant_of

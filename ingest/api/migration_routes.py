@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
-from events.http.instants import Instant
+from events.http.fields import Instant
 from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration

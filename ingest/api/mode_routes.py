@@ -13,7 +13,7 @@ from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import Modes, project_of
 from events.modes.shown import shown_mode

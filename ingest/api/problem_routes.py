@@ -11,8 +11,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
-from events.http.instants import Instant, refuse_future
-from events.http.uuids import Uuid
+from events.http.fields import Instant, Uuid, refuse_future
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem

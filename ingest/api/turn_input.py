@@ -11,8 +11,7 @@ from pydantic import BaseModel, Field
 from events.access.principal import Principal, Reach
 from events.http.access import owner_of
 from events.http.errors import invalid, missing
-from events.http.instants import InstantOrBlank
-from events.http.metadata import DESCRIPTION as METADATA
+from events.http.fields import METADATA, InstantOrBlank
 from events.types.turn_contract import (
     FIELDS,
     MAX_NAME_BYTES,

@@ -62,9 +62,8 @@ from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser
 from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.modes.mode_commands import DimensionOf
-from ingest.recording.intake import open_intake
+from ingest.recording.intake import QueueHealth, open_intake
 from ingest.recording.overviews import Overviews
-from ingest.recording.queue_health import QueueHealth
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor
 from events.health.stage_health import Overview
 from events.platform.settings import Settings
-from ingest.recording.intake import open_intake
-from ingest.recording.queue_health import QueueHealth
+from ingest.recording.intake import QueueHealth, open_intake
 
 _PATIENCE_S = 3.0
 

@@ -10,9 +10,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, Field
 
 from events.http.errors import invalid
-from events.http.instants import QueryInstant, refuse_future
-from events.http.metadata import metadata_wanted
-from events.http.uuids import Uuid
+from events.http.fields import QueryInstant, Uuid, metadata_wanted, refuse_future
 from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment

@@ -14,7 +14,7 @@ from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.instants import QueryInstant
+from events.http.fields import QueryInstant
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from events.resources.operating import AuditEntry, AuditOutcome, AuditPage

@@ -19,7 +19,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
 from events.platform.failures import retry_on_lost_connection

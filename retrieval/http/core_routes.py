@@ -22,7 +22,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.instants import QueryInstant
+from events.http.fields import QueryInstant
 from events.platform.failures import retry_on_lost_connection
 from events.resources.core import (
     Memory,

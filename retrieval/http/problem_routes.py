@@ -13,7 +13,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import missing
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.platform.failures import retry_on_lost_connection
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
 from events.types.envelope import Event

@@ -26,11 +26,9 @@ from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
 from events.http.errors import ProblemError, invalid
+from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future
 from events.http.guard import PUSH_BYTES
-from events.http.instants import Instant, refuse_future
 from events.http.limits import cost_of
-from events.http.metadata import DESCRIPTION as METADATA
-from events.http.metadata import metadata_wanted
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread

@@ -15,8 +15,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.instants import QueryInstant
-from events.http.uuids import Uuid
+from events.http.fields import QueryInstant, Uuid
 from events.platform.failures import retry_on_lost_connection
 from events.references import reference as domain
 from events.references.kinds.batch import BATCH, ops_of

@@ -2,16 +2,113 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
 from uuid import UUID
 
-from cyclopts import App
+from cyclopts import App, Parameter
+from psycopg.rows import dict_row
 
 from cardlog_client import Client
+from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, option
-from deploy.commands.operate.concepts import concepts
+from deploy.instance import find
+from deploy.options import Flat, Given
+from events.language.concepts import all_concepts, canonical_key, concept, drift
+from events.platform.counting import counted
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.log import payload_of
+from events.types.cards import StateAsserted
+from events.types.codec import Payload, PayloadError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The filter of the concept keys."""
+
+    drift: Annotated[bool, Parameter(help="list keys in the log that look like the same concept")] = False
+    user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None
+    json: Annotated[bool, Parameter(help="print JSON, one object a line")] = False
+
+
+DEFAULTS = Options()
+
+
+def concepts(
+    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> Answer:
+    """List the well-known concept keys with cardinality and aliases.
+
+    With --drift, search the log for keys of one user that look like the same concept (job_title and title_of_job).
+    Facts under such keys do not supersede each other. Add the other name as an alias of the better key in
+    events/language/concepts.json, then run `cardlog rebuild cards`. The exit status is 1 when there are such keys.
+    """
+    if options.drift:
+        return _drift(options, settings, data)
+    documents = (
+        {"key": one.key, "cardinality": one.cardinality, "category": one.category, "aliases": one.aliases}
+        for one in all_concepts()
+    )
+    lines = (f"{one.key:<24}{one.cardinality:<14}{', '.join(one.aliases)}" for one in all_concepts())
+    return Answer(documents, lines, by_line=True)
+
+
+def _drift(options: Options, settings: Settings, data: Path | None) -> Answer:
+    settings, _ = find(settings, data)
+    pairs: dict[tuple[str, str], int] = {}
+    statements: Counter[str] = Counter()
+    with connect(settings.database_url, application="concepts") as connection:
+        for keys in _keys_by_user(connection, options.user):
+            statements.update(keys)
+            for pair in drift(keys):
+                pairs[pair] = pairs.get(pair, 0) + 1
+    found = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
+    documents = (
+        {"keys": [one, other], "users": users, "statements": [statements[one], statements[other]]}
+        for (one, other), users in found
+    )
+    lines = [
+        f"{_shown(one, statements)}   {_shown(other, statements)}   users with both: {users}"
+        for (one, other), users in found
+    ]
+    summary = (
+        f"{counted(len(statements), 'key')}, {counted(statements.total(), 'statement')}; "
+        f"{counted(len(pairs), 'pair')} that may be one concept"
+    )
+    return Answer(documents, [*lines, summary], 1 if pairs else 0, by_line=True)
+
+
+def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Counter[str]]:
+    """Yields the number of statements of each user by canonical key."""
+    with connection.transaction(), connection.cursor(name="keys", row_factory=dict_row) as cursor:
+        cursor.execute(statement("deploy.commands.operate", "concept_keys"), {"user_id": user_id})
+        for _, rows in groupby(cursor, key=lambda row: str(row["user_id"])):
+            found: Counter[str] = Counter()
+            for row in rows:
+                if isinstance(said := _said(row), StateAsserted):
+                    found[canonical_key(said.concept_key)] += 1
+            yield found
+
+
+def _said(row: dict[str, Any]) -> Payload:
+    """Returns the payload of a statement, or None when this build cannot read it."""
+    try:
+        return payload_of(**row)
+    except PayloadError:
+        return None
+
+
+def _shown(key: str, statements: Counter[str]) -> str:
+    registered = ", registered" if concept(key) is not None else ""
+    return f"{key} ({statements[key]}{registered})"
+
 
 app = App(
     name="concepts",

@@ -24,8 +24,8 @@ from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 from ingest.erasure import receipts, subjects, tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
+from ingest.erasure.receipts import faults
 from ingest.erasure.subjects import Outcome
-from ingest.erasure.verification import faults
 from projectors.registry import derived
 from projectors.scrubbing.scrub import scrub
 

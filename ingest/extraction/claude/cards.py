@@ -10,12 +10,12 @@ from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
-from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted
+from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
-from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
+from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound

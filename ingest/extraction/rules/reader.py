@@ -11,7 +11,7 @@ from events.language.casual import WrittenOut
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.language.life_times import life_time
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.episodes import judging
@@ -50,7 +50,6 @@ class TurnReader:
         if turn.said_at.tzinfo is None:
             turn = replace(turn, said_at=turn.said_at.replace(tzinfo=UTC))
         self._reference: datetime = local_said_at(turn)
-        self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
             not turn.text.isascii() and simplified(turn.text) != turn.text
@@ -338,21 +337,8 @@ class TurnReader:
 
     def _origin_of(self, begin: int, stop: int) -> CardOrigin:
         turn = self._turn
-        return CardOrigin(
-            project_id=turn.project_id,
-            session_id=turn.session_id,
-            turn_ids=(turn.turn_id,),
-            said_at=turn.said_at,
-            source_span=SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop]),
-            provenance=self._provenance,
-            speaker=turn.speaker,
-            agent_id=turn.agent_id,
-            document_id=turn.document_id,
-            context_layer=turn.context_layer,
-            mode=turn.mode,
-            time_zone=self._clock,
-            metadata=turn.metadata,
-        )
+        span = SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop])
+        return replace(origin_of(turn, span), time_zone=self._clock)
 
 
 def _with_announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
