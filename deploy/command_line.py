@@ -29,7 +29,7 @@ Data = Annotated[
 ]
 
 
-class Asked(NamedTuple):
+class ParsedCommand(NamedTuple):
     """A verb's function, its arguments, the names of the values it needs from the command, and the data folder."""
 
     verb: Callable[..., Any]
@@ -57,9 +57,9 @@ def command_line(words: Sequence[str] = ()) -> App:
 
     def launch(
         *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
-    ) -> Asked:
+    ) -> ParsedCommand:
         verb, bound, wanted = app.parse_args(tokens, **_QUIET)
-        return Asked(verb, bound, frozenset(wanted), data)
+        return ParsedCommand(verb, bound, frozenset(wanted), data)
 
     app.meta.default(launch)
     return app
@@ -74,7 +74,7 @@ def _reflow(app: App) -> None:
             _reflow(app[name])
 
 
-def parse(words: Sequence[str]) -> Asked:
+def parse(words: Sequence[str]) -> ParsedCommand:
     """Returns the parsed ``words``.
 
     Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it.
@@ -82,8 +82,8 @@ def parse(words: Sequence[str]) -> Asked:
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(_data_first(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself
-        return Asked(command, bound, frozenset(), None)
-    asked: Asked = command(*bound.args, **bound.kwargs)
+        return ParsedCommand(command, bound, frozenset(), None)
+    asked: ParsedCommand = command(*bound.args, **bound.kwargs)
     return asked
 
 

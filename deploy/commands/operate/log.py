@@ -81,7 +81,7 @@ app.command(run_seal, name="seal")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class EventFilter:
     """The filter of the events to show."""
 
     user: Annotated[str | None, Parameter(help="only this user's")] = None
@@ -114,11 +114,13 @@ class Wanted:
     )
 
 
-DEFAULTS = Wanted()
+DEFAULTS = EventFilter()
 
 
 @app.command(name="show")
-def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+def run_show(
+    *, options: Flat[EventFilter] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
     """Print events, oldest first within each partition.
 
     A place is written partition/position, such as 25/1007. Users hash to one of 64 partitions, and the positions of
@@ -148,7 +150,7 @@ def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], dat
     return 1 if unknown else 0
 
 
-def _wanted(options: Wanted) -> dict[str, Any]:
+def _wanted(options: EventFilter) -> dict[str, Any]:
     partition, after, up_to = options.partition, options.after, None
     if options.at is not None:
         place = _PLACE.fullmatch(options.at)

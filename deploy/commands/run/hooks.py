@@ -74,7 +74,7 @@ In = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Options:
     """The options of an installation."""
 
     user: Annotated[str, Parameter(help="whose memory it is")]
@@ -91,7 +91,7 @@ def run_install(
     assistant: Which = "claude-code",
     /,
     *,
-    options: Flat[Wanted],
+    options: Flat[Options],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:

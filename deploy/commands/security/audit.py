@@ -28,7 +28,7 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class EntryFilter:
     """The filter of the entries."""
 
     user: Annotated[str | None, Parameter(help="only requests that named this user")] = None
@@ -47,7 +47,7 @@ class Wanted:
     ] = None
 
 
-DEFAULTS = Wanted()
+DEFAULTS = EntryFilter()
 
 
 @app.command(name="list")
@@ -55,7 +55,7 @@ def run_list(
     *,
     limit: Annotated[int, Parameter(validator=at_least(1), help="the most entries to print")] = 100,
     as_json: Json = False,
-    options: Flat[Wanted] = DEFAULTS,
+    options: Flat[EntryFilter] = DEFAULTS,
     connection: Given[Connection],
 ) -> Answer:
     """Print audit entries, the newest first.
@@ -110,7 +110,7 @@ def run_verify(
     return Answer(document, faults or [f"{result.entries} audit entries verified"], 1 if faults else 0)
 
 
-def _filter(connection: Connection, options: Wanted) -> audit.Filter:
+def _filter(connection: Connection, options: EntryFilter) -> audit.Filter:
     subject = None
     if options.user is not None:
         user = storage_id(options.tenant or DEFAULT_TENANT, options.user)

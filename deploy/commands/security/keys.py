@@ -33,7 +33,7 @@ _Names = Annotated[tuple[str, ...], Parameter(metavar="NAME")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class NewKey:
     """The rights of a new key."""
 
     name: Annotated[str, Parameter(help="what the key is for, such as the app's name")]
@@ -56,18 +56,18 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
+class KeyFilter:
     """The filter of the keys."""
 
     tenant: Annotated[str | None, Parameter(help="only keys of this tenant")] = None
     json: Annotated[bool, Parameter(help="print one JSON object a line")] = False
 
 
-EVERY = Listing()
+EVERY = KeyFilter()
 
 
 @app.command(name="create")
-def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> Answer:
+def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
     """Make a key and print it. It is printed once, and only a digest of it is kept."""
     expires = options.expires_days
     with _opened(cardlog) as connection:
@@ -85,7 +85,7 @@ def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> Answer:
 
 
 @app.command(name="list")
-def run_list(*, options: Flat[Listing] = EVERY, cardlog: Given[Settings]) -> Answer:
+def run_list(*, options: Flat[KeyFilter] = EVERY, cardlog: Given[Settings]) -> Answer:
     """List the keys with their rights, the oldest first. The keys themselves cannot be shown."""
     with _opened(cardlog) as connection:
         found = keys.listed(connection, options.tenant)

@@ -17,7 +17,7 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import corrections, finder, knowledge, plans, wording
-from ingest.extraction.rules.drafts import EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
+from ingest.extraction.rules.drafts import DialogueState, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming
 from ingest.extraction.rules.problems.reader import ProblemReader
@@ -36,7 +36,9 @@ _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|s
 class TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
-    def __init__(self, turn: TurnRecorded, told: Callable[[], Told], said: Told, written: WrittenOut) -> None:
+    def __init__(
+        self, turn: TurnRecorded, told: Callable[[], DialogueState], said: DialogueState, written: WrittenOut
+    ) -> None:
         """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``.
 
         The sentences that the reader gets are those of ``written``, the turn's text with its casual spellings written
@@ -359,7 +361,7 @@ def _with_announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
             yield replace(one, announced=True) if changes else one
 
 
-def _same_fact(told: Told, draft: StateDraft) -> KnownState | None:
+def _same_fact(told: DialogueState, draft: StateDraft) -> KnownState | None:
     """Returns the fact of one value that ``draft`` corrects, or None."""
     if default_cardinality(draft.key) != "single_value":
         return None

@@ -9,10 +9,10 @@ from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 
-Told = tuple[str, ...]
+DialogueState = tuple[str, ...]
 """open, what · try, what, worked (yes, no, ?), against what · close, what"""
 
-SAID: list[tuple[tuple[str, ...], list[Told]]] = [
+SAID: list[tuple[tuple[str, ...], list[DialogueState]]] = [
     (("I've been struggling with insomnia for weeks now.",), [("open", "insomnia")]),
     (("Ugh, I'm really struggling with my high morning sugars lately",), [("open", "high morning sugars")]),
     (("I have been dealing with lower back pain since the move.",), [("open", "lower back pain")]),
@@ -102,10 +102,10 @@ NOT_SAID: list[tuple[str, ...]] = [
 ]
 
 
-def told(*texts: str) -> list[Told]:
+def told(*texts: str) -> list[DialogueState]:
     """What the turns tell of problems, in short. A later outcome of an attempt takes the place of none."""
     turns = tuple(turn(text, number) for number, text in enumerate(texts))
-    short: list[Told] = []
+    short: list[DialogueState] = []
     for card in EXTRACTOR.extract(SessionBatch(turns)).problems:
         if isinstance(card, ProblemOpened):
             short.append(("open", card.description))
@@ -120,7 +120,7 @@ def told(*texts: str) -> list[Told]:
     return short
 
 
-def alike(one: list[Told], other: list[Told]) -> bool:
+def alike(one: list[DialogueState], other: list[DialogueState]) -> bool:
     return [tuple(map(_plain, each)) for each in one] == [tuple(map(_plain, each)) for each in other]
 
 
@@ -129,7 +129,7 @@ def _plain(words: str) -> object:
 
 
 @pytest.mark.parametrize(("texts", "expected"), SAID, ids=[each[0][-1][:30] for each in SAID])
-def test_words_that_say_so_are_read(texts: tuple[str, ...], expected: list[Told]) -> None:
+def test_words_that_say_so_are_read(texts: tuple[str, ...], expected: list[DialogueState]) -> None:
     found = told(*texts)
     assert alike(found, expected), found
 
