@@ -10,13 +10,11 @@ from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.rows import tuple_row
-
 from events.access.principal import Reach
 from events.http.errors import ProblemError, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import Connection
+from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
 from events.references.reference_log import events_below, first_event
 from events.types.codec import Payload
@@ -284,9 +282,8 @@ def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reac
 
 def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
     """Returns the kind of each of ``cards`` that the user has."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        values = {"user_id": user_id, "cards": list(cards)}
-        return dict(cursor.execute(statement("ingest.api", "existing_cards"), values).fetchall())
+    values = {"user_id": user_id, "cards": list(cards)}
+    return dict(tuples_of(connection, statement("ingest.api", "existing_cards"), values))
 
 
 def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -> bool:
@@ -297,8 +294,7 @@ def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) ->
 
 
 def first_row(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        return cursor.execute(statement("ingest.api", name), values).fetchone()
+    return next(iter(tuples_of(connection, statement("ingest.api", name), values)), None)
 
 
 def _settled(status: str) -> ProblemError:
