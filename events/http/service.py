@@ -138,8 +138,8 @@ def install(
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
 
-    @app.get("/healthz", summary="Is the process alive?", operation_id="health")
-    async def _health() -> Probe:
+    @app.get("/healthz", summary="Is the process alive?")
+    async def health() -> Probe:
         return Probe(status="ok")
 
 

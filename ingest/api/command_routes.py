@@ -112,10 +112,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/relations",
         status_code=202,
         summary="Relate two cards; additive, nothing is changed or lost",
-        operation_id="relate_cards",
         tags=["cards"],
     )
-    def relate(body: RelationIn, caller: Writer) -> Accepted:
+    def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(
             from_card=body.from_card,
@@ -131,10 +130,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/relations/{relation_id}/withdraw",
         status_code=202,
         summary="Take a relation back, or a withdrawal; both stay in the log",
-        operation_id="withdraw_relation",
         tags=["cards"],
     )
-    def withdraw(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
+    def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
         command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
         return _related(
@@ -147,10 +145,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/cards/{card_id}/verify",
         status_code=202,
         summary="Confirm that a card is still right",
-        operation_id="verify_card",
         tags=["cards"],
     )
-    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
+    def verify_card(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)

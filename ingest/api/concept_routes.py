@@ -66,8 +66,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of concepts."""
     router = routes_of("concepts")
 
-    @router.post("/v1/concepts", status_code=202, summary="Create a concept", operation_id="create_concept")
-    def create(body: ConceptIn, sender: Sent) -> Accepted:
+    @router.post("/v1/concepts", status_code=202, summary="Create a concept")
+    def create_concept(body: ConceptIn, sender: Sent) -> Accepted:
         owner, command = sender.owner(body.user_id), _command(sender, body)
         origin = _origin(command, body.project_id, body.mode)
         words = _words(body)
@@ -75,13 +75,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
             transactions, owner, lambda c: concept_commands.create(c, owner, words, origin, command)
         )
 
-    @router.patch(
-        "/v1/concepts/{concept_id}",
-        status_code=202,
-        summary="Edit a concept, or rename it",
-        operation_id="edit_concept",
-    )
-    def edit(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
+    @router.patch("/v1/concepts/{concept_id}", status_code=202, summary="Edit a concept, or rename it")
+    def edit_concept(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         if body.title is None and body.definition is None and not (body.aliases or body.related):
             raise invalid(
@@ -96,12 +91,9 @@ def concept_router(transactions: Transactions) -> APIRouter:
         )
 
     @router.post(
-        "/v1/concepts/{concept_id}/merge",
-        status_code=202,
-        summary="Merge a concept into another one",
-        operation_id="merge_concept",
+        "/v1/concepts/{concept_id}/merge", status_code=202, summary="Merge a concept into another one"
     )
-    def merge(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
+    def merge_concept(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         return accepted(
             transactions,
@@ -113,9 +105,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
         "/v1/concepts/{concept_id}/pin",
         status_code=202,
         summary="Put a concept into every prompt, or no longer",
-        operation_id="pin_concept",
     )
-    def pin(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
+    def pin_concept(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         return accepted(
             transactions,

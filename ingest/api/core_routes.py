@@ -187,12 +187,10 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             raise conflict_problem(done.queued, done.outcome.state, **more)
         return writer.answer(MemoryChanged, response, owner, done.outcome)
 
-    @router.post(
-        "/v1/memory/{user_id}/rollback",
-        summary="Leave events out of the core document",
-        operation_id="roll_back_memory",
-    )
-    def rollback(user_id: str, body: RollbackIn, sender: Sent, response: Response) -> MemoryRolledBack:
+    @router.post("/v1/memory/{user_id}/rollback", summary="Leave events out of the core document")
+    def roll_back_memory(
+        user_id: str, body: RollbackIn, sender: Sent, response: Response
+    ) -> MemoryRolledBack:
         if (body.event_ids is None) == (body.to_version is None):
             raise invalid("event_ids", "and to_version exclude each other; send one of them")
 
@@ -228,9 +226,10 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
         summary="Apply changes of the core document again that were left out",
-        operation_id="cherry_pick_memory",
     )
-    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent, response: Response) -> MemoryChanged:
+    def cherry_pick_memory(
+        user_id: str, body: CherryPickIn, sender: Sent, response: Response
+    ) -> MemoryChanged:
         def run(document: CoreHistory) -> Outcome[int]:
             return time_travel.cherry_pick(document, body.event_ids)
 
@@ -240,10 +239,9 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
         summary="Apply a waiting patch",
-        operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def approve(
+    def approve_patch(
         user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
     ) -> MemoryChanged:
         require_user(caller, "by")
@@ -256,12 +254,8 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
         )
 
-    @router.post(
-        "/v1/memory/{user_id}/queue/{queue_id}/refuse",
-        summary="Refuse a waiting patch",
-        operation_id="refuse_patch",
-    )
-    def refuse(
+    @router.post("/v1/memory/{user_id}/queue/{queue_id}/refuse", summary="Refuse a waiting patch")
+    def refuse_patch(
         user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
     ) -> MemoryChanged:
         return reviewed(caller, user_id, queue_id, body.by, response, lambda w: review.refuse(w, body.reason))

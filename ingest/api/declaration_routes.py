@@ -41,12 +41,8 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of declared kinds and of teams."""
     router = routes_of("references")
 
-    @router.put(
-        "/v1/reference-kinds/{kind}",
-        summary="Declare a kind of the tenant",
-        operation_id="declare_reference_kind",
-    )
-    def declare(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
+    @router.put("/v1/reference-kinds/{kind}", summary="Declare a kind of the tenant")
+    def declare_reference_kind(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
         require_whole(caller)
         if caller.users is not None:
             raise ProblemError(
@@ -67,17 +63,14 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     @router.put(
         "/v1/teams/{team_id}/members/{member}",
         summary="Add a member to a team; the first member adds oneself",
-        operation_id="add_team_member",
     )
-    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
+    def add_team_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
         return changed(caller, TeamMemberAdded(team_id=team_id, member=member, by=body.user_id))
 
-    @router.delete(
-        "/v1/teams/{team_id}/members/{member}",
-        summary="Remove a member from a team",
-        operation_id="remove_team_member",
-    )
-    def remove_member(team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]) -> Team:
+    @router.delete("/v1/teams/{team_id}/members/{member}", summary="Remove a member from a team")
+    def remove_team_member(
+        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
+    ) -> Team:
         return changed(caller, TeamMemberRemoved(team_id=team_id, member=member, by=user_id))
 
     def changed(caller: Principal, change: TeamMemberAdded | TeamMemberRemoved) -> Team:

@@ -108,12 +108,10 @@ def migration_router(
     """
     router = routes_of("memory")
 
-    @router.post(
-        "/v1/memory/{user_id}/migrate",
-        summary="Migrate the memory of another system",
-        operation_id="migrate_memory",
-    )
-    async def migrate(request: Request, user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
+    @router.post("/v1/memory/{user_id}/migrate", summary="Migrate the memory of another system")
+    async def migrate_memory(
+        request: Request, user_id: str, body: MigrateIn, sender: Sent
+    ) -> MemoryMigration:
         async def work(step: Callable[[], _T]) -> _T:
             async with places.held(request):
                 return await asyncio.to_thread(step)

@@ -127,12 +127,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
     router = routes_of("modes")
     everybody = modes_of(settings)
 
-    @router.put(
-        "/v1/modes/{name}",
-        summary="Declare a mode, or declare it anew",
-        operation_id="declare_mode",
-    )
-    def declare(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
+    @router.put("/v1/modes/{name}", summary="Declare a mode, or declare it anew")
+    def declare_mode(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
         wanted = Declaration(**body.model_dump(exclude={"user_id", "project_id"}))
 
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
@@ -140,24 +136,16 @@ def mode_router(  # noqa: C901 - its routes count as branches
 
         return written(body, name, run(caller, body.user_id, body.project_id, [name], command))
 
-    @router.post(
-        "/v1/modes/{name}/rename",
-        summary="Give a mode another name; its cards stay its cards",
-        operation_id="rename_mode",
-    )
-    def rename(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
+    @router.post("/v1/modes/{name}/rename", summary="Give a mode another name; its cards stay its cards")
+    def rename_mode(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
             return mode_commands.rename(modes, body.project_id, name, body.new_name)
 
         outcome = run(caller, body.user_id, body.project_id, [name, body.new_name], command)
         return written(body, body.new_name, outcome)
 
-    @router.delete(
-        "/v1/modes/{name}",
-        summary="Delete a mode; its cards stay and belong to the general mode",
-        operation_id="delete_mode",
-    )
-    def delete(
+    @router.delete("/v1/modes/{name}", summary="Delete a mode; its cards stay and belong to the general mode")
+    def delete_mode(
         name: ModeName,
         caller: Writer,
         user_id: Annotated[Name, Query()],
@@ -173,9 +161,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
         status_code=202,
         responses={200: {"model": Reembedding, "description": "a dry run, or every vector is right"}},
         summary="Embed the earlier cards of a mode again, with its present model",
-        operation_id="reembed_mode",
     )
-    def reembed(
+    def reembed_mode(
         name: ModeName, body: ReembedIn, caller: WriterOrAdministrator, response: Response
     ) -> Reembedding:
         def command(modes: UserModes) -> Reembedding:
@@ -191,11 +178,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         response.status_code = 200 if found.reembedding_id is None else 202
         return found
 
-    @router.put(
-        "/v1/projects/{project_id}",
-        summary="Set the default mode and the description of a project",
-        operation_id="declare_project",
-    )
+    @router.put("/v1/projects/{project_id}", summary="Set the default mode and the description of a project")
     def declare_project(
         project_id: Annotated[str, Path(min_length=1, max_length=512)], body: ProjectIn, caller: Writer
     ) -> WrittenProject:
@@ -208,13 +191,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
         outcome = run(caller, body.user_id, project_id, [given] if given else [], command)
         return WrittenProject.made_from(project_of(outcome.state, project_id), changed=outcome.changed)
 
-    @router.post(
-        "/v1/cards/{card_id}/mode",
-        status_code=202,
-        summary="Give a card another mode",
-        operation_id="reclassify_card",
-    )
-    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
+    @router.post("/v1/cards/{card_id}/mode", status_code=202, summary="Give a card another mode")
+    def reclassify_card(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")

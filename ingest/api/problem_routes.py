@@ -86,12 +86,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of problems."""
     router = routes_of("problems")
 
-    @router.post(
-        "/v1/memory/{user_id}/problems",
-        status_code=201,
-        summary="Open a problem",
-        operation_id="open_problem",
-    )
+    @router.post("/v1/memory/{user_id}/problems", status_code=201, summary="Open a problem")
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
         owner, command = sender.owner(user_id), _command(sender, user_id, body)
 
@@ -106,9 +101,8 @@ def problem_router(transactions: Transactions) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
         summary="Record what was tried against a problem",
-        operation_id="attempt_problem",
     )
-    def attempt(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
+    def attempt_problem(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
         tried = {"approach": body.approach, "outcome": body.outcome, "successful": body.successful}
         now = datetime.now(UTC)
         refuse_future("date", body.date, now)
@@ -118,30 +112,20 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
         return changed(sender, user_id, problem_id, body, run)
 
-    @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/close",
-        summary="Close a problem",
-        operation_id="close_problem",
-    )
-    def close(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
+    @router.post("/v1/memory/{user_id}/problems/{problem_id}/close", summary="Close a problem")
+    def close_problem(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
         return changed(
             sender, user_id, problem_id, body, lambda p: problem_commands.close(p, body.resolution)
         )
 
-    @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/reopen",
-        summary="Open a closed problem again",
-        operation_id="reopen_problem",
-    )
-    def reopen(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
+    @router.post("/v1/memory/{user_id}/problems/{problem_id}/reopen", summary="Open a closed problem again")
+    def reopen_problem(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
         return changed(sender, user_id, problem_id, body, lambda p: problem_commands.reopen(p, body.reason))
 
     @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/priority",
-        summary="Give a problem another priority",
-        operation_id="prioritize_problem",
+        "/v1/memory/{user_id}/problems/{problem_id}/priority", summary="Give a problem another priority"
     )
-    def prioritize(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
+    def prioritize_problem(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
         def run(problem: KnownProblem) -> Outcome[Problem]:
             return problem_commands.prioritize(problem, body.priority, body.reason)
 

@@ -34,12 +34,8 @@ def proposal_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of proposals."""
     router = routes_of("references")
 
-    @router.post(
-        "/v1/proposals/{proposal_id}/accept",
-        summary="Apply an op that prose asked for",
-        operation_id="accept_proposal",
-    )
-    def accept(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> Reference | RetractedCard:
+    @router.post("/v1/proposals/{proposal_id}/accept", summary="Apply an op that prose asked for")
+    def accept_proposal(proposal_id: Uuid, body: AcceptIn, caller: Writer) -> Reference | RetractedCard:
         owner, command = sent(caller, body)
         outcome = transactions.run(owner, lambda c: proposals.accept(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
@@ -52,12 +48,8 @@ def proposal_router(transactions: Transactions) -> APIRouter:
             )
         return Reference.made_from(outcome.state)
 
-    @router.post(
-        "/v1/proposals/{proposal_id}/refuse",
-        summary="Refuse an op that prose asked for",
-        operation_id="refuse_proposal",
-    )
-    def refuse(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> RefusedProposal:
+    @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")
+    def refuse_proposal(proposal_id: Uuid, body: RefuseIn, caller: Writer) -> RefusedProposal:
         owner, command = sent(caller, body)
         transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
         return RefusedProposal(proposal_id=proposal_id, status="refused")

@@ -97,24 +97,15 @@ def reference_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of references."""
     router = routes_of("references")
 
-    @router.post(
-        "/v1/references/{kind}",
-        status_code=201,
-        summary="Create a reference",
-        operation_id="create_reference",
-    )
-    def create(kind: str, body: ReferenceIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}", status_code=201, summary="Create a reference")
+    def create_reference(kind: str, body: ReferenceIn, sender: Sent, response: Response) -> WrittenReference:
         def run(stream: ReferenceStream, found: Kind) -> Outcome[Reference]:
             return reference_commands.create(stream, found, body.data, body.tier)
 
         return answer(sender, kind, body.key, body, response, run)
 
-    @router.patch(
-        "/v1/references/{kind}/{key}",
-        summary="Apply an op to a reference",
-        operation_id="change_reference",
-    )
-    def change(
+    @router.patch("/v1/references/{kind}/{key}", summary="Apply an op to a reference")
+    def change_reference(
         kind: str, key: str, body: OpIn, sender: Sent, response: Response, if_match: IfMatch = None
     ) -> WrittenReference:
         op = {"op": body.op, **(body.model_extra or {})}
@@ -123,22 +114,18 @@ def reference_router(transactions: Transactions) -> APIRouter:
             sender, kind, key, body, response, lambda s, k: reference_commands.apply(s, k, op, expected)
         )
 
-    @router.post(
-        "/v1/references/{kind}/{key}/archive",
-        summary="Put a reference away",
-        operation_id="archive_reference",
-    )
-    def archive(kind: str, key: str, body: ArchiveIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/archive", summary="Put a reference away")
+    def archive_reference(
+        kind: str, key: str, body: ArchiveIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         return answer(
             sender, kind, key, body, response, lambda s, _: reference_commands.archive(s, body.reason)
         )
 
-    @router.post(
-        "/v1/references/{kind}/{key}/restore",
-        summary="Bring back a version of a reference",
-        operation_id="restore_reference",
-    )
-    def restore(kind: str, key: str, body: RestoreIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/restore", summary="Bring back a version of a reference")
+    def restore_reference(
+        kind: str, key: str, body: RestoreIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         return answer(
             sender, kind, key, body, response, lambda s, k: reference_commands.restore(s, k, body.version)
         )
@@ -154,12 +141,10 @@ def reference_router(transactions: Transactions) -> APIRouter:
 
         return answer(sender, kind, key, body, response, run)
 
-    @router.post(
-        "/v1/references/{kind}/{key}/move",
-        summary="Give a reference another scope",
-        operation_id="move_reference",
-    )
-    def move(kind: str, key: str, body: MoveIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/move", summary="Give a reference another scope")
+    def move_reference(
+        kind: str, key: str, body: MoveIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         def run(stream: ReferenceStream, _: Kind) -> Outcome[Reference]:
             to = ReferenceName(kind=kind, key=key, project_id=body.to_project_id, team_id=body.to_team_id)
             return reference_commands.move(stream, _owner(stream.connection, sender, body.user_id, to), to)

@@ -76,9 +76,8 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/schema/promote",
         summary="Make a category of a topic that recurs in the core document",
-        operation_id="promote_category",
     )
-    def promote(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
+    def promote_category(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
         def run(document: CoreHistory) -> Promoted:
             return evolution.promote(
                 document,
@@ -103,11 +102,9 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
         )
 
     @router.post(
-        "/v1/memory/{user_id}/schema/revert",
-        summary="Take a promoted category of the core document back",
-        operation_id="revert_category",
+        "/v1/memory/{user_id}/schema/revert", summary="Take a promoted category of the core document back"
     )
-    def revert(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
+    def revert_category(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
         def run(document: CoreHistory) -> tuple[Outcome[int], Sequence[Op]]:
             return evolution.revert(document, body.category)
 

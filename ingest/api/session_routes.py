@@ -34,12 +34,9 @@ def session_router(transactions: Transactions) -> APIRouter:
     router = routes_of("sessions")
 
     @router.post(
-        "/v1/sessions/{session_id}/checkpoint",
-        status_code=202,
-        summary="Save the state of a session",
-        operation_id="save_checkpoint",
+        "/v1/sessions/{session_id}/checkpoint", status_code=202, summary="Save the state of a session"
     )
-    def save(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
+    def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
         owner = sender.owner(body.user_id, thing="session", field="session_id")
         command = sender.command("api" if body.agent_id is None else f"agent/{body.agent_id}")
         try:

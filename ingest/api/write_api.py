@@ -200,7 +200,6 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         "/v1/turns",
         status_code=202,
         summary="Push one turn, a list of turns, or a conversation",
-        operation_id="push_turns",
         tags=["turns"],
         openapi_extra={
             "requestBody": {
@@ -209,7 +208,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             }
         },
     )
-    async def push(request: Request, caller: Pusher) -> Pushed:
+    async def push_turns(request: Request, caller: Pusher) -> Pushed:
         tenant = caller.tenant
         try:
             turns = turns_of(body_of(request))
@@ -314,8 +313,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
-    @app.get("/readyz", summary="Can turns be taken?", operation_id="readiness")
-    async def ready(stages: Stages = "count") -> Probe:
+    @app.get("/readyz", summary="Can turns be taken?")
+    async def readiness(stages: Stages = "count") -> Probe:
         try:
             await publisher.ping()
         except REDIS_AWAY as error:
@@ -328,9 +327,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
         return Probe(status="ready")
 
-    @app.get(
-        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
-    )
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

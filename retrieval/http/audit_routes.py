@@ -50,12 +50,8 @@ def audit_router(pool: Pool) -> APIRouter:
     """Returns the route of the audit log. It shows the entries of the principal's tenant and users only."""
     router = routes_of("audit")
 
-    @router.get(
-        "/v1/audit",
-        summary="Who read or changed whose memory",
-        operation_id="list_audit",
-    )
-    async def page(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
+    @router.get("/v1/audit", summary="Who read or changed whose memory")
+    async def list_audit(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
         try:
             rows = await retry_on_lost_connection(_rows, pool, caller, query)
         except NotYoursError:

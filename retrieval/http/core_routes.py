@@ -90,12 +90,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
     """Returns the routes. The document of another user gives the same 404 as none."""
     router = routes_of("memory")
 
-    @router.get(
-        "/v1/memory/{user_id}",
-        summary="The core document, now or then",
-        operation_id="memory",
-    )
-    async def document(
+    @router.get("/v1/memory/{user_id}", summary="The core document, now or then")
+    async def memory(
         user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader, response: Response
     ) -> Memory:
         if query.version is not None and (query.as_of or query.known_at) is not None:
@@ -130,12 +126,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             explain=explain,
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/history",
-        summary="Every change of the core document, the latest first",
-        operation_id="memory_history",
-    )
-    async def history(
+    @router.get("/v1/memory/{user_id}/history", summary="Every change of the core document, the latest first")
+    async def memory_history(
         user_id: str, query: Annotated[HistoryParams, Query()], caller: Reader
     ) -> MemoryHistory:
         owner, present = await found(caller, user_id)
@@ -146,12 +138,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             changes=[MemoryChange.made_from(each) for each in changes], next_cursor=last if last > 1 else None
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/diff",
-        summary="What differs between two versions of the core document",
-        operation_id="memory_diff",
-    )
-    async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
+    @router.get("/v1/memory/{user_id}/diff", summary="What differs between two versions of the core document")
+    async def memory_diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
         owner, present = await found(caller, user_id)
         before = await at(reader, owner, present, "from", query.from_)
         after = await at(reader, owner, present, "to", query.to)
@@ -163,12 +151,10 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             lines=told(before.document, patch),
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/queue",
-        summary="Patches of the core document that wait for an answer",
-        operation_id="memory_queue",
-    )
-    async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> MemoryQueue:
+    @router.get("/v1/memory/{user_id}/queue", summary="Patches of the core document that wait for an answer")
+    async def memory_queue(
+        user_id: str, query: Annotated[QueueParams, Query()], caller: Reader
+    ) -> MemoryQueue:
         owner, present = await found(caller, user_id, empty=True)
         status = next((each for each in get_args(QueueStatus) if each == query.status), None)
         entries = await reading(reader.queue, owner, present, status)

@@ -124,12 +124,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
         authentication=authentication_of(settings, "embed"),
     )
 
-    @app.post(
-        "/v1/embeddings",
-        summary="Embed texts",
-        operation_id="embeddings",
-        tags=["embeddings"],
-    )
+    @app.post("/v1/embeddings", summary="Embed texts", tags=["embeddings"])
     async def embeddings(body: EmbeddingsIn, caller: Reader) -> Embeddings:
         texts = [body.input] if isinstance(body.input, str) else body.input
         embedder = await asyncio.to_thread(_named, body.model)
@@ -164,12 +159,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
             usage=Usage(prompt_tokens=size, total_tokens=size),
         )
 
-    @app.get(
-        "/v1/models",
-        summary="List the models",
-        operation_id="models",
-        tags=["embeddings"],
-    )
+    @app.get("/v1/models", summary="List the models", tags=["embeddings"])
     async def models(caller: Reader) -> Models:
         found = await asyncio.to_thread(available)
         return Models(
@@ -186,8 +176,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
             ],
         )
 
-    @app.get("/readyz", summary="Can texts be embedded?", operation_id="readiness")
-    async def ready() -> Probe:
+    @app.get("/readyz", summary="Can texts be embedded?")
+    async def readiness() -> Probe:
         if not await asyncio.to_thread(available):
             raise ProblemError(503, "Not ready", "no embedding model is here; run cardlog doctor")
         return Probe(status="ready")

@@ -38,11 +38,11 @@ def episodes_router(reader: EpisodeReader) -> APIRouter:
     router = routes_of("memory")
 
     @router.get(
-        "/v1/memory/{user_id}/episodes",
-        summary="The episodes about topics and places of the core document",
-        operation_id="list_episodes",
+        "/v1/memory/{user_id}/episodes", summary="The episodes about topics and places of the core document"
     )
-    async def page(user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader) -> EpisodesPage:
+    async def list_episodes(
+        user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader
+    ) -> EpisodesPage:
         owner = owner_of(caller, user_id)
         topics, paths = asked("topics", query.topics), asked("paths", query.paths)
         try:

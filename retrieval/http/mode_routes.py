@@ -46,8 +46,8 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
     """Returns the routes. They answer 503 while Postgres is away."""
     router = routes_of("modes")
 
-    @router.get("/v1/modes", summary="The modes of a user", operation_id="list_modes")
-    async def listed(params: Annotated[ModesParams, Query()], caller: Reader) -> resources.Modes:
+    @router.get("/v1/modes", summary="The modes of a user")
+    async def list_modes(params: Annotated[ModesParams, Query()], caller: Reader) -> resources.Modes:
         owner = owner_of(caller, params.user_id)
         if params.project_id is not None and not Reach(projects=caller.projects).admits(
             params.project_id, None
@@ -107,12 +107,8 @@ def modes_router(reader: ModeReader, default_model: str) -> APIRouter:
             },
         )
 
-    @router.get(
-        "/v1/modes/{name}/reembed",
-        summary="The progress of a re-embedding",
-        operation_id="reembedding_progress",
-    )
-    async def progress(
+    @router.get("/v1/modes/{name}/reembed", summary="The progress of a re-embedding")
+    async def reembedding_progress(
         name: Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")],
         params: Annotated[ReembeddingParams, Query()],
         caller: ReaderOrAdministrator,

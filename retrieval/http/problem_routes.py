@@ -35,12 +35,10 @@ def problems_router(reader: ProblemReader) -> APIRouter:
     """Returns the routes. A problem of another user or out of reach gives the same 404 as none."""
     router = routes_of("problems")
 
-    @router.get(
-        "/v1/memory/{user_id}/problems",
-        summary="The problems of a user",
-        operation_id="list_problems",
-    )
-    async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> ProblemsPage:
+    @router.get("/v1/memory/{user_id}/problems", summary="The problems of a user")
+    async def list_problems(
+        user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader
+    ) -> ProblemsPage:
         found = [
             each
             for each in await _read(reader.present, owner_of(caller, user_id))
@@ -50,12 +48,8 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         ]
         return ProblemsPage(problems=[Problem.made_from(each) for each in found[: query.limit]])
 
-    @router.get(
-        "/v1/memory/{user_id}/problems/{problem_id}",
-        summary="One problem with its history",
-        operation_id="problem",
-    )
-    async def one(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
+    @router.get("/v1/memory/{user_id}/problems/{problem_id}", summary="One problem with its history")
+    async def problem(user_id: str, problem_id: Uuid, caller: Reader) -> ProblemHistory:
         owner = owner_of(caller, user_id, thing="problem", field="problem_id")
         found = await _read(reader.history, owner, problem_id)
         if found is None or not caller.reach.admits(found[0].project_id, found[0].mode):

@@ -237,12 +237,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         question = asked_by(caller, ask_of(body))
         return recalled(await answered(caller, body.wait_for, question))
 
-    @app.post(
-        "/v1/context",
-        summary="Ask; get the cards as blocks of a prompt",
-        operation_id="context",
-        tags=["recall"],
-    )
+    @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt", tags=["recall"])
     async def context(body: ContextIn, caller: Reader) -> resources.Prompt:
         if body.token_budget is not None and "k" not in body.model_fields_set:
             body = body.model_copy(update={"k": cards_within(body.token_budget)})
@@ -452,17 +447,12 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))
 
-    @app.get(
-        "/v1/channels",
-        summary="The health of the recall channels in this process",
-        operation_id="channels",
-        tags=["recall"],
-    )
+    @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])
     async def channels(_: Reader) -> resources.Channels:
         return recall.channel_health()
 
-    @app.get("/readyz", summary="Can questions be answered?", operation_id="readiness")
-    async def ready(stages: Stages = "count") -> Probe:
+    @app.get("/readyz", summary="Can questions be answered?")
+    async def readiness(stages: Stages = "count") -> Probe:
         # This probe comes first, because it does not hang when Postgres hangs.
         found = await asyncio.to_thread(health_status)
         choice = await servers.choose()
@@ -483,9 +473,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
         return Probe(status="ready")
 
-    @app.get(
-        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
-    )
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

@@ -95,12 +95,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
     """Returns the routes. A reference of another user or team gives the same 404 as none. ``use`` counts reads."""
     router = routes_of("references")
 
-    @router.get(
-        "/v1/references",
-        summary="The references of a user and the user's teams",
-        operation_id="list_references",
-    )
-    async def page(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
+    @router.get("/v1/references", summary="The references of a user and the user's teams")
+    async def list_references(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
         user = _mine(caller, query.user_id)
         after = _decoded(query.cursor)
         owners = await _read(reader.owners_of, user)
@@ -143,12 +139,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         response.headers["etag"] = f'"{found.version}"'
         return Reference.made_from(found)
 
-    @router.get(
-        "/v1/references/{kind}/{key}/history",
-        summary="Every op of a reference, the latest first",
-        operation_id="reference_history",
-    )
-    async def history(
+    @router.get("/v1/references/{kind}/{key}/history", summary="Every op of a reference, the latest first")
+    async def reference_history(
         kind: str, key: str, query: Annotated[HistoryParams, Query()], caller: Reader
     ) -> ReferenceHistory:
         owner, stream = await named(caller, kind, key, query)
@@ -161,12 +153,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         last = found[-1].event.version if found else 1
         return ReferenceHistory(versions=versions, next_cursor=last if last > 1 else None)
 
-    @router.get(
-        "/v1/reference-kinds",
-        summary="The kinds of references, with their ops and schemas",
-        operation_id="reference_kinds",
-    )
-    async def kinds(caller: Reader) -> ReferenceKinds:
+    @router.get("/v1/reference-kinds", summary="The kinds of references, with their ops and schemas")
+    async def reference_kinds(caller: Reader) -> ReferenceKinds:
         built_in = [
             ReferenceKind(
                 kind=each.name,
@@ -189,12 +177,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         ]
         return ReferenceKinds(kinds=[*built_in, *declared])
 
-    @router.get(
-        "/v1/proposals",
-        summary="Ops that prose asked for",
-        operation_id="list_proposals",
-    )
-    async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> ProposalsPage:
+    @router.get("/v1/proposals", summary="Ops that prose asked for")
+    async def list_proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> ProposalsPage:
         user = _mine(caller, query.user_id)
         if caller.modes is not None:
             raise _not_found()  # a proposal quotes a turn of any mode
