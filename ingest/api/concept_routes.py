@@ -22,11 +22,10 @@ Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(BaseModel, extra="forbid"):
+class _ConceptIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     user_id: Name = Field(description="whose memory this is")
-    agent_id: Annotated[
-        Name | None, Field(description="the agent that concludes it; the concept is then agent_inferred")
-    ] = None
+    agent_id: Name | None = None
+    """the agent that concludes it; the concept is then agent_inferred"""
 
 
 class ConceptIn(_ConceptIn):

@@ -44,20 +44,18 @@ CORRECTED = "user_correction"
 """The source of what the user corrects."""
 
 
-class Authored(BaseModel, extra="forbid"):
+class Authored(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Who sends a command, and why."""
 
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class OpEvent(BaseModel, extra="forbid"):
+class OpEvent(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The member ``_event`` of an operation: what the patch rests on."""
 
-    source: Annotated[
-        Name | None,
-        Field(description="a turn id, a tool, or user_correction, which only the user can say"),
-    ] = None
+    source: Name | None = None
+    """a turn id, a tool, or user_correction, which only the user can say"""
     confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
 
@@ -82,13 +80,10 @@ class PatchIn(
         ),
     ]
     actor: Annotated[Author, Field(description="who says so; user needs a key that acts as the user")]
-    id: Annotated[
-        Name | None, Field(description="the event as its sender knows it; the same as an Idempotency-Key")
-    ] = None
-    expected_version: Annotated[
-        int | None,
-        Field(ge=0, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
-    ] = None
+    id: Name | None = None
+    """the event as its sender knows it; the same as an Idempotency-Key"""
+    expected_version: Annotated[int | None, Field(ge=0, le=MAX_VERSION)] = None
+    """the version that the caller saw; any other one is a 409"""
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that say so")] = []
 
 
@@ -111,9 +106,8 @@ class CherryPickIn(Authored):
 class ApproveIn(Authored):
     """Applies a waiting patch. Tests of its author do not count; the reviewer has seen the document."""
 
-    patch: Annotated[list[object] | None, Field(description="applied in the place of the waiting patch")] = (
-        None
-    )
+    patch: list[object] | None = None
+    """applied in the place of the waiting patch"""
     reason: Words | None = None
     by: Annotated[Name, Field(description="who decided")] = "user"
 

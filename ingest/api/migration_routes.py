@@ -61,38 +61,26 @@ class MigrateIn(
             }
         ]
     },
+    use_attribute_docstrings=True,
 ):
     """The memory of another system: its text, or the messages of old conversations."""
 
-    text: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=MAX_TEXT_BYTES,
-            description="mem0 JSON, saved memories of ChatGPT, or notes",
-        ),
-    ] = None
+    text: Annotated[str | None, Field(min_length=1, max_length=MAX_TEXT_BYTES)] = None
+    """mem0 JSON, saved memories of ChatGPT, or notes"""
     messages: Annotated[list[OldMessageIn] | None, Field(min_length=1, max_length=MAX_TURNS)] = None
     format: Annotated[Format, Field(description="the form of text; auto tells it by the text")] = "auto"
     source: Annotated[Name | None, Field(description="where the memory comes from; default: its form")] = None
-    said_at: Annotated[
-        Instant | None,
-        Field(description="when sentences without a date of their own were true; default: now"),
-    ] = None
-    user_name: Annotated[
-        Name | None,
-        Field(description="what the text calls the user; default: the name that the text itself tells"),
-    ] = None
-    timezone: Annotated[str, Field(max_length=255, description="IANA name of the speaker's time zone")] = (
-        "UTC"
-    )
-    apply_from: Annotated[
-        float, Field(ge=0, le=1, description="values below this confidence wait for an approval")
-    ] = APPLY_FROM
+    said_at: Instant | None = None
+    """when sentences without a date of their own were true; default: now"""
+    user_name: Name | None = None
+    """what the text calls the user; default: the name that the text itself tells"""
+    timezone: Annotated[str, Field(max_length=255)] = "UTC"
+    """IANA name of the speaker's time zone"""
+    apply_from: Annotated[float, Field(ge=0, le=1)] = APPLY_FROM
+    """values below this confidence wait for an approval"""
     dry_run: Annotated[bool, Field(description="true: only show what would happen")] = False
-    wait_s: Annotated[
-        float, Field(ge=0, le=30, description="how long to wait for the extraction, in seconds")
-    ] = 10.0
+    wait_s: Annotated[float, Field(ge=0, le=30)] = 10.0
+    """how long to wait for the extraction, in seconds"""
 
 
 def migration_router(

@@ -34,13 +34,12 @@ _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
-class _Scoped(BaseModel, extra="forbid"):
+class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose mode is meant: a mode of all projects of a user, or of one project of the user."""
 
     user_id: Name = Field(description="whose memory this is")
-    project_id: Annotated[
-        Name | None, Field(description="the project that has the mode; else all projects")
-    ] = None
+    project_id: Name | None = None
+    """the project that has the mode; else all projects"""
 
 
 class ModeIn(
@@ -50,23 +49,15 @@ class ModeIn(
 ):
     """A mode. A field that is left out keeps what was declared before."""
 
-    embedder: Annotated[
-        str | None,
-        Field(
-            max_length=200,
-            description="the embedding model, with 384, 768 or 1024 dimensions; empty: the default",
-        ),
-    ] = None
-    description: Annotated[
-        str | None, Field(description="what belongs here; the model that reads turns sees it")
-    ] = None
+    embedder: Annotated[str | None, Field(max_length=200)] = None
+    """the embedding model, with 384, 768 or 1024 dimensions; empty: the default"""
+    description: str | None = None
+    """what belongs here; the model that reads turns sees it"""
     default_decay: Annotated[Decay | None, Field(description="how fast cards of the mode lose weight")] = None
-    prompt_overrides: Annotated[
-        dict[str, object] | None, Field(description="hints for the extraction, by subject")
-    ] = None
-    is_default: Annotated[
-        bool | None, Field(description="the mode of turns of its scope when nothing else tells their mode")
-    ] = None
+    prompt_overrides: dict[str, object] | None = None
+    """hints for the extraction, by subject"""
+    is_default: bool | None = None
+    """the mode of turns of its scope when nothing else tells their mode"""
 
 
 class RenameIn(_Scoped):
@@ -76,7 +67,10 @@ class RenameIn(_Scoped):
 
 
 class ReembedIn(
-    BaseModel, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]},
+    use_attribute_docstrings=True,
 ):
     """Whose mode gets new vectors."""
 
@@ -87,22 +81,23 @@ class ReembedIn(
             "which needs the scope admin"
         ),
     ] = None
-    project_id: Annotated[
-        Name | None, Field(description="the project that has the mode; else all projects")
-    ] = None
+    project_id: Name | None = None
+    """the project that has the mode; else all projects"""
 
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
 class ProjectIn(
-    BaseModel, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]}
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]},
+    use_attribute_docstrings=True,
 ):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
     user_id: Name = Field(description="whose memory this is")
-    default_mode: Annotated[
-        str | None, Field(description="the mode of the project's turns when nothing else tells their mode")
-    ] = None
+    default_mode: str | None = None
+    """the mode of the project's turns when nothing else tells their mode"""
     description: str | None = None
 
 

@@ -31,7 +31,7 @@ IfMatch = Annotated[
 ]
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, use_attribute_docstrings=True):
     """Who asks, and whose reference is meant: the user's own, a project's, or a team's."""
 
     user_id: Name = Field(description="who asks; the owner, unless team_id is set")
@@ -58,10 +58,8 @@ class OpIn(
     """An op. The arguments of the op stand beside it."""
 
     op: str = Field(description="the name of the op", max_length=100)
-    expected_version: Annotated[
-        int | None,
-        Field(ge=1, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
-    ] = None
+    expected_version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the version that the caller saw; any other one is a 409"""
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that asked for it")] = []
 
 
@@ -74,9 +72,8 @@ class ArchiveIn(_Scoped, extra="forbid"):
 class RestoreIn(_Scoped, extra="forbid"):
     """Brings back a version."""
 
-    version: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the version; else the value before the archive")
-    ] = None
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the version; else the value before the archive"""
 
 
 class TierIn(_Scoped, extra="forbid"):

@@ -40,20 +40,11 @@ class PromoteIn(
 
     candidate: Annotated[Name, Field(description="a candidate of GET …/schema/candidates, or its name")]
     proposed_name: Annotated[
-        Name | None,
-        Field(
-            validation_alias=AliasChoices("proposed_name", "proposedName"),
-            description="the name; else the one of the candidate",
-        ),
+        Name | None, Field(validation_alias=AliasChoices("proposed_name", "proposedName"))
     ] = None
-    members: Annotated[
-        dict[Pointer, Name],
-        Field(
-            default_factory=dict,
-            max_length=_MOST_MEMBERS,
-            description="the member that the value of an instance becomes, by the pointer of the instance",
-        ),
-    ]
+    """the name; else the one of the candidate"""
+    members: Annotated[dict[Pointer, Name], Field(default_factory=dict, max_length=_MOST_MEMBERS)]
+    """the member that the value of an instance becomes, by the pointer of the instance"""
     actor: Actor = None
     dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
 

@@ -29,7 +29,7 @@ UserId = Annotated[
 Name = Annotated[str, Field(max_length=MAX_NAME_BYTES)]
 
 
-class TurnFields(BaseModel, extra="forbid"):
+class TurnFields(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The fields besides the words. Blank text counts as none."""
 
     session_id: Name | None = "default"
@@ -68,15 +68,13 @@ class TextPart(BaseModel, extra="forbid"):
 class MessageIn(TurnFields):
     """One message. Its fields win over those of the conversation."""
 
-    content: Annotated[
+    content: (
         Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
-        | Annotated[list[TextPart], Field(min_length=1, max_length=MAX_TURNS)],
-        Field(description="the words of the message; text parts are joined with line breaks"),
-    ]
-    role: Literal["user", "assistant", "system", "developer", ""] | None = Field(
-        "user",
-        description="who speaks; a message of the roles system and developer is recorded and makes no card",
+        | Annotated[list[TextPart], Field(min_length=1, max_length=MAX_TURNS)]
     )
+    """the words of the message; text parts are joined with line breaks"""
+    role: Literal["user", "assistant", "system", "developer", ""] | None = "user"
+    """who speaks; a message of the roles system and developer is recorded and makes no card"""
     name: Annotated[Name | None, Field(description="the person who speaks")] = None
     speaker: Annotated[Name | None, Field(description="the same as name")] = None
     turn_id: Annotated[Name | None, Field(description="idempotency key within the user")] = None
@@ -200,18 +198,13 @@ class TurnIn(
     """One message of a conversation. Blank text in an optional field counts as none."""
 
     user_id: UserId = Field(description="whose memory this is")
-    text: str = Field(
-        min_length=1,
-        max_length=MAX_TEXT_BYTES,
-        description="the words of the message, at most 64 KiB of UTF-8",
-    )
-    role: Literal["user", "assistant", "system", ""] | None = Field(
-        "user", description="who speaks; a turn of the role system is recorded and makes no card"
-    )
+    text: str = Field(min_length=1, max_length=MAX_TEXT_BYTES)
+    """the words of the message, at most 64 KiB of UTF-8"""
+    role: Literal["user", "assistant", "system", ""] | None = "user"
+    """who speaks; a turn of the role system is recorded and makes no card"""
     speaker: Name | None = Field(None, description="the person who speaks, when several people speak")
-    turn_id: Annotated[
-        Name | None, Field(description="idempotency key within the user; default: an id made by the service")
-    ] = None
+    turn_id: Name | None = None
+    """idempotency key within the user; default: an id made by the service"""
 
 
 def turns_of(body: Any) -> list[dict[str, str]]:

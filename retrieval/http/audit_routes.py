@@ -27,23 +27,20 @@ _WITHIN_S = 5.0
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES)]
 
 
-class AuditIn(BaseModel, extra="forbid"):
+class AuditIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The wanted entries."""
 
     user_id: Annotated[_Name | None, Field(description="only requests that named this user")] = None
     key_id: Annotated[_Name | None, Field(description="only requests of this API key")] = None
     operation: Annotated[_Name | None, Field(description="only this operation id, such as recall")] = None
     outcome: AuditOutcome | None = None
-    since: Annotated[QueryInstant | None, Field(description="only what was recorded since this instant")] = (
-        None
-    )
-    until: Annotated[QueryInstant | None, Field(description="only what was recorded before this instant")] = (
-        None
-    )
+    since: QueryInstant | None = None
+    """only what was recorded since this instant"""
+    until: QueryInstant | None = None
+    """only what was recorded before this instant"""
     limit: Annotated[int, Field(ge=1, le=1000, description="the most entries of a page")] = 100
-    cursor: Annotated[
-        int | None, Field(ge=1, le=2**63 - 1, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1)] = None
+    """the next_cursor of the page before"""
 
 
 def audit_router(pool: Pool) -> APIRouter:

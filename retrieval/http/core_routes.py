@@ -48,27 +48,24 @@ Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
 Path = Annotated[str, Field(max_length=2048)]
 
 
-class MemoryParams(BaseModel, extra="forbid"):
+class MemoryParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which version, and which parts of it."""
 
     version: Annotated[Version | None, Field(description="the document at this version")] = None
     as_of: Annotated[QueryInstant | None, Field(description="the document that held at this instant")] = None
-    known_at: Annotated[
-        QueryInstant | None, Field(description="by what was recorded at this instant; else by all")
-    ] = None
-    paths: Annotated[
-        list[Path] | None, Field(max_length=MAX_PATHS, description="only the values at these JSON Pointers")
-    ] = None
+    known_at: QueryInstant | None = None
+    """by what was recorded at this instant; else by all"""
+    paths: Annotated[list[Path] | None, Field(max_length=MAX_PATHS)] = None
+    """only the values at these JSON Pointers"""
     explain: Annotated[bool, Field(description="true: with the source of every value")] = False
 
 
-class HistoryParams(BaseModel, extra="forbid"):
+class HistoryParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which changes."""
 
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the next_cursor of the page before"""
 
 
 class DiffParams(BaseModel, extra="forbid"):
@@ -78,12 +75,11 @@ class DiffParams(BaseModel, extra="forbid"):
     to: Annotated[Version | None, Field(description="the later version; else the present one")] = None
 
 
-class QueueParams(BaseModel, extra="forbid"):
+class QueueParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which waiting patches."""
 
-    status: Annotated[
-        Literal["open", "approved", "refused", "withdrawn", "all", "*"], Field(description="* is all")
-    ] = "open"
+    status: Literal["open", "approved", "refused", "withdrawn", "all", "*"] = "open"
+    """* is all"""
 
 
 def memory_router(reader: DocumentReader) -> APIRouter:

@@ -30,20 +30,19 @@ _WAITS_S = 5.0
 _BODY_BYTES = 16 * 1024 * 1024
 
 
-class EmbeddingsIn(BaseModel, extra="forbid"):
+class EmbeddingsIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Texts to embed."""
 
-    input: Annotated[
+    input: (
         Annotated[str, Field(max_length=LONGEST_TEXT)]
         | Annotated[
             list[Annotated[str, Field(max_length=LONGEST_TEXT)]], Field(min_length=1, max_length=MOST_TEXTS)
-        ],
-        Field(description="one text or several"),
-    ]
+        ]
+    )
+    """one text or several"""
     model: Annotated[str, Field(max_length=200, description="the model; by default the service's")] = ""
-    input_type: Annotated[
-        Literal["query", "passage"], Field(description="a question, or words that answer questions")
-    ] = "passage"
+    input_type: Literal["query", "passage"] = "passage"
+    """a question, or words that answer questions"""
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int | None, Field(ge=1, description="the model's own number, or absent")] = None
     user: Annotated[str | None, Field(max_length=200, description="not used")] = None

@@ -21,14 +21,12 @@ _MOST = 50
 _LONGEST = 200
 
 
-class EpisodeParams(BaseModel, extra="forbid"):
+class EpisodeParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """What the episodes are about. A parameter that is repeated, or has commas, names several."""
 
     topics: Annotated[list[str], Field(description="topics, such as stress or 血糖")] = []
-    paths: Annotated[
-        list[str],
-        Field(description="JSON Pointers into the core document, such as /healthProfile/conditions"),
-    ] = []
+    paths: list[str] = []
+    """JSON Pointers into the core document, such as /healthProfile/conditions"""
     k: Annotated[int, Field(ge=1, le=100, description="the most episodes")] = 5
     project_id: Annotated[str | None, Field(description="only of this project")] = None
 

@@ -21,24 +21,19 @@ from events.resources import modes as resources
 from retrieval.modes.reader import ModeReader
 
 
-class ModesParams(BaseModel, extra="forbid"):
+class ModesParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose modes."""
 
     user_id: str = Field(min_length=1, description="whose modes")
-    project_id: Annotated[
-        str | None, Field(description="the modes that this project may use; else every declaration")
-    ] = None
+    project_id: str | None = None
+    """the modes that this project may use; else every declaration"""
 
 
-class ReembeddingParams(BaseModel, extra="forbid"):
+class ReembeddingParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose re-embedding."""
 
-    user_id: Annotated[
-        str | None,
-        Field(
-            min_length=1, description="whose mode; left out: a mode of everybody, which needs the scope admin"
-        ),
-    ] = None
+    user_id: Annotated[str | None, Field(min_length=1)] = None
+    """whose mode; left out: a mode of everybody, which needs the scope admin"""
     project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
 
 

@@ -98,41 +98,29 @@ _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
 
 
-class RecallIn(BaseModel, extra="forbid"):
+class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """One question."""
 
     user_id: str = Field(min_length=1, description="whose memory is asked")
     query: str = Field(min_length=1, description="the question, in English or Chinese")
-    project_id: Annotated[
-        str | list[str],
-        Field(description="one project, several, or * for all; only cards of these projects answer"),
-    ] = "default"
-    session_id: Annotated[
-        str | None,
-        Field(description="the session that asks: without a mode, cards of its recent mode come first"),
-    ] = None
+    project_id: str | list[str] = "default"
+    """one project, several, or * for all; only cards of these projects answer"""
+    session_id: str | None = None
+    """the session that asks: without a mode, cards of its recent mode come first"""
     k: Annotated[int, Field(ge=1, le=200, description="the most cards to return")] = 5
-    as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
-        None
-    )
-    known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
-        None
-    )
-    timezone: Annotated[
-        str | None,
-        Field(
-            description="IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"
-        ),
-    ] = None
+    as_of: Instant | None = None
+    """answer as of this instant: what was true then"""
+    known_at: Instant | None = None
+    """only what had been recorded by this instant"""
+    timezone: str | None = None
+    """IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"""
     kinds: Annotated[
         list[Literal["state", "event", "knowledge", "reference"]] | None, Field(min_length=1)
     ] = None
-    context_layer: Annotated[
-        ContextLayer | None, Field(description="cards of this layer count a little more")
-    ] = None
-    only_layers: Annotated[
-        list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
-    ] = None
+    context_layer: ContextLayer | None = None
+    """cards of this layer count a little more"""
+    only_layers: Annotated[list[ContextLayer] | None, Field(min_length=1)] = None
+    """only cards of these layers"""
     metadata: Annotated[
         dict[str, Any] | None,
         Field(
@@ -140,9 +128,8 @@ class RecallIn(BaseModel, extra="forbid"):
             examples=[{"ticket": "A-17"}],
         ),
     ] = None
-    mode: Annotated[
-        str | None, Field(min_length=1, description="only cards of this mode, such as code or journal")
-    ] = None
+    mode: Annotated[str | None, Field(min_length=1)] = None
+    """only cards of this mode, such as code or journal"""
     modes: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=MOST_MODES)]
         | Literal["all"]
@@ -152,30 +139,19 @@ class RecallIn(BaseModel, extra="forbid"):
         ),
     ] = None
     explain: Annotated[bool, Field(description="explain the answer")] = False
-    wait_for: Annotated[
-        str | None, Field(description="token of a push: wait until its turns are in the cards")
-    ] = None
+    wait_for: str | None = None
+    """token of a push: wait until its turns are in the cards"""
 
 
 class ContextIn(RecallIn):
     """One question, answered as prompt blocks."""
 
-    k: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=200,
-            description="the most cards; by default 5, or as many as a token budget may hold",
-        ),
-    ] = 5
-    token_budget: Annotated[
-        int | None,
-        Field(ge=1, le=1_000_000, description="the most tokens of the prompt, by Cardlog's estimate"),
-    ] = None
-    paths: Annotated[
-        list[Annotated[str, Field(max_length=2048)]] | None,
-        Field(max_length=MAX_PATHS, description="JSON Pointers into the core document, shown in a block"),
-    ] = None
+    k: Annotated[int, Field(ge=1, le=200)] = 5
+    """the most cards; by default 5, or as many as a token budget may hold"""
+    token_budget: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    """the most tokens of the prompt, by Cardlog's estimate"""
+    paths: Annotated[list[Annotated[str, Field(max_length=2048)]] | None, Field(max_length=MAX_PATHS)] = None
+    """JSON Pointers into the core document, shown in a block"""
 
 
 def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its routes count as branches

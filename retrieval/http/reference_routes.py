@@ -40,7 +40,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class _Scoped(BaseModel, extra="forbid"):
+class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Who asks, and whose reference is meant."""
 
     user_id: str = Field(min_length=1, description="who asks; the owner, unless team_id is set")
@@ -52,9 +52,8 @@ class ReferenceParams(_Scoped):
     """Which version."""
 
     as_of: Annotated[QueryInstant | None, Field(description="the value at this instant")] = None
-    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION, description="the value at this version")] = (
-        None
-    )
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the value at this version"""
 
 
 class HistoryParams(_Scoped):
@@ -62,9 +61,8 @@ class HistoryParams(_Scoped):
 
     values: Annotated[bool, Field(description="true: with the data before and after each op")] = False
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the next_cursor of the page before"""
 
 
 class ListParams(BaseModel, extra="forbid"):
@@ -80,13 +78,12 @@ class ListParams(BaseModel, extra="forbid"):
     cursor: Annotated[str | None, Field(description="the next_cursor of the page before")] = None
 
 
-class ProposalParams(BaseModel, extra="forbid"):
+class ProposalParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which proposals."""
 
     user_id: str = Field(min_length=1, description="whose proposals")
-    status: Annotated[
-        Literal["waiting", "applied", "accepted", "refused", "all", "*"], Field(description="* is all")
-    ] = "waiting"
+    status: Literal["waiting", "applied", "accepted", "refused", "all", "*"] = "waiting"
+    """* is all"""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Uuid | None = None
 
