@@ -51,9 +51,8 @@ class Options(Question):
     """The options of a question."""
 
     as_of: AsOf = None
-    known_at: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by this instant")
-    ] = None
+    known_at: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """only what had been recorded by this instant"""
     timezone: Zone = None
     mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
     explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
@@ -145,9 +144,8 @@ def why_of(card: Any) -> str:
 class PromptOptions(Question):
     """The options of a prompt."""
 
-    budget: Annotated[
-        int | None, Parameter(metavar="TOKENS", validator=at_least(1), help="the most tokens of the prompt")
-    ] = None
+    budget: Annotated[int | None, Parameter(metavar="TOKENS", validator=at_least(1))] = None
+    """the most tokens of the prompt"""
     as_of: AsOf = None
     timezone: Zone = None
     json: AsJson = False

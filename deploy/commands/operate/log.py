@@ -88,9 +88,8 @@ class EventFilter:
     tenant: OnlyTenant = None
     stream: Annotated[str | None, Parameter(help="only this stream")] = None
     type: Annotated[str | None, Parameter(help="only this event type, such as TurnRecorded")] = None
-    since: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
-    ] = None
+    since: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded since (ISO 8601)"""
     partition: Annotated[
         int | None,
         Parameter(
@@ -99,19 +98,13 @@ class EventFilter:
             help=f"only this partition, 0 to {PARTITIONS - 1}",
         ),
     ] = None
-    after: Annotated[
-        int | None,
-        Parameter(
-            metavar="POSITION", validator=at_least(0), help="only after this position of the partition"
-        ),
-    ] = None
-    at: Annotated[
-        str | None, Parameter(metavar="PLACE", help="only the one event at this place, such as 25/1007")
-    ] = None
+    after: Annotated[int | None, Parameter(metavar="POSITION", validator=at_least(0))] = None
+    """only after this position of the partition"""
+    at: Annotated[str | None, Parameter(metavar="PLACE")] = None
+    """only the one event at this place, such as 25/1007"""
     limit: Annotated[Count, Parameter(help="the most events to print")] = None
-    json: Annotated[bool, Parameter(help="print one JSON object a line with the columns of log.events")] = (
-        False
-    )
+    json: bool = False
+    """print one JSON object a line with the columns of log.events"""
 
 
 DEFAULTS = EventFilter()

@@ -35,24 +35,13 @@ _EVERY_S = 2.0
 class Options:
     """The options of a rebuild."""
 
-    verify: Annotated[
-        bool,
-        Parameter(
-            help="compare all rows of the live and the rebuilt tables at the same positions, and swap only if "
-            "they are equal"
-        ),
-    ] = False
-    from_export: Annotated[
-        Path | None,
-        Parameter(
-            metavar="FILE",
-            help="first import the log from FILE (see `cardlog log export`); existing events stay",
-        ),
-    ] = None
+    verify: bool = False
+    """compare all rows of the live and the rebuilt tables at the same positions, and swap only if they are equal"""
+    from_export: Annotated[Path | None, Parameter(metavar="FILE")] = None
+    """first import the log from FILE (see `cardlog log export`); existing events stay"""
     workers: Annotated[Count, Parameter(help="processes (default: the number of cores plus one)")] = None
-    json: Annotated[
-        bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
-    ] = False
+    json: bool = False
+    """progress as JSON lines on stderr, the outcome as JSON on stdout"""
 
 
 DEFAULTS = Options()

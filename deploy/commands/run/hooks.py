@@ -80,9 +80,8 @@ class Options:
     user: Annotated[str, Parameter(help="whose memory it is")]
     place: In = "user"
     file: File = None
-    project: Annotated[
-        str | None, Parameter(help="project of the questions and turns (default: default)")
-    ] = None
+    project: str | None = None
+    """project of the questions and turns (default: default)"""
     timezone: Annotated[str | None, Parameter(metavar="ZONE", help="IANA time zone of the user")] = None
 
 

@@ -35,16 +35,12 @@ class EntryFilter:
     tenant: Annotated[str | None, Parameter(help="only this tenant's keys, and the tenant of --user")] = None
     key: Annotated[str | None, Parameter(metavar="ID", help="only this API key, or command user")] = None
     operation: Annotated[str | None, Parameter(help="only this operation, such as recall or log-show")] = None
-    outcome: Annotated[
-        Literal["begun", "allowed", "denied", "refused", "failed", "lost"] | None,
-        Parameter(help="only this outcome"),
-    ] = None
-    since: Annotated[
-        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
-    ] = None
-    until: Annotated[
-        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded before (ISO 8601)")
-    ] = None
+    outcome: Literal["begun", "allowed", "denied", "refused", "failed", "lost"] | None = None
+    """only this outcome"""
+    since: Annotated[datetime | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded since (ISO 8601)"""
+    until: Annotated[datetime | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded before (ISO 8601)"""
 
 
 DEFAULTS = EntryFilter()

@@ -37,21 +37,16 @@ class NewKey:
     """The rights of a new key."""
 
     name: Annotated[str, Parameter(help="what the key is for, such as the app's name")]
-    scope: Annotated[
-        tuple[_Granted, ...], Parameter(help="repeat it for several scopes (default: push, read and write)")
-    ] = ("push", "read", "write")
-    acts_as: Annotated[
-        Literal["user"] | None,
-        Parameter(help="user: what the key writes is the user's own word, as in an app where users edit it"),
-    ] = None
+    scope: tuple[_Granted, ...] = ("push", "read", "write")
+    """repeat it for several scopes (default: push, read and write)"""
+    acts_as: Literal["user"] | None = None
+    """user: what the key writes is the user's own word, as in an app where users edit it"""
     tenant: Annotated[str, Parameter(help="tenant of the key (default: default)")] = DEFAULT_TENANT
     user: Annotated[_Names, Parameter(help="only this user; repeat it for several")] = ()
     project: Annotated[_Names, Parameter(help="only this project; repeat it for several")] = ()
     mode: Annotated[_Names, Parameter(help="only this mode; repeat it for several")] = ()
-    expires_days: Annotated[
-        float | None,
-        Parameter(metavar="DAYS", validator=at_least(0), help="days until the key expires (default: never)"),
-    ] = None
+    expires_days: Annotated[float | None, Parameter(metavar="DAYS", validator=at_least(0))] = None
+    """days until the key expires (default: never)"""
     json: Json = False
 
 
