@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 import events
+from deploy.answer import Answer
 from deploy.commands import COMMANDS
 from deploy.commands.overview import DESCRIPTION, version_line
 from deploy.commands.usage import explain, verb_of
@@ -28,7 +29,7 @@ Data = Annotated[
 ]
 
 
-class Asked(NamedTuple):
+class ParsedCommand(NamedTuple):
     """A verb's function, its arguments, the names of the values it needs from the command, and the data folder."""
 
     verb: Callable[..., Any]
@@ -56,9 +57,9 @@ def command_line(words: Sequence[str] = ()) -> App:
 
     def launch(
         *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)], data: Data = None
-    ) -> Asked:
+    ) -> ParsedCommand:
         verb, bound, wanted = app.parse_args(tokens, **_QUIET)
-        return Asked(verb, bound, frozenset(wanted), data)
+        return ParsedCommand(verb, bound, frozenset(wanted), data)
 
     app.meta.default(launch)
     return app
@@ -73,7 +74,7 @@ def _reflow(app: App) -> None:
             _reflow(app[name])
 
 
-def parse(words: Sequence[str]) -> Asked:
+def parse(words: Sequence[str]) -> ParsedCommand:
     """Returns the parsed ``words``.
 
     Raises ``cyclopts.CycloptsError``; :func:`deploy.commands.usage.explain` explains it.
@@ -81,8 +82,8 @@ def parse(words: Sequence[str]) -> Asked:
     app = command_line(words)
     command, bound, _ = app.meta.parse_args(_data_first(words), **_QUIET)
     if command is not app.meta.default_command:  # cyclopts answers --help and --version itself
-        return Asked(command, bound, frozenset(), None)
-    asked: Asked = command(*bound.args, **bound.kwargs)
+        return ParsedCommand(command, bound, frozenset(), None)
+    asked: ParsedCommand = command(*bound.args, **bound.kwargs)
     return asked
 
 
@@ -114,7 +115,13 @@ def run(words: Sequence[str]) -> int:
         _refuse(words, f"the verb is missing; see: cardlog{verb_of(words)} --help")
     with ExitStack() as opened:
         given = _given(words, bound, data, wanted, opened)
-        return int(command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted}) or 0)
+        done = command(*bound.args, **bound.kwargs, **{name: given[name] for name in wanted})
+        return done.show(as_json=_wants_json(bound)) if isinstance(done, Answer) else int(done or 0)
+
+
+def _wants_json(bound: BoundArguments) -> bool:
+    given = bound.arguments
+    return bool(given.get("as_json") or getattr(given.get("options"), "json", False))
 
 
 def _given(

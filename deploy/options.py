@@ -80,8 +80,20 @@ Tenant = Annotated[str, Parameter(validator=_is_tenant, help="the tenant of the 
 """The tenant of a user whom a command names."""
 
 
+class Scope:
+    """The options that say whose memory is meant."""
+
+    user: str
+    tenant: str
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        """The fields of a request that say which part of the user's memory is meant."""
+        return {}
+
+
 @dataclass(frozen=True, kw_only=True)
-class OfUser:
+class OfUser(Scope):
     """The options of a verb about the memory of one user."""
 
     user: Annotated[str, Parameter(help="whose memory is meant")]

@@ -18,14 +18,12 @@ from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.roles import reader_url, service_url
 from deploy.embedded.server import EmbeddedServer, ServerError, StartStoppedError
 from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
-from deploy.security.roles import sign_tenants
-from deploy.starting import parts
-from deploy.starting.child import Child, end
+from deploy.security.roles import reader_url, service_url, sign_tenants
+from deploy.starting.child import Child, end, part
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
@@ -120,7 +118,7 @@ class Stack:
         ]
         settings = self._with_servers(self._settings)
         key_file = self._data / first_key.FILE
-        with parts.part("the tables"):
+        with part("the tables"):
             settings = self._with_tables(settings, key_file)
         urls = [f"http://127.0.0.1:{listener.getsockname()[1]}" for listener in listeners]
         settings = replace(settings, write_url=urls[0], read_url=urls[1])
@@ -134,7 +132,7 @@ class Stack:
             self._children.append(Child(f"serve {name}", arguments, environment | own, listener))
         names = (*WORKERS, "relay") if settings.kafka_brokers else WORKERS
         self._workers = [Child(name, ["work", name], environment, None) for name in names]
-        with parts.part("both services"):
+        with part("both services"):
             for child in self._children:
                 child.start()
             self._await(urls)
@@ -242,7 +240,7 @@ class Stack:
     def _with_servers(self, settings: Settings) -> Settings:
         if not settings.database_url:
             postgres = EmbeddedPostgres(self._data, self._port_postgres, stopping=self._stopping)
-            with parts.part("PostgreSQL"):
+            with part("PostgreSQL"):
                 postgres.start()
             self._servers.append(postgres)
             settings = replace(settings, database_url=postgres.url, admin_database_url=postgres.url)
@@ -251,7 +249,7 @@ class Stack:
             redis = EmbeddedRedis(
                 self._data, self._port_redis, stopping=self._stopping, memory_mib=memory_mib
             )
-            with parts.part("Redis"):
+            with part("Redis"):
                 redis.start()
             self._servers.append(redis)
             settings = replace(settings, redis_url=redis.url)

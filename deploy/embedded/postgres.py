@@ -18,9 +18,8 @@ import psutil
 import psycopg
 
 from deploy.embedded.account import Account, service_account
-from deploy.embedded.installation import installation
+from deploy.embedded.installation import InstallationError, installation
 from deploy.embedded.processes import DYING_S, is_dead, is_dying
-from deploy.embedded.programs import InstallationError
 from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
 from events.platform.sql import statement
 

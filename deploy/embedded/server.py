@@ -12,15 +12,40 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Self
 
 import psutil
 
 from deploy.embedded.account import Account
-from deploy.embedded.kept_port import KeptPort
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.processes import DYING_S
+
+_LONGEST = 16
+
+
+class KeptPort:
+    """The file with the port of a server's last start. Apps find the server again on this port."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> int:
+        """Returns the kept port, or 0 when there is none or the file holds something else."""
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(_LONGEST).strip()
+        except OSError:
+            return 0
+        port = int(text) if text.isdigit() else 0
+        return port if port <= 0xFFFF else 0
+
+    def write(self, port: int) -> None:
+        """Keeps ``port``. In a folder that cannot be written, the next start takes another port."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with contextlib.suppress(OSError), open(os.open(self._path, flags, 0o600), "w") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(f"{port}\n")
+
 
 logger = logging.getLogger(__name__)
 
@@ -171,9 +196,7 @@ class EmbeddedServer(ABC):
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _launch(self, account: Account | None) -> None:

@@ -1,4 +1,4 @@
-"""A process of the stack: it is started again whenever it ends, and its last lines are kept."""
+"""The parts of a start: their reports, and the processes, which are started again whenever they end."""
 
 from __future__ import annotations
 
@@ -13,12 +13,23 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
 import psutil
 
 logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def part(name: str) -> Iterator[None]:
+    """Logs that the part ``name`` starts, and after it how long it took. A part that fails logs no end."""
+    logger.info("%s: starting …", name)
+    began = time.monotonic()
+    yield
+    logger.info("%s: ready after %.1f s", name, time.monotonic() - began)
+
 
 _PR_SET_PDEATHSIG = 1
 _TAIL = 12

@@ -12,7 +12,32 @@ from prometheus_client.registry import Collector
 from events.health.heartbeat import HeartbeatReport
 from events.health.stage_health import StageHealth
 
-_NEEDS_OPERATOR = frozenset(("stuck", "stopped", "abandoned"))
+_NEEDS_OPERATOR = ("stuck", "stopped", "abandoned")
+
+
+_STAGE_GAUGES: tuple[tuple[str, str, Callable[[StageHealth], float | None]], ...] = (
+    ("behind", "turns or events not processed yet", lambda stage: stage.behind),
+    ("seconds_behind", "age of the oldest turn or event not processed yet", lambda stage: stage.seconds),
+    ("stalled_seconds", "how long the stage has had work and done none", lambda stage: stage.stalled_s),
+    ("rate", "turns or events per second, over the last seconds", lambda stage: stage.rate),
+    ("position", "turns or events processed since the beginning", lambda stage: stage.position),
+    ("pending", "cards without a vector whose events were processed", lambda stage: stage.pending),
+    ("pending_seconds", "age of the oldest pending card", lambda stage: stage.pending_s),
+    ("parked", "parked events, which wait for an operator", lambda stage: stage.parked),
+    ("dead", "dead letters, or turns that the extractor gave up", lambda stage: stage.dead),
+    ("workers", "workers alive", lambda stage: stage.workers),
+    (
+        "up",
+        "1 while a worker is alive",
+        lambda stage: None if stage.workers is None else int(stage.workers > 0),
+    ),
+    ("waiting", "1 while every worker waits", lambda stage: _in_state(stage, "waiting")),
+    (
+        "stuck",
+        "1 while the stage is stuck, stopped or abandoned",
+        lambda stage: _in_state(stage, *_NEEDS_OPERATOR),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +72,8 @@ class StageMetrics(Collector):
 
 def _metrics(seen: HealthSnapshot) -> Iterable[Metric]:
     stages = seen.stages
-    for name, meaning, values in (
-        ("behind", "turns or events not processed yet", {s.name: s.behind for s in stages}),
-        (
-            "seconds_behind",
-            "age of the oldest turn or event not processed yet",
-            {s.name: s.seconds for s in stages},
-        ),
-        (
-            "stalled_seconds",
-            "how long the stage has had work and done none",
-            {s.name: s.stalled_s for s in stages},
-        ),
-        ("rate", "turns or events per second, over the last seconds", {s.name: s.rate for s in stages}),
-        ("position", "turns or events processed since the beginning", {s.name: s.position for s in stages}),
-        (
-            "pending",
-            "cards without a vector whose events were processed",
-            {s.name: s.pending for s in stages},
-        ),
-        ("pending_seconds", "age of the oldest pending card", {s.name: s.pending_s for s in stages}),
-        ("parked", "parked events, which wait for an operator", {s.name: s.parked for s in stages}),
-        ("dead", "dead letters, or turns that the extractor gave up", {s.name: s.dead for s in stages}),
-        ("workers", "workers alive", {s.name: s.workers for s in stages}),
-        ("up", "1 while a worker is alive", {s.name: _flag(s.workers) for s in stages}),
-        (
-            "waiting",
-            "1 while every worker waits",
-            {s.name: None if s.state == "unknown" else int(s.state == "waiting") for s in stages},
-        ),
-        (
-            "stuck",
-            "1 while the stage is stuck, stopped or abandoned",
-            {s.name: None if s.state == "unknown" else int(s.state in _NEEDS_OPERATOR) for s in stages},
-        ),
-    ):
-        yield _gauge(f"cardlog_stage_{name}", meaning, "stage", values)
+    for name, meaning, value in _STAGE_GAUGES:
+        yield _gauge(f"cardlog_stage_{name}", meaning, "stage", {each.name: value(each) for each in stages})
     blocked = GaugeMetricFamily(
         "cardlog_vectors_blocked",
         "cards that wait for an embedder that fails, by its mode; the reason names the remedy",
@@ -152,5 +143,5 @@ def _total(name: str, meaning: str, value: int | None) -> Metric:
     return CounterMetricFamily(name, meaning, value)
 
 
-def _flag(count: int | None) -> int | None:
-    return None if count is None else int(count > 0)
+def _in_state(stage: StageHealth, *states: str) -> int | None:
+    return None if stage.state == "unknown" else int(stage.state in states)

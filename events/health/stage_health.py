@@ -123,12 +123,7 @@ class Overview:
         return {
             "well": self.well,
             "stages": {stage.name: stage.document() for stage in self.stages},
-            "events": self.events,
-            "parked": self.parked,
-            "dead": self.dead,
-            "recorded": self.recorded,
-            "duplicates": self.duplicates,
-            "lost": self.lost,
+            **{name: getattr(self, name) for name in TOTALS},
         }
 
     @classmethod

@@ -18,12 +18,14 @@ class AnsweringRoute(APIRoute):
 
     The annotation of the return value is the shape in the OpenAPI document, and mypy holds the route to it. The
     resource was checked when it was made, so it is not checked again. A route that takes a ``Response`` sets the status
-    and the headers of the answer with it.
+    and the headers of the answer with it. The name of the function is the operation id, unless the route has another.
     """
 
     def __init__(
         self, path: str, endpoint: Callable[..., Any], *, status_code: int | None = None, **more: Any
     ) -> None:
+        if more.get("include_in_schema", True):
+            more["operation_id"] = more.get("operation_id") or endpoint.__name__
         super().__init__(path, _answering(endpoint, status_code or 200), status_code=status_code, **more)
 
 

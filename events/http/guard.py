@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.access.fair_share import Asker, FairShare
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
 from events.http.body import parsed
 from events.http.errors import MEDIA_TYPE, ProblemError, invalid

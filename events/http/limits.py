@@ -9,8 +9,8 @@ from typing import Any
 
 from starlette.requests import Request
 
+from events.access.limiters import RateLimiter
 from events.access.principal import Principal
-from events.access.rate_limiter import RateLimiter
 from events.http.errors import invalid
 from events.http.guard import JSON, too_many
 from events.platform.settings import Settings

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.http.access import principal_of
 from events.http.errors import ProblemError
 from events.http.limits import users_of

@@ -20,13 +20,11 @@ from events.access.principal import NotYoursError
 from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
-from events.http.description import describe
-from events.http.docs_page import add_docs
-from events.http.errors import ProblemError, invalid, missing
+from events.http.documentation import add_docs, describe
+from events.http.errors import ProblemError, invalid, missing, reason_of, where_of
 from events.http.guard import JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
 from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
-from events.http.wording import reason_of, where_of
 from events.platform.settings import Settings
 from events.resources.resource import Resource
 
@@ -140,8 +138,8 @@ def install(
             ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
         )
 
-    @app.get("/healthz", summary="Is the process alive?", operation_id="health")
-    async def _health() -> Probe:
+    @app.get("/healthz", summary="Is the process alive?")
+    async def health() -> Probe:
         return Probe(status="ok")
 
 

@@ -97,7 +97,7 @@ def written_out(text: str) -> WrittenOut:
     places: list[tuple[int, int, int, int]] = []
     reached = length = 0
     for index, match in enumerate(found):
-        word = _word(_Near(text, found, lower, index), bare=bare)
+        word = _word(_WordContext(text, found, lower, index), bare=bare)
         if word is None or word == match[0]:
             continue
         between = text[reached : match.start()]
@@ -111,14 +111,14 @@ def written_out(text: str) -> WrittenOut:
     return WrittenOut("".join((*parts, text[reached:])), places)
 
 
-def _word(near: _Near, *, bare: bool) -> str | None:
+def _word(near: _WordContext, *, bare: bool) -> str | None:
     """Returns the word as books write it, or None when it stays as it is."""
     if bare and near.runs_on:
         return f"{_spelled(near, bare=bare) or near.said}."
     return _spelled(near, bare=bare)
 
 
-def _spelled(near: _Near, *, bare: bool) -> str | None:
+def _spelled(near: _WordContext, *, bare: bool) -> str | None:
     """Returns the word as books spell it, or None when it stays as it is."""
     word = near.word
     if not bare and word not in _FORMS and word not in _OF_RELATIVES:
@@ -145,7 +145,7 @@ def _spelled(near: _Near, *, bare: bool) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _WordContext:
     """A word among its neighbours. ``before`` and ``after`` are empty across the end of a clause."""
 
     text: str

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import tuple_row
 from psycopg.sql import SQL
 
 from events.platform.projections import PROJECTIONS
@@ -33,6 +34,14 @@ outage, although the server is there again.
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 """A row of a query, by the names of its columns."""
+
+
+def tuples_of(
+    connection: Connection, query: SQL, parameters: Mapping[str, object] | None = None
+) -> list[tuple[Any, ...]]:
+    """Returns all rows of ``query`` as tuples, whatever rows the connection itself gives."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        return cursor.execute(query, parameters).fetchall()
 
 
 class DatabaseUnfitError(RuntimeError):

@@ -22,7 +22,16 @@ from pydantic import AfterValidator, Field, ValidationError, create_model
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from events.platform.settings import PREFIX, Settings, SettingsError, known_variables, redacted, variable_of
+from events.platform.settings import (
+    PREFIX,
+    Rule,
+    Settings,
+    SettingsError,
+    known_variables,
+    redacted,
+    rule_of,
+    variable_of,
+)
 
 _LONGEST, _SHOWN = 8192, 80
 _NOT_OURS = re.compile(
@@ -191,11 +200,11 @@ _FORMS: dict[str, Callable[[str], str]] = {
 
 def _kind(name: str, kind: object) -> object:
     """Returns the type of a setting with the checks of its value."""
-    metadata = _metadata(name)
+    rule = _rule(name)
     if kind is int:
-        return Annotated[int, Field(ge=metadata["least"], le=metadata["most"])]
+        return Annotated[int, Field(ge=rule.least, le=rule.most)]
     if kind is str:
-        form = _FORMS.get(metadata["form"])
+        form = _FORMS.get(rule.form)
         checks = [AfterValidator(_text), *([AfterValidator(form)] if form else [])]
         return Annotated[(str, *checks)]
     return kind
@@ -227,8 +236,8 @@ def _model(*sources: Mapping[str, str | None]) -> type[BaseSettings]:
     return create_model("SettingsFromSources", __base__=Sources, **defined)
 
 
-def _metadata(name: str) -> Mapping[str, Any]:
-    return next(item.metadata for item in fields(Settings) if item.name == name)
+def _rule(name: str) -> Rule:
+    return next(rule_of(item) for item in fields(Settings) if item.name == name)
 
 
 def _sentence(error: Any) -> str:
@@ -241,9 +250,9 @@ def _sentence(error: Any) -> str:
 
 
 def _shown(name: str, text: str) -> str:
-    metadata = _metadata(name)
-    if metadata["secret"]:
-        if not metadata["form"]:
+    rule = _rule(name)
+    if rule.secret:
+        if not rule.form:
             return "cannot be used (its value is a secret)"
         head, at, text = redacted(text).rpartition("@")
         text = f"***@{text}" if at and not head.endswith("***") else head + at + text
@@ -251,11 +260,11 @@ def _shown(name: str, text: str) -> str:
 
 
 def _remedy(name: str, error: Any) -> str:
-    metadata, kind = _metadata(name), get_type_hints(Settings)[name]
+    rule, kind = _rule(name), get_type_hints(Settings)[name]
     if error["type"] == "unfit":
         return str(error["ctx"]["remedy"])
     if kind is int:
-        return f"use a whole number from {metadata['least']} to {metadata['most']}"
+        return f"use a whole number from {rule.least} to {rule.most}"
     if get_origin(kind) is Literal:
         *most, last = get_args(kind)
         return f"use {', '.join(most)} or {last}"

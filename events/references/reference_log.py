@@ -11,8 +11,8 @@ from events.references.reference import Reference, fold
 from events.store import log
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
 from events.types.references import ReferenceChanged, ReferenceCreated
+from events.types.tombstones import Erased
 
 _PACKAGE = "events.references"
 _VALUED = (ReferenceCreated.__name__, ReferenceChanged.__name__)

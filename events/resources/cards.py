@@ -37,7 +37,7 @@ class SourceSpan(Resource):
     text: str
 
 
-class AnyCard(Resource):
+class AnyCard(Resource, use_attribute_docstrings=True):
     """The fields of a card in every answer. A field that belongs to one kind may be missing in other kinds."""
 
     card_id: UUID
@@ -70,46 +70,35 @@ class AnyCard(Resource):
     said_at: AwareDatetime
     time_zone: str | None = Field(description="the speaker's clock: an IANA zone or an offset")
     time_grain: str | None = Field(description="the grain of the time: day, week, month, year …")
-    time_resolved: bool | None = Field(
-        description="null: the words name no time; false: they name a time that was not resolved. The time is then "
-        "that of the turn"
-    )
-    alternative_at: AwareDatetime | None = Field(
-        description="the other instant that an ambiguous time may mean"
-    )
+    time_resolved: bool | None
+    """null: the words name no time; false: they name a time that was not resolved. The time is then that of the turn"""
+    alternative_at: AwareDatetime | None
+    """the other instant that an ambiguous time may mean"""
     metadata: dict[str, object] | None = Field(description="the metadata of the turn, as the app gave it")
-    ended: Annotated[bool, _State] = Field(
-        False, description="state: it stopped being true, and no value replaced it"
-    )
-    value_at: Annotated[AwareDatetime | None, _State] = Field(
-        None, description="state: the start of a value that is a time"
-    )
-    value_until: Annotated[AwareDatetime | None, _State] = Field(
-        None, description="state: the end of a value that is a time, exclusive"
-    )
-    value_grain: Annotated[str | None, _State] = Field(
-        None, description="state: the grain of a value that is a time"
-    )
+    ended: Annotated[bool, _State] = False
+    """state: it stopped being true, and no value replaced it"""
+    value_at: Annotated[AwareDatetime | None, _State] = None
+    """state: the start of a value that is a time"""
+    value_until: Annotated[AwareDatetime | None, _State] = None
+    """state: the end of a value that is a time, exclusive"""
+    value_grain: Annotated[str | None, _State] = None
+    """state: the grain of a value that is a time"""
     episode: Annotated[bool, _Event] = Field(False, description="event: the human words of a turn")
     topics: Annotated[list[str], _Event] = Field([], description="event: its topics")
     importance: Annotated[int | None, _Event] = Field(None, description="event: 1 to 10")
     sentiment: Annotated[Sentiment | None, _Event] = Field(None, description="event")
-    event_status: Annotated[EventStatus | None, _Event] = Field(
-        None, description="event: what became of it, by the time of the question"
-    )
-    participants: Annotated[list[str], _Event] = Field(
-        [], description="event: all who take part, when there are several"
-    )
-    title: Annotated[str | None, OfKind(("knowledge", "reference"))] = Field(
-        None, description="knowledge: its name; reference: its key"
-    )
+    event_status: Annotated[EventStatus | None, _Event] = None
+    """event: what became of it, by the time of the question"""
+    participants: Annotated[list[str], _Event] = Field([])
+    """event: all who take part, when there are several"""
+    title: Annotated[str | None, OfKind(("knowledge", "reference"))] = None
+    """knowledge: its name; reference: its key"""
     aliases: Annotated[list[str], _Knowledge] = Field([], description="knowledge: its other names")
     definition: Annotated[str | None, _Knowledge] = Field(None, description="knowledge: its definition")
     pinned: Annotated[bool, _Knowledge] = Field(False, description="knowledge: it is in every prompt")
     when: str = Field(description="the times as text, on the speaker's clock and at their grain")
-    time_passed: Annotated[bool, _Event] = Field(
-        False, description="event: it was planned, its time has passed, and nobody said that it happened"
-    )
+    time_passed: Annotated[bool, _Event] = False
+    """event: it was planned, its time has passed, and nobody said that it happened"""
     aging: bool = Field(description="an old value: ask the user if it still holds")
     outdated: bool = Field(description="old knowledge: check it before use")
 
@@ -130,13 +119,12 @@ def names_of(kind: Kind) -> tuple[str, ...]:
     )
 
 
-class CardsPage(Resource):
+class CardsPage(Resource, use_attribute_docstrings=True):
     """One page of the cards of a slice."""
 
     cards: list[Card]
-    next_cursor: str | None = Field(
-        description="give it as cursor for the next page; null after the last one"
-    )
+    next_cursor: str | None
+    """give it as cursor for the next page; null after the last one"""
 
 
 class Groups(Resource):
@@ -160,7 +148,7 @@ class Side(Resource):
     turn_ids: list[str]
 
 
-class Contradiction(Resource):
+class Contradiction(Resource, use_attribute_docstrings=True):
     """Cards that cannot both be true."""
 
     concept_key: str | None
@@ -168,9 +156,8 @@ class Contradiction(Resource):
     card_ids: list[UUID]
     reason: str
     arbitration_id: Absent[UUID] = Field(None, description="the conflict that waits for a verdict")
-    cards: Absent[list[Side]] = Field(
-        None, description="both sides, also a side that does not answer the question"
-    )
+    cards: Absent[list[Side]] = None
+    """both sides, also a side that does not answer the question"""
 
 
 class CardSummary(Resource):

@@ -16,15 +16,14 @@ Patch = list[dict[str, object]]
 Trust = Annotated[str, BeforeValidator(lambda trust: trust if isinstance(trust, str) else trust.name.lower())]
 
 
-class Snippet(Resource):
+class Snippet(Resource, use_attribute_docstrings=True):
     """The value at a pointer."""
 
     path: str
     found: bool
     value: object
-    moved_to: str | None = Field(
-        default=None, description="where the value is since its category was promoted or reverted"
-    )
+    moved_to: str | None = Field(default=None)
+    """where the value is since its category was promoted or reverted"""
 
 
 class Source(Resource):
@@ -55,13 +54,11 @@ class Memory(Resource):
     explain: dict[str, Source] | None = None
 
 
-class MemoryChange(Source):
+class MemoryChange(Source, use_attribute_docstrings=True):
     """One version: what changed it, and how."""
 
-    event_ids: list[UUID] = Field(
-        validation_alias="others",
-        description="the events that a rollback left out or a cherry-pick applied again",
-    )
+    event_ids: list[UUID] = Field(validation_alias="others")
+    """the events that a rollback left out or a cherry-pick applied again"""
 
 
 class MemoryHistory(Resource):
@@ -125,16 +122,14 @@ class PromotionDiff(Resource):
     lines: list[str]
 
 
-class Candidate(Resource):
+class Candidate(Resource, use_attribute_docstrings=True):
     """A topic that recurs, and the category that it may become."""
 
     candidate: str
-    proposed_name: str = Field(
-        validation_alias="name", description="the name of the category that it may become"
-    )
-    category_schema: dict[str, object] = Field(
-        serialization_alias="schema", description="the JSON Schema, inferred from the values"
-    )
+    proposed_name: str = Field(validation_alias="name")
+    """the name of the category that it may become"""
+    category_schema: dict[str, object] = Field(serialization_alias="schema")
+    """the JSON Schema, inferred from the values"""
     instances: list[str] = Field(description="the pointers of what is about the topic")
     moved: dict[str, str] = Field(description="the new pointer of each old one")
     occurrences: int
@@ -223,14 +218,14 @@ class MemoryRolledBack(MemoryChanged):
     conflicts: list[RollbackConflict]
 
 
-class MemoryPromoted(MemoryChanged):
+class MemoryPromoted(MemoryChanged, use_attribute_docstrings=True):
     """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
 
     dry_run: bool
-    proposed_name: str = Field(description="the name of the category")
-    category_schema: dict[str, object] = Field(
-        serialization_alias="schema", description="the JSON Schema of the category"
-    )
+    proposed_name: str
+    """the name of the category"""
+    category_schema: dict[str, object] = Field(serialization_alias="schema")
+    """the JSON Schema of the category"""
     moved: dict[str, str] = Field(description="the new pointer of each old one")
     patch: Patch
 

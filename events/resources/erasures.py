@@ -9,7 +9,7 @@ from pydantic import Field
 from events.resources.resource import Resource
 
 
-class Erasure(Resource):
+class Erasure(Resource, use_attribute_docstrings=True):
     """What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``."""
 
     kind: str | None = None
@@ -27,9 +27,8 @@ class Erasure(Resource):
     )
     users: int = Field(description="number of users in whose memory something went")
     counts: dict[str, int] = Field(description="what went, by name of the table")
-    log: list[dict[str, object]] | None = Field(
-        None, description="the tombstones in the log, with the digests around them"
-    )
+    log: list[dict[str, object]] | None = None
+    """the tombstones in the log, with the digests around them"""
     public_key: str | None = None
     signature: str | None = None
     names: list[str] | None = Field(None, description="the names of the person that were looked for")

@@ -67,14 +67,13 @@ class Modes(Resource):
     former_names: dict[str, str]
 
 
-class Reembedding(Resource):
+class Reembedding(Resource, use_attribute_docstrings=True):
     """What a re-embedding does, or would do. No language model is called."""
 
     mode: str = Field(description="the mode by its present name")
     project_id: str | None
-    state: Literal["planned", "unneeded", "accepted"] = Field(
-        description="planned: a dry run; unneeded: every vector is right; accepted: a worker begins"
-    )
+    state: Literal["planned", "unneeded", "accepted"]
+    """planned: a dry run; unneeded: every vector is right; accepted: a worker begins"""
     reembedding_id: UUID | None
     embedder: str = Field(description="the embedder of the new vectors")
     cards: int = Field(description="cards of the mode with a vector; for everybody: of all modes")
@@ -85,19 +84,17 @@ class Reembedding(Resource):
     model_calls: Literal[0]
 
 
-class ReembeddingProgress(Resource):
+class ReembeddingProgress(Resource, use_attribute_docstrings=True):
     """The progress of the last re-embedding of a mode. The old vectors answer until it is done."""
 
     mode: str = Field(description="the mode by its present name")
     project_id: str | None
-    state: Literal["none", "waiting", "running", "done"] = Field(
-        description="none: nobody asked for it; waiting: no worker began yet"
-    )
+    state: Literal["none", "waiting", "running", "done"]
+    """none: nobody asked for it; waiting: no worker began yet"""
     reembedding_id: UUID | None
     requested_at: AwareDatetime | None
     done_at: AwareDatetime | None
     cards: int = Field(description="new vectors computed so far")
     share: float = Field(description="of the memory that was looked through, 0 to 1")
-    hindrance: str | None = Field(
-        default=None, description="of a mode of everybody: why the work cannot go on now, and the remedy"
-    )
+    hindrance: str | None = Field(default=None)
+    """of a mode of everybody: why the work cannot go on now, and the remedy"""

@@ -46,10 +46,9 @@ class AuditEntry(Resource):
     digest: str = Field(description="SHA-256 over this entry and the digest of the entry before it")
 
 
-class AuditPage(Resource):
+class AuditPage(Resource, use_attribute_docstrings=True):
     """One page of the audit log, the newest entry first."""
 
     entries: list[AuditEntry]
-    next_cursor: int | None = Field(
-        description="give it as cursor for the next page; null after the last one"
-    )
+    next_cursor: int | None
+    """give it as cursor for the next page; null after the last one"""

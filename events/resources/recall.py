@@ -29,17 +29,15 @@ class Beside(Resource):
     content: str
 
 
-class RecalledCard(AnyCard):
+class RecalledCard(AnyCard, use_attribute_docstrings=True):
     """A card that answers a question. ``pending``: the card is so new that it is not in the tables yet."""
 
     score: float
     channels: dict[str, ChannelPlace]
     pending: bool
     beside: list[Beside] = Field(description="other cards of the same turn")
-    perhaps_no_longer: Absent[Beside] = Field(
-        None,
-        description="the later words that may have ended what the card says, or the retracted fact of a turn",
-    )
+    perhaps_no_longer: Absent[Beside] = None
+    """the later words that may have ended what the card says, or the retracted fact of a turn"""
 
 
 class ChannelReport(Resource):
@@ -51,7 +49,7 @@ class ChannelReport(Resource):
     detail: Absent[str] = None
 
 
-class Answer(Resource):
+class Answer(Resource, use_attribute_docstrings=True):
     """The found cards, the best first, and the report of each channel."""
 
     current_time: CurrentTime
@@ -59,10 +57,8 @@ class Answer(Resource):
     contradictions: list[Contradiction]
     channels: dict[str, ChannelReport]
     warnings: Warnings
-    explain: Absent[dict[str, object]] = Field(
-        None,
-        description="the explanation of the answer, when it was asked for; any version may change it",
-    )
+    explain: Absent[dict[str, object]] = None
+    """the explanation of the answer, when it was asked for; any version may change it"""
 
 
 class Block(Resource):

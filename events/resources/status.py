@@ -40,24 +40,21 @@ class StageHealth(Resource):
     blocked: list[BlockedEmbedder]
 
 
-class Stages(Resource):
+class Stages(Resource, use_attribute_docstrings=True):
     """The health of every stage at one moment. null is unknown, never zero."""
 
-    well: bool = Field(
-        description="true when nothing needs an operator, as far as the service sees: see whole"
-    )
-    whole: bool = Field(
-        description="false when the service's database role sees one tenant at a time: no ages, no parked events"
-    )
+    well: bool
+    """true when nothing needs an operator, as far as the service sees: see whole"""
+    whole: bool
+    """false when the service's database role sees one tenant at a time: no ages, no parked events"""
     stages: dict[str, StageHealth]
     events: int | None = Field(description="events in the log")
     parked: int | None
     dead: int | None
     recorded: int | None
     duplicates: int | None
-    lost: int | None = Field(
-        description="turns that somebody deleted from the queue before they were recorded"
-    )
+    lost: int | None
+    """turns that somebody deleted from the queue before they were recorded"""
 
 
 class EmbedderReport(Resource):

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import tuple_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
 from events.sealing.sealer import Sealer
 
@@ -66,19 +66,16 @@ def append(
     Returns no row when another key is in force for a subject. Nothing is appended then, and the caller seals again.
     """
     places = {user: place for place, user in enumerate(keys.wrapped, 1)}
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        rows = cursor.execute(
-            statement(_PACKAGE, "append_sealed"),
-            {
-                "batch": batch,
-                "partitions": sorted(set(partitions)),
-                "subjects": [places[user] for user in subjects],
-                "salts": b"".join(salts),
-                "users": list(keys.wrapped),
-                "wrapped": list(keys.wrapped.values()),
-                "fresh": [user in keys.fresh for user in keys.wrapped],
-            },
-        ).fetchall()
+    values = {
+        "batch": batch,
+        "partitions": sorted(set(partitions)),
+        "subjects": [places[user] for user in subjects],
+        "salts": b"".join(salts),
+        "users": list(keys.wrapped),
+        "wrapped": list(keys.wrapped.values()),
+        "fresh": [user in keys.fresh for user in keys.wrapped],
+    }
+    rows = tuples_of(connection, statement(_PACKAGE, "append_sealed"), values)
     if rows:
         keys.sealer.known.learn(keys.wrapped)
     else:
@@ -88,8 +85,7 @@ def append(
 
 def wrapped_keys(connection: Connection, users: Collection[str]) -> dict[str, bytes]:
     """Returns the wrapped key of each of ``users`` that has one."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        rows = cursor.execute(statement(_PACKAGE, "wrapped_keys"), {"users": list(users)}).fetchall()
+    rows = tuples_of(connection, statement(_PACKAGE, "wrapped_keys"), {"users": list(users)})
     return {user: bytes(wrapped) for user, wrapped in rows}
 
 
@@ -97,11 +93,8 @@ def salts_and_keys(
     connection: Connection, partitions: Sequence[int], positions: Sequence[int], users: Sequence[str]
 ) -> dict[tuple[int, int], str]:
     """Returns the keys of the sealed payloads at some places, as ``sealing.readable`` adds them to a payload."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        rows = cursor.execute(
-            statement(_PACKAGE, "salts_and_keys"),
-            {"partitions": list(partitions), "positions": list(positions), "users": list(users)},
-        ).fetchall()
+    places = {"partitions": list(partitions), "positions": list(positions), "users": list(users)}
+    rows = tuples_of(connection, statement(_PACKAGE, "salts_and_keys"), places)
     return {(partition, position): lines for partition, position, lines in rows}
 
 
@@ -137,8 +130,7 @@ def import_keys(
 
 def keys_by_wrapper(connection: Connection) -> dict[str, int]:
     """Returns the number of data keys under each key-encryption key, by the id of that key in hexadecimal."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        return dict(cursor.execute(statement(_PACKAGE, "keys_by_wrapper")).fetchall())
+    return dict(tuples_of(connection, statement(_PACKAGE, "keys_by_wrapper")))
 
 
 def rewrap(connection: Connection, sealer: Sealer, progress: Callable[[int], object]) -> int:
@@ -166,13 +158,10 @@ def rewrap(connection: Connection, sealer: Sealer, progress: Callable[[int], obj
 
 
 def _page(connection: Connection, after: str, limit: int = _AT_ONCE) -> Sequence[tuple[str, bytes]]:
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        rows = cursor.execute(statement(_PACKAGE, "keys_after"), {"after": after, "limit": limit}).fetchall()
+    rows = tuples_of(connection, statement(_PACKAGE, "keys_after"), {"after": after, "limit": limit})
     return [(user, bytes(wrapped)) for user, wrapped in rows]
 
 
 def _count(connection: Connection, name: str, values: dict[str, object]) -> int:
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        row = cursor.execute(statement(_PACKAGE, name), values).fetchone()
-    assert row is not None
+    [row] = tuples_of(connection, statement(_PACKAGE, name), values)
     return int(row[0])

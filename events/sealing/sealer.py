@@ -29,7 +29,7 @@ from events.sealing.key_encryption import (
     from_text,
 )
 from events.types.codec import SEALED
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 
 PREFIX = f'{{"{SEALED}":"'
 """The beginning of every sealed payload. No event type has a field of this name."""

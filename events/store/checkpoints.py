@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from psycopg.rows import tuple_row
-
-from events.platform.database import Connection
+from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
 from events.store.log import event_if_readable, event_of
 from events.store.rows import rows_of
@@ -44,10 +42,11 @@ class Processor:
 
     def open(self, connection: Connection) -> None:
         """Creates the missing checkpoints of this processor, at position 0."""
-        connection.execute(
-            statement("events.store", "open_checkpoints"),
-            {"processor": self.name, "generation": self.generation},
-        )
+        connection.execute(statement("events.store", "open_checkpoints"), self._names)
+
+    @property
+    def _names(self) -> dict[str, object]:
+        return {"processor": self.name, "generation": self.generation}
 
     def claim(
         self, connection: Connection, *, limit: int = 64, partitions: Sequence[int] | None = None
@@ -58,16 +57,8 @@ class Processor:
         """
         if partitions is not None and not partitions:
             return []
-        with connection.cursor(row_factory=tuple_row) as cursor:
-            rows = cursor.execute(
-                statement("events.store", "claim"),
-                {
-                    "processor": self.name,
-                    "generation": self.generation,
-                    "partitions": None if partitions is None else list(partitions),
-                    "limit": limit,
-                },
-            ).fetchall()
+        chosen = {"partitions": None if partitions is None else list(partitions), "limit": limit}
+        rows = tuples_of(connection, statement("events.store", "claim"), self._names | chosen)
         return [Claim(*row) for row in rows]
 
     def advance(self, connection: Connection, moves: Sequence[tuple[Claim, int]]) -> None:
@@ -78,8 +69,7 @@ class Processor:
         cursor = connection.execute(
             statement("events.store", "advance"),
             {
-                "processor": self.name,
-                "generation": self.generation,
+                **self._names,
                 "partitions": [claim.partition for claim, _ in moves],
                 "before": [claim.position for claim, _ in moves],
                 "after": [after for _, after in moves],
@@ -93,21 +83,12 @@ class Processor:
 
     def progress(self, connection: Connection) -> dict[int, tuple[int, int]]:
         """Returns checkpoint and head of each partition, from one snapshot."""
-        with connection.cursor(row_factory=tuple_row) as cursor:
-            rows = cursor.execute(
-                statement("events.store", "progress"), {"processor": self.name, "generation": self.generation}
-            ).fetchall()
+        rows = tuples_of(connection, statement("events.store", "progress"), self._names)
         return {partition: (position, head) for partition, position, head in rows}
 
     def positions(self, connection: Connection) -> dict[int, int]:
         """Returns the checkpoint of each partition."""
-        with connection.cursor(row_factory=tuple_row) as cursor:
-            return dict(
-                cursor.execute(
-                    statement("events.store", "checkpoints"),
-                    {"processor": self.name, "generation": self.generation},
-                ).fetchall()
-            )
+        return dict(tuples_of(connection, statement("events.store", "checkpoints"), self._names))
 
 
 def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:

@@ -25,7 +25,7 @@ from events.store.bounds import check
 from events.store.rows import rows_of
 from events.types.codec import Payload, PayloadError, UnknownEventTypeError, decode, describe, encode, visible
 from events.types.envelope import Appended, Event, NewEvent, partition_of
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 
 _PATIENCE_S = 0.5
 

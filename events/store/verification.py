@@ -18,7 +18,7 @@ from events.store.anchors import Anchor
 from events.store.authentication import Heads, Keyring, content
 from events.store.log import stored_of
 from events.types.envelope import PARTITIONS
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 
 SEED = sha256(b"").digest()  # The digest before the first event of a partition.
 _SLICE = 10_000

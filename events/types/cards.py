@@ -8,7 +8,8 @@ from typing import Literal
 from uuid import UUID
 
 from events.types.codec import event_type
-from events.types.turns import GENERAL_MODE, ContextLayer
+from events.types.turn_contract import clock_of
+from events.types.turns import GENERAL_MODE, ContextLayer, TurnRecorded
 
 Cardinality = Literal["single_value", "multi_value"]
 Provenance = Literal["user_stated", "assistant_stated", "agent_inferred"]
@@ -64,6 +65,25 @@ class CardOrigin:
         return self.mode_id or self.mode or GENERAL_MODE
 
 
+def origin_of(turn: TurnRecorded, span: SourceSpan, turn_ids: tuple[str, ...] = ()) -> CardOrigin:
+    """Returns the origin of a card that rests on ``span`` of ``turn``, and on all of ``turn_ids`` if there are more."""
+    return CardOrigin(
+        project_id=turn.project_id,
+        session_id=turn.session_id,
+        turn_ids=turn_ids or (turn.turn_id,),
+        said_at=turn.said_at,
+        source_span=span,
+        provenance="assistant_stated" if turn.role == "assistant" else "user_stated",
+        speaker=turn.speaker,
+        agent_id=turn.agent_id,
+        document_id=turn.document_id,
+        context_layer=turn.context_layer,
+        mode=turn.mode,
+        time_zone=clock_of(turn),
+        metadata=turn.metadata,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """The words of a turn and their speaker. ``speaker`` is None when the speaker is unknown."""
@@ -73,7 +93,6 @@ class Utterance:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StateAsserted:
     """A turn stated something about ``entity``. ``statement`` says what:
 
@@ -117,7 +136,6 @@ class StateAsserted:
 
 
 @event_type(version=1, visible=("episode",))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EventNoted:
     """Something happened at ``occurred_at``. For a range, ``occurred_until`` is its end, exclusive.
 
@@ -169,7 +187,6 @@ class EventNoted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeLearned:
     """A turn explained a concept.
 

@@ -10,7 +10,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import orjson
@@ -51,14 +51,17 @@ SEALED = "sealed"
 """The field of the stored JSON that holds a sealed payload. No event type has a field of this name."""
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
 def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[type[_T]], type[_T]]:
-    """Registers a frozen dataclass as an event type at schema version ``version``. The class name is the type name.
+    """Makes a class a frozen dataclass, and an event type at schema version ``version``. Its name is the type name.
 
     ``visible`` are fields that queries of the database look at. A sealed payload has a readable copy of them, so they
     hold no words of a user. Raises ``TypeError`` when the name is registered already or a field has the name "sealed".
     """
 
     def register(cls: type[_T]) -> type[_T]:
+        if "__dataclass_fields__" not in cls.__dict__:
+            cls = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
         if cls.__name__ in _BY_NAME:
             raise TypeError(f"event type {cls.__name__} is registered twice")
         hints = get_type_hints(cls)

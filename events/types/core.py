@@ -6,7 +6,6 @@ of the ``test`` operations that the service added: each names the item that the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -21,7 +20,6 @@ a value that is trusted more, or too little confidence."""
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorePatched:
     """A patch was applied to the document. It fitted the document at its place in the log."""
 
@@ -35,7 +33,6 @@ class CorePatched:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CoreRolledBack:
     """The document is from now on what the other events make of it, without the events ``event_ids``.
 
@@ -49,7 +46,6 @@ class CoreRolledBack:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CoreCherryPicked:
     """The patches of ``event_ids``, which were left out, are applied again, in the order of the log."""
 
@@ -59,7 +55,6 @@ class CoreCherryPicked:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchQueued:
     """A patch did not fit and waits for an answer. The document did not change. The id is the event id.
 
@@ -82,7 +77,6 @@ class PatchQueued:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchApproved:
     """Somebody approved a waiting patch. ``patch`` is what was applied."""
 
@@ -96,7 +90,6 @@ class PatchApproved:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PatchRefused:
     """Somebody refused a waiting patch. Nothing changed."""
 
@@ -106,7 +99,6 @@ class PatchRefused:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaProposed:
     """A topic of the document recurs so often that it may become a category ``name``. Nothing moved.
 
@@ -124,7 +116,6 @@ class SchemaProposed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaPromoted:
     """The document has a category ``name`` from now on, with the JSON Schema ``schema``.
 
@@ -142,7 +133,6 @@ class SchemaPromoted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaReverted:
     """The category ``name`` is gone. Its values are where they were, and later ones in a dynamic category."""
 

@@ -42,7 +42,6 @@ class Usage:
 
 
 @event_type(version=2, visible=("turn_positions", "usage"))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsExtracted:
     """An extractor extracted turns. The card events of the extraction follow in the same append.
 
@@ -75,7 +74,6 @@ def _rules_fallback(data: dict[str, object]) -> dict[str, object]:
 
 
 @event_type(version=1, visible=("turn_positions", "usage"))
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionFailed:
     """An extractor gave up turns. ``reason`` is for an operator. A reextraction may try the turns again."""
 
@@ -90,7 +88,6 @@ class ExtractionFailed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CardsWithdrawn:
     """Card events were withdrawn. Projections ignore these events from then on. The events stay in the log.
 

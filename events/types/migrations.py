@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from events.types.codec import event_type
 
 STREAM = "migrations"
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryMigrated:
     """The sentences of another memory were taken, as turns.
 

@@ -71,7 +71,6 @@ class ModeRegistry:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeDeclared:
     """A mode exists from now on, or is declared anew."""
 
@@ -80,7 +79,6 @@ class ModeDeclared:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeRenamed:
     """A mode has another name. Its cards stay its cards."""
 
@@ -91,7 +89,6 @@ class ModeRenamed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeDeleted:
     """A mode is gone. Its cards stay and belong to the general mode."""
 
@@ -101,7 +98,6 @@ class ModeDeleted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModeReembedded:
     """All earlier cards of a mode belong to its present model, too. ``project_id`` None: in all projects of the user.
 
@@ -114,7 +110,6 @@ class ModeReembedded:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectDeclared:
     """A project has these settings from now on."""
 
@@ -123,7 +118,6 @@ class ProjectDeclared:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CardReclassified:
     """Somebody gave a card another mode. ``card_id`` may be any statement that the card rests on.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from events.types.codec import event_type
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TagAliased:
     """The tag ``alias`` means ``tag``. Cards keep the tags that they have.
 
@@ -21,7 +19,6 @@ class TagAliased:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeMerged:
     """``from_title`` and ``into_title`` are one concept, and its name is ``into_title``.
 
@@ -37,7 +34,6 @@ class KnowledgeMerged:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConceptPinned:
     """A concept is in every prompt from now on, or no longer. ``card_id`` may be any statement that it rests on."""
 

@@ -7,7 +7,6 @@ not know it: ``problem`` then holds the words that name the problem, and the fol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -16,7 +15,6 @@ from events.types.codec import event_type
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemOpened:
     """The user has a problem. ``priority`` is 1 (a trifle) to 10 (urgent); None when nobody said it.
 
@@ -29,7 +27,6 @@ class ProblemOpened:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemAttempted:
     """The user tried ``approach`` at ``tried_at``. ``successful`` is None while nobody knows.
 
@@ -46,7 +43,6 @@ class ProblemAttempted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemClosed:
     """The problem is over. ``resolution`` says how."""
 
@@ -57,7 +53,6 @@ class ProblemClosed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemReopened:
     """A closed problem is back."""
 
@@ -67,7 +62,6 @@ class ProblemReopened:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemPrioritized:
     """The problem has another priority, 1 to 10."""
 

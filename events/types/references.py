@@ -34,7 +34,6 @@ class ReferenceName:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceCreated:
     """A reference exists from now on. ``moved_from`` names the stream that it continues, when its scope changed."""
 
@@ -46,7 +45,6 @@ class ReferenceCreated:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceChanged:
     """An op changed a reference. ``data`` is the complete value after the op, never a difference.
 
@@ -66,7 +64,6 @@ class ReferenceChanged:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceArchived:
     """A reference is put away by somebody. Ops are refused until a version is restored."""
 
@@ -76,7 +73,6 @@ class ReferenceArchived:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceMoved:
     """A reference has another scope from now on. This stream ends; the stream ``to_stream`` continues it."""
 
@@ -87,7 +83,6 @@ class ReferenceMoved:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceTierChanged:
     """A reference has another tier. ``reason`` says which use, or which person, moved it."""
 
@@ -98,7 +93,6 @@ class ReferenceTierChanged:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceProposed:
     """Prose asks for an op. The op waits for an answer, or it was applied at once when ``applied`` is true."""
 
@@ -111,7 +105,6 @@ class ReferenceProposed:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceProposalAccepted:
     """Somebody approved a proposal. Its op was applied in the same transaction. ``proposal_id`` is its event id."""
 
@@ -120,7 +113,6 @@ class ReferenceProposalAccepted:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceProposalRefused:
     """Somebody refused a proposal. Nothing changed."""
 
@@ -130,7 +122,6 @@ class ReferenceProposalRefused:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceKindDeclared:
     """A tenant has a kind of its own, or a new version of it. Older references keep the data they have."""
 
@@ -141,7 +132,6 @@ class ReferenceKindDeclared:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TeamMemberAdded:
     """``member``, a user id as the app knows it, may read and write the references of the team."""
 
@@ -151,7 +141,6 @@ class TeamMemberAdded:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TeamMemberRemoved:
     """``member`` is no longer in the team."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -15,7 +14,6 @@ Predicate = Literal[
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CardsConnected:
     """``from_card`` has the relation ``predicate`` to ``to_card``. The event changes neither card."""
 
@@ -27,7 +25,6 @@ class CardsConnected:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionWithdrawn:
     """An earlier relation no longer holds. Its event stays in the log. ``reason`` says why the relation ended."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from events.types.codec import event_type
 from events.types.json_values import Json
 from events.types.turn_contract import part_of_key
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionCheckpointed:
     """An assistant saved the ``state`` of a session, so that the session can go on after an interruption.
 

@@ -1,4 +1,4 @@
-"""The event that records an erasure. The event says that something was erased, and never what it said."""
+"""The event that records an erasure, and the payload of erased events. Both never say what was said."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from uuid import UUID
 
 from events.types.codec import event_type
 
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """The payload of an event whose key was destroyed. Nobody can read the payload again.
+
+    The class is no event type: the log never holds it. Readers of the log skip an event with this payload.
+    """
+
+    reason: str
+
+
 ErasureKind = Literal["user", "person", "turn", "before"]
 ErasureReason = Literal["request", "retention", "restored_backup"]
 
@@ -17,7 +28,6 @@ STREAM = "erasure"
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectErased:
     """Events of the event's user were erased: their payloads cannot be opened any more.
 

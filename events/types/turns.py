@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Literal
@@ -29,7 +28,6 @@ def natural_order(turn_id: str) -> tuple[tuple[int, str], ...]:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecorded:
     """One message of a conversation, exactly as the app pushed it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -13,7 +12,6 @@ Verdict = Literal["keep_old", "accept_new", "coexist"]
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CardVerified:
     """A person or an agent confirmed at the event's ``occurred_at`` that the card ``card_id`` is still right.
 
@@ -29,7 +27,6 @@ class CardVerified:
 
 
 @event_type(version=1)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictRuled:
     """An arbitration was decided. ``arbitration_id`` is the event id of the contested statement."""
 

@@ -7,19 +7,18 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.instants import Instant, refuse_future
-from events.http.uuids import Uuid
+from events.http.fields import Instant, Uuid, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
-from ingest.api import commands, relation_commands
+from ingest.api import commands
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 
@@ -51,10 +50,8 @@ Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
 Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
-class VerdictIn(BaseModel):
+class VerdictIn(BaseModel, extra="forbid"):
     """The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     verdict: Verdict
@@ -62,10 +59,8 @@ class VerdictIn(BaseModel):
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class RelationIn(BaseModel):
+class RelationIn(BaseModel, extra="forbid"):
     """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     from_card: Uuid
@@ -76,20 +71,16 @@ class RelationIn(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class WithdrawIn(BaseModel):
+class WithdrawIn(BaseModel, extra="forbid"):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     reason: Words = Field(description="why, for whoever asks later")
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class VerifyIn(BaseModel):
+class VerifyIn(BaseModel, extra="forbid"):
     """The confirmation by a person or an agent that a card is still right."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     by: Annotated[Name, Field(description="who confirms")] = "user"
@@ -121,10 +112,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/relations",
         status_code=202,
         summary="Relate two cards; additive, nothing is changed or lost",
-        operation_id="relate_cards",
         tags=["cards"],
     )
-    def relate(body: RelationIn, caller: Writer) -> Accepted:
+    def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
         connected = CardsConnected(
             from_card=body.from_card,
@@ -134,32 +124,30 @@ def command_router(transactions: Transactions) -> APIRouter:
             confidence=body.confidence,
         )
         command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
-        return _related(transactions, owner, lambda c: relation_commands.relate(c, owner, connected, command))
+        return _related(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
 
     @router.post(
         "/v1/relations/{relation_id}/withdraw",
         status_code=202,
         summary="Take a relation back, or a withdrawal; both stay in the log",
-        operation_id="withdraw_relation",
         tags=["cards"],
     )
-    def withdraw(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
+    def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
         command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
         return _related(
             transactions,
             owner,
-            lambda c: relation_commands.withdraw(c, owner, relation_id, body.reason, command),
+            lambda c: commands.withdraw(c, owner, relation_id, body.reason, command),
         )
 
     @router.post(
         "/v1/cards/{card_id}/verify",
         status_code=202,
         summary="Confirm that a card is still right",
-        operation_id="verify_card",
         tags=["cards"],
     )
-    def verify(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
+    def verify_card(card_id: Uuid, body: VerifyIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         now = datetime.now(UTC)
         refuse_future("verified_at", body.verified_at, now)

@@ -6,22 +6,183 @@ A command changes and destroys no card. A repeated command returns the place of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from hashlib import sha256
+from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.rows import tuple_row
-
 from events.access.principal import Reach
-from events.http.errors import ProblemError, missing
+from events.http.errors import ProblemError, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import Connection
+from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
+from events.references.reference_log import events_below, first_event
 from events.types.codec import Payload
+from events.types.envelope import Event, uuid7
 from events.types.modes import CardReclassified
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
 from events.types.verdicts import CardVerified, ConflictRuled
-from ingest.decider import Command, Keyed, Outcome, decide
+from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
 from ingest.modes.mode_commands import refuse_unknown
+
+Relation = CardsConnected | ConnectionWithdrawn
+_R = TypeVar("_R", CardsConnected, ConnectionWithdrawn)
+
+# The relations of one family must form no cycle. `update` and `state_change` are one family, because a chain of cards
+# follows both.
+_ONE_WAY: dict[Predicate, tuple[Predicate, ...]] = {
+    "update": ("update", "state_change"),
+    "state_change": ("update", "state_change"),
+    "retracts": ("retracts",),
+    "parent_of": ("parent_of",),
+    "expands": ("expands",),
+}
+# What cannot hold between the same two cards. "same_as" and the details say that both cards are right. "retracts" says
+# that one card was never right, and "update" that it was.
+_CONTRARY: tuple[tuple[frozenset[Predicate], frozenset[Predicate]], ...] = (
+    (frozenset({"same_as"}), frozenset({"update", "state_change", "contradicts", "retracts"})),
+    (frozenset({"expands", "qualifies"}), frozenset({"contradicts", "retracts"})),
+    (frozenset({"update", "state_change"}), frozenset({"retracts"})),
+)
+
+
+class _Stream(Aggregate[Event | None, Event | None]):
+    """The events of one relation: from one card, with one predicate, to another card."""
+
+    attempts = 3
+
+    def __init__(self, connection: Connection, owner: str, command: Command, link: Relation) -> None:
+        stream = _stream_of(link.from_card, link.predicate, link.to_card)
+        super().__init__(connection, owner, stream, command)
+
+    def load(self) -> Event | None:
+        return _last(self.connection, self.owner, self.stream)
+
+    def answer(self, state: Event | None, event: Event | None) -> Event | None:
+        return event or state
+
+    def first_answer(self, event: Event) -> Event:
+        return event
+
+    def expected_version(self, state: Event | None) -> int:
+        return 0 if state is None else state.version
+
+
+def relate(
+    connection: Connection, user_id: str, connected: CardsConnected, command: Command
+) -> Outcome[Event | None]:
+    """Relates two cards of a user. The relation that holds with these very words is not appended again.
+
+    Raises a 404 problem that names the card the user does not have within reach, 422 when both cards are the same,
+    and 409 when the relation would close a cycle or contradict another relation of the two cards.
+    """
+    ends = {"from_card": connected.from_card, "to_card": connected.to_card}
+    if connected.from_card == connected.to_card:
+        raise invalid("to_card", "is the same card as from_card; relate two different ones")
+    kinds = kinds_of(connection, user_id, *ends.values())
+    for field, card in ends.items():
+        if card not in kinds or not reached(connection, user_id, command.reach, card):
+            raise missing("card", field)
+    _refuse_cycle(connection, user_id, connected)
+    _refuse_contrary(connection, user_id, connected)
+
+    def rule(last: Event | None) -> Decision | None:
+        same = last is not None and (last.payload, last.actor) == (connected, command.actor)
+        return None if same else _decision(connected)
+
+    return decide(_Stream(connection, user_id, command, connected), rule)
+
+
+def withdraw(
+    connection: Connection, user_id: str, relation_id: UUID, reason: str, command: Command
+) -> Outcome[Event | None]:
+    """Takes back the event ``relation_id``: a relation no longer holds, or a withdrawn one holds again.
+
+    A repeated command appends nothing. Raises a 404 problem when the user has no such relation within reach, and the
+    problems of :func:`relate` when the relation cannot hold again.
+    """
+    link = _named(connection, user_id, relation_id)
+    if link is None or not all(
+        reached(connection, user_id, command.reach, card) for card in (link.from_card, link.to_card)
+    ):
+        raise missing("relation", "relation_id")
+    if isinstance(link, ConnectionWithdrawn):
+        return relate(connection, user_id, _made_from(CardsConnected, link, reason), command)
+
+    def rule(last: Event | None) -> Decision | None:
+        over = last is not None and isinstance(last.payload, ConnectionWithdrawn)
+        return None if over else _decision(_made_from(ConnectionWithdrawn, link, reason))
+
+    return decide(_Stream(connection, user_id, command, link), rule)
+
+
+def _named(connection: Connection, user_id: str, relation_id: UUID) -> Relation | None:
+    """Returns the relation or the withdrawal of an event, or None. An extractor's relation is known from the cards."""
+    named = first_event(connection, user_id, _key(relation_id))
+    if named is not None:
+        return named.payload if isinstance(named.payload, Relation) else None
+    row = first_row(connection, "relation_that_holds", user_id=user_id, relation=relation_id)
+    if row is None:
+        return None
+    from_card, predicate, to_card = row
+    return CardsConnected(from_card=from_card, predicate=predicate, to_card=to_card, reason="")
+
+
+def _made_from(kind: type[_R], link: Relation, reason: str) -> _R:
+    return kind(from_card=link.from_card, to_card=link.to_card, predicate=link.predicate, reason=reason)
+
+
+def _decision(payload: Relation) -> Decision:
+    event_id = uuid7()
+    return Decision(payload=payload, key=_key(event_id), event_id=event_id)
+
+
+def _key(relation_id: UUID) -> str:
+    """Returns the idempotency key by which the event of a relation is found."""
+    return f"relation/{relation_id}"
+
+
+def _refuse_cycle(connection: Connection, user_id: str, connected: CardsConnected) -> None:
+    family = _ONE_WAY.get(connected.predicate)
+    if family is None:
+        return
+    back = {"from_card": connected.to_card, "to_card": connected.from_card, "predicates": list(family)}
+    row = first_row(connection, "would_close_cycle", user_id=user_id, **back)
+    if row is not None and row[0]:
+        raise ProblemError(
+            409,
+            "Cycle",
+            f"predicate: {connected.predicate} already leads from to_card to from_card; relate them the other way",
+            field="predicate",
+        )
+
+
+def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConnected) -> None:
+    contrary: set[Predicate] = set()
+    for one, other in _CONTRARY:
+        contrary |= other if connected.predicate in one else one if connected.predicate in other else set()
+    ends = (connected.from_card, connected.to_card)
+    for predicate in sorted(contrary):
+        for from_card, to_card in (ends, ends[::-1]):
+            last = _last(connection, user_id, _stream_of(from_card, predicate, to_card))
+            if last is not None and isinstance(last.payload, CardsConnected):
+                raise ProblemError(
+                    409,
+                    "Contradicting relations",
+                    f"predicate: {connected.predicate} contradicts {predicate}, which holds between the two cards;"
+                    f" withdraw relation {last.event_id} first",
+                    field="predicate",
+                    relation_id=str(last.event_id),
+                )
+
+
+def _stream_of(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
+    return f"relation/{sha256(f'{from_card}/{predicate}/{to_card}'.encode()).hexdigest()[:32]}"
+
+
+def _last(connection: Connection, user_id: str, stream: str) -> Event | None:
+    return next(iter(events_below(connection, user_id, stream, None, 1)), None)
+
 
 STREAM = "commands"
 
@@ -128,9 +289,8 @@ def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reac
 
 def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
     """Returns the kind of each of ``cards`` that the user has."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        values = {"user_id": user_id, "cards": list(cards)}
-        return dict(cursor.execute(statement("ingest.api", "existing_cards"), values).fetchall())
+    values = {"user_id": user_id, "cards": list(cards)}
+    return dict(tuples_of(connection, statement("ingest.api", "existing_cards"), values))
 
 
 def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) -> bool:
@@ -141,8 +301,7 @@ def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) ->
 
 
 def first_row(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        return cursor.execute(statement("ingest.api", name), values).fetchone()
+    return next(iter(tuples_of(connection, statement("ingest.api", name), values)), None)
 
 
 def _settled(status: str) -> ProblemError:

@@ -5,31 +5,27 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from events.types.cards import CardOrigin
 from ingest.api import concept_commands
 from ingest.api.command_routes import Name, Words, accepted, storable
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command
 
 Title = Annotated[str, *storable(MAX_TITLE)]
 Names = Annotated[list[Title], Field(max_length=MAX_ALIASES)]
 
 
-class _ConceptIn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _ConceptIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     user_id: Name = Field(description="whose memory this is")
-    agent_id: Annotated[
-        Name | None, Field(description="the agent that concludes it; the concept is then agent_inferred")
-    ] = None
+    agent_id: Name | None = None
+    """the agent that concludes it; the concept is then agent_inferred"""
 
 
 class ConceptIn(_ConceptIn):
@@ -69,8 +65,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of concepts."""
     router = routes_of("concepts")
 
-    @router.post("/v1/concepts", status_code=202, summary="Create a concept", operation_id="create_concept")
-    def create(body: ConceptIn, sender: Sent) -> Accepted:
+    @router.post("/v1/concepts", status_code=202, summary="Create a concept")
+    def create_concept(body: ConceptIn, sender: Sent) -> Accepted:
         owner, command = sender.owner(body.user_id), _command(sender, body)
         origin = _origin(command, body.project_id, body.mode)
         words = _words(body)
@@ -78,13 +74,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
             transactions, owner, lambda c: concept_commands.create(c, owner, words, origin, command)
         )
 
-    @router.patch(
-        "/v1/concepts/{concept_id}",
-        status_code=202,
-        summary="Edit a concept, or rename it",
-        operation_id="edit_concept",
-    )
-    def edit(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
+    @router.patch("/v1/concepts/{concept_id}", status_code=202, summary="Edit a concept, or rename it")
+    def edit_concept(concept_id: Uuid, body: ConceptEditIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         if body.title is None and body.definition is None and not (body.aliases or body.related):
             raise invalid(
@@ -99,12 +90,9 @@ def concept_router(transactions: Transactions) -> APIRouter:
         )
 
     @router.post(
-        "/v1/concepts/{concept_id}/merge",
-        status_code=202,
-        summary="Merge a concept into another one",
-        operation_id="merge_concept",
+        "/v1/concepts/{concept_id}/merge", status_code=202, summary="Merge a concept into another one"
     )
-    def merge(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
+    def merge_concept(concept_id: Uuid, body: ConceptMergeIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         return accepted(
             transactions,
@@ -116,9 +104,8 @@ def concept_router(transactions: Transactions) -> APIRouter:
         "/v1/concepts/{concept_id}/pin",
         status_code=202,
         summary="Put a concept into every prompt, or no longer",
-        operation_id="pin_concept",
     )
-    def pin(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
+    def pin_concept(concept_id: Uuid, body: ConceptPinIn, sender: Sent) -> Accepted:
         owner, command = _owner(sender, body), _command(sender, body)
         return accepted(
             transactions,

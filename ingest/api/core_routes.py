@@ -9,22 +9,20 @@ from typing import Annotated, TypeVar
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer, require_user
 from events.http.answering import routes_of
-from events.http.errors import ProblemError, invalid, missing
-from events.http.uuids import Uuid
-from events.http.wording import reason_of
+from events.http.errors import ProblemError, invalid, missing, reason_of
+from events.http.fields import Uuid
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
 from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
 from ingest.api.command_routes import Name, Words
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem
 from ingest.core.documents import Documents
@@ -46,39 +44,33 @@ CORRECTED = "user_correction"
 """The source of what the user corrects."""
 
 
-class Authored(BaseModel):
+class Authored(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Who sends a command, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class OpEvent(BaseModel):
+class OpEvent(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The member ``_event`` of an operation: what the patch rests on."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    source: Annotated[
-        Name | None,
-        Field(description="a turn id, a tool, or user_correction, which only the user can say"),
-    ] = None
+    source: Name | None = None
+    """a turn id, a tool, or user_correction, which only the user can say"""
     confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     rationale: Annotated[Words | None, Field(description="why, for whoever asks later")] = None
 
 
-class PatchIn(OpEvent, Authored):
+class PatchIn(
+    OpEvent,
+    Authored,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
+        ]
+    },
+):
     """A JSON Patch (RFC 6902) of the document."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"actor": "agent", "patch": [{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]}
-            ]
-        },
-    )
 
     patch: Annotated[
         list[object],
@@ -88,13 +80,10 @@ class PatchIn(OpEvent, Authored):
         ),
     ]
     actor: Annotated[Author, Field(description="who says so; user needs a key that acts as the user")]
-    id: Annotated[
-        Name | None, Field(description="the event as its sender knows it; the same as an Idempotency-Key")
-    ] = None
-    expected_version: Annotated[
-        int | None,
-        Field(ge=0, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
-    ] = None
+    id: Name | None = None
+    """the event as its sender knows it; the same as an Idempotency-Key"""
+    expected_version: Annotated[int | None, Field(ge=0, le=MAX_VERSION)] = None
+    """the version that the caller saw; any other one is a 409"""
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that say so")] = []
 
 
@@ -117,9 +106,8 @@ class CherryPickIn(Authored):
 class ApproveIn(Authored):
     """Applies a waiting patch. Tests of its author do not count; the reviewer has seen the document."""
 
-    patch: Annotated[list[object] | None, Field(description="applied in the place of the waiting patch")] = (
-        None
-    )
+    patch: list[object] | None = None
+    """applied in the place of the waiting patch"""
     reason: Words | None = None
     by: Annotated[Name, Field(description="who decided")] = "user"
 
@@ -193,12 +181,10 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             raise conflict_problem(done.queued, done.outcome.state, **more)
         return writer.answer(MemoryChanged, response, owner, done.outcome)
 
-    @router.post(
-        "/v1/memory/{user_id}/rollback",
-        summary="Leave events out of the core document",
-        operation_id="roll_back_memory",
-    )
-    def rollback(user_id: str, body: RollbackIn, sender: Sent, response: Response) -> MemoryRolledBack:
+    @router.post("/v1/memory/{user_id}/rollback", summary="Leave events out of the core document")
+    def roll_back_memory(
+        user_id: str, body: RollbackIn, sender: Sent, response: Response
+    ) -> MemoryRolledBack:
         if (body.event_ids is None) == (body.to_version is None):
             raise invalid("event_ids", "and to_version exclude each other; send one of them")
 
@@ -234,9 +220,10 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/cherry-pick",
         summary="Apply changes of the core document again that were left out",
-        operation_id="cherry_pick_memory",
     )
-    def cherry_pick(user_id: str, body: CherryPickIn, sender: Sent, response: Response) -> MemoryChanged:
+    def cherry_pick_memory(
+        user_id: str, body: CherryPickIn, sender: Sent, response: Response
+    ) -> MemoryChanged:
         def run(document: CoreHistory) -> Outcome[int]:
             return time_travel.cherry_pick(document, body.event_ids)
 
@@ -246,10 +233,9 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/queue/{queue_id}/approve",
         summary="Apply a waiting patch",
-        operation_id="approve_patch",
         dependencies=[Depends(refuse_duplicate_names)],
     )
-    def approve(
+    def approve_patch(
         user_id: str, queue_id: Uuid, body: ApproveIn, caller: Writer, response: Response
     ) -> MemoryChanged:
         require_user(caller, "by")
@@ -262,12 +248,8 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
             caller, user_id, queue_id, body.by, response, lambda w: review.approve(w, ops, body.reason)
         )
 
-    @router.post(
-        "/v1/memory/{user_id}/queue/{queue_id}/refuse",
-        summary="Refuse a waiting patch",
-        operation_id="refuse_patch",
-    )
-    def refuse(
+    @router.post("/v1/memory/{user_id}/queue/{queue_id}/refuse", summary="Refuse a waiting patch")
+    def refuse_patch(
         user_id: str, queue_id: Uuid, body: RefuseIn, caller: Writer, response: Response
     ) -> MemoryChanged:
         return reviewed(caller, user_id, queue_id, body.by, response, lambda w: review.refuse(w, body.reason))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
@@ -23,20 +23,16 @@ from ingest.decider import Command
 from ingest.references import declarations
 
 
-class KindIn(BaseModel):
+class KindIn(BaseModel, extra="forbid", populate_by_name=True):
     """A kind that the app declares."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     schema_: dict[str, object] = Field(alias="schema", description="JSON Schema 2020-12 of the data")
     initial: Annotated[object, Field(description="the first value; else {}")] = None
     description: Words = "no description"
 
 
-class MemberIn(BaseModel):
+class MemberIn(BaseModel, extra="forbid"):
     """Who asks."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="a member of the team, or its first member")
 
@@ -45,12 +41,8 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of declared kinds and of teams."""
     router = routes_of("references")
 
-    @router.put(
-        "/v1/reference-kinds/{kind}",
-        summary="Declare a kind of the tenant",
-        operation_id="declare_reference_kind",
-    )
-    def declare(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
+    @router.put("/v1/reference-kinds/{kind}", summary="Declare a kind of the tenant")
+    def declare_reference_kind(kind: str, body: KindIn, caller: Writer) -> DeclaredKind:
         require_whole(caller)
         if caller.users is not None:
             raise ProblemError(
@@ -71,17 +63,14 @@ def declaration_router(transactions: Transactions) -> APIRouter:
     @router.put(
         "/v1/teams/{team_id}/members/{member}",
         summary="Add a member to a team; the first member adds oneself",
-        operation_id="add_team_member",
     )
-    def add_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
+    def add_team_member(team_id: str, member: str, body: MemberIn, caller: Writer) -> Team:
         return changed(caller, TeamMemberAdded(team_id=team_id, member=member, by=body.user_id))
 
-    @router.delete(
-        "/v1/teams/{team_id}/members/{member}",
-        summary="Remove a member from a team",
-        operation_id="remove_team_member",
-    )
-    def remove_member(team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]) -> Team:
+    @router.delete("/v1/teams/{team_id}/members/{member}", summary="Remove a member from a team")
+    def remove_team_member(
+        team_id: str, member: str, caller: Writer, user_id: Annotated[Name, Query()]
+    ) -> Team:
         return changed(caller, TeamMemberRemoved(team_id=team_id, member=member, by=user_id))
 
     def changed(caller: Principal, change: TeamMemberAdded | TeamMemberRemoved) -> Team:

@@ -13,7 +13,7 @@ from events.http.access import Administrator, Writer, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.platform.database import Connection
 from events.resources.erasures import Erasure
 from events.types.tenancy import tenant_of
@@ -55,11 +55,9 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         return Erasure(**receipt, names=sorted(outcome.names) or None)
 
     @router.delete(
-        "/v1/users/{user_id}",
-        summary="Erase a user: every word, and everything that was made of them",
-        operation_id="erase_user",
+        "/v1/users/{user_id}", summary="Erase a user: every word, and everything that was made of them"
     )
-    def user(
+    def erase_user(
         caller: Administrator,
         user_id: Annotated[str, Path(min_length=1, **_LONGEST)],
         dry_run: DryRun = False,
@@ -74,9 +72,8 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     @router.delete(
         "/v1/people/{name}",
         summary="Erase a person who is spoken of: every turn that names the person, and everything made of it",
-        operation_id="erase_person",
     )
-    def person(
+    def erase_person(
         caller: Administrator,
         name: Annotated[str, Path(min_length=1, **_LONGEST)],
         user_id: Annotated[
@@ -97,12 +94,8 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
 
         return answer(work, dry_run=dry_run, field="name")
 
-    @router.delete(
-        "/v1/turns/{turn_id}",
-        summary="Erase one turn, and everything that was made of it",
-        operation_id="erase_turn",
-    )
-    def turn(
+    @router.delete("/v1/turns/{turn_id}", summary="Erase one turn, and everything that was made of it")
+    def erase_turn(
         caller: Writer,
         turn_id: Annotated[str, Path(min_length=1, **_LONGEST)],
         user_id: Annotated[str, Query(min_length=1, description="whose turn this is", **_LONGEST)],

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
-from events.http.instants import DayOrInstant
+from events.http.fields import DayOrInstant
 from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
@@ -22,9 +22,8 @@ from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.command_routes import Name, Words
 from ingest.api.core_routes import document_owner
-from ingest.api.sender import Sent
-from ingest.api.transactions import Transactions
-from ingest.api.turn_fields import MAX_TURNS
+from ingest.api.transactions import Sent, Transactions
+from ingest.api.turn_input import MAX_TURNS
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
@@ -42,61 +41,46 @@ _T = TypeVar("_T")
 _LOOK_EVERY_S = 0.1
 
 
-class OldMessageIn(BaseModel):
+class OldMessageIn(BaseModel, extra="forbid"):
     """A message of an old conversation."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Annotated[Words, Field(description="the words of the message")]
     role: Literal["user", "assistant", "system"] = "user"
     said_at: DayOrInstant | None = None
 
 
-class MigrateIn(BaseModel):
+class MigrateIn(
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {
+                "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
+                "dislikes kale. Tries to walk daily.",
+                "said_at": "2025-12-31",
+            }
+        ]
+    },
+    use_attribute_docstrings=True,
+):
     """The memory of another system: its text, or the messages of old conversations."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but "
-                    "dislikes kale. Tries to walk daily.",
-                    "said_at": "2025-12-31",
-                }
-            ]
-        },
-    )
-
-    text: Annotated[
-        str | None,
-        Field(
-            min_length=1,
-            max_length=MAX_TEXT_BYTES,
-            description="mem0 JSON, saved memories of ChatGPT, or notes",
-        ),
-    ] = None
+    text: Annotated[str | None, Field(min_length=1, max_length=MAX_TEXT_BYTES)] = None
+    """mem0 JSON, saved memories of ChatGPT, or notes"""
     messages: Annotated[list[OldMessageIn] | None, Field(min_length=1, max_length=MAX_TURNS)] = None
     format: Annotated[Format, Field(description="the form of text; auto tells it by the text")] = "auto"
     source: Annotated[Name | None, Field(description="where the memory comes from; default: its form")] = None
-    said_at: Annotated[
-        DayOrInstant | None,
-        Field(description="when sentences without a date of their own were true; default: now"),
-    ] = None
-    user_name: Annotated[
-        Name | None,
-        Field(description="what the text calls the user; default: the name that the text itself tells"),
-    ] = None
-    timezone: Annotated[str, Field(max_length=255, description="IANA name of the speaker's time zone")] = (
-        "UTC"
-    )
-    apply_from: Annotated[
-        float, Field(ge=0, le=1, description="values below this confidence wait for an approval")
-    ] = APPLY_FROM
+    said_at: DayOrInstant | None = None
+    """when sentences without a date of their own were true; default: now"""
+    user_name: Name | None = None
+    """what the text calls the user; default: the name that the text itself tells"""
+    timezone: Annotated[str, Field(max_length=255)] = "UTC"
+    """IANA name of the speaker's time zone"""
+    apply_from: Annotated[float, Field(ge=0, le=1)] = APPLY_FROM
+    """values below this confidence wait for an approval"""
     dry_run: Annotated[bool, Field(description="true: only show what would happen")] = False
-    wait_s: Annotated[
-        float, Field(ge=0, le=30, description="how long to wait for the extraction, in seconds")
-    ] = 10.0
+    wait_s: Annotated[float, Field(ge=0, le=30)] = 10.0
+    """how long to wait for the extraction, in seconds"""
 
 
 def migration_router(
@@ -112,12 +96,10 @@ def migration_router(
     """
     router = routes_of("memory")
 
-    @router.post(
-        "/v1/memory/{user_id}/migrate",
-        summary="Migrate the memory of another system",
-        operation_id="migrate_memory",
-    )
-    async def migrate(request: Request, user_id: str, body: MigrateIn, sender: Sent) -> MemoryMigration:
+    @router.post("/v1/memory/{user_id}/migrate", summary="Migrate the memory of another system")
+    async def migrate_memory(
+        request: Request, user_id: str, body: MigrateIn, sender: Sent
+    ) -> MemoryMigration:
         async def work(step: Callable[[], _T]) -> _T:
             async with places.held(request):
                 return await asyncio.to_thread(step)

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import Modes, project_of
 from events.modes.shown import DimensionOf, shown_mode
@@ -34,42 +34,30 @@ _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose mode is meant: a mode of all projects of a user, or of one project of the user."""
 
-    model_config = ConfigDict(extra="forbid")
-
     user_id: Name = Field(description="whose memory this is")
-    project_id: Annotated[
-        Name | None, Field(description="the project that has the mode; else all projects")
-    ] = None
+    project_id: Name | None = None
+    """the project that has the mode; else all projects"""
 
 
-class ModeIn(_Scoped):
+class ModeIn(
+    _Scoped,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "description": "programming and debugging"}]},
+):
     """A mode. A field that is left out keeps what was declared before."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"user_id": "ada", "description": "programming and debugging"}]},
-    )
-
-    embedder: Annotated[
-        str | None,
-        Field(
-            max_length=200,
-            description="the embedding model, with 384, 768 or 1024 dimensions; empty: the default",
-        ),
-    ] = None
-    description: Annotated[
-        str | None, Field(description="what belongs here; the model that reads turns sees it")
-    ] = None
+    embedder: Annotated[str | None, Field(max_length=200)] = None
+    """the embedding model, with 384, 768 or 1024 dimensions; empty: the default"""
+    description: str | None = None
+    """what belongs here; the model that reads turns sees it"""
     default_decay: Annotated[Decay | None, Field(description="how fast cards of the mode lose weight")] = None
-    prompt_overrides: Annotated[
-        dict[str, object] | None, Field(description="hints for the extraction, by subject")
-    ] = None
-    is_default: Annotated[
-        bool | None, Field(description="the mode of turns of its scope when nothing else tells their mode")
-    ] = None
+    prompt_overrides: dict[str, object] | None = None
+    """hints for the extraction, by subject"""
+    is_default: bool | None = None
+    """the mode of turns of its scope when nothing else tells their mode"""
 
 
 class RenameIn(_Scoped):
@@ -78,12 +66,13 @@ class RenameIn(_Scoped):
     new_name: Name
 
 
-class ReembedIn(BaseModel):
+class ReembedIn(
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]},
+    use_attribute_docstrings=True,
+):
     """Whose mode gets new vectors."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "dry_run": True}]}
-    )
 
     user_id: Annotated[
         Name | None,
@@ -92,31 +81,28 @@ class ReembedIn(BaseModel):
             "which needs the scope admin"
         ),
     ] = None
-    project_id: Annotated[
-        Name | None, Field(description="the project that has the mode; else all projects")
-    ] = None
+    project_id: Name | None = None
+    """the project that has the mode; else all projects"""
 
     dry_run: Annotated[bool, Field(description="only say the cost and the time")] = False
 
 
-class ProjectIn(BaseModel):
+class ProjectIn(
+    BaseModel,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]},
+    use_attribute_docstrings=True,
+):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]}
-    )
-
     user_id: Name = Field(description="whose memory this is")
-    default_mode: Annotated[
-        str | None, Field(description="the mode of the project's turns when nothing else tells their mode")
-    ] = None
+    default_mode: str | None = None
+    """the mode of the project's turns when nothing else tells their mode"""
     description: str | None = None
 
 
-class CardModeIn(BaseModel):
+class CardModeIn(BaseModel, extra="forbid"):
     """The mode that a card belongs to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     mode: Name = Field(description="a declared mode, or general")
@@ -136,12 +122,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
     router = routes_of("modes")
     everybody = modes_of(settings)
 
-    @router.put(
-        "/v1/modes/{name}",
-        summary="Declare a mode, or declare it anew",
-        operation_id="declare_mode",
-    )
-    def declare(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
+    @router.put("/v1/modes/{name}", summary="Declare a mode, or declare it anew")
+    def declare_mode(name: ModeName, body: ModeIn, caller: Writer) -> WrittenMode:
         wanted = Declaration(**body.model_dump(exclude={"user_id", "project_id"}))
 
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
@@ -149,24 +131,16 @@ def mode_router(  # noqa: C901 - its routes count as branches
 
         return written(body, name, run(caller, body.user_id, body.project_id, [name], command))
 
-    @router.post(
-        "/v1/modes/{name}/rename",
-        summary="Give a mode another name; its cards stay its cards",
-        operation_id="rename_mode",
-    )
-    def rename(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
+    @router.post("/v1/modes/{name}/rename", summary="Give a mode another name; its cards stay its cards")
+    def rename_mode(name: ModeName, body: RenameIn, caller: Writer) -> WrittenMode:
         def command(modes: UserModes) -> Outcome[ModeRegistry]:
             return mode_commands.rename(modes, body.project_id, name, body.new_name)
 
         outcome = run(caller, body.user_id, body.project_id, [name, body.new_name], command)
         return written(body, body.new_name, outcome)
 
-    @router.delete(
-        "/v1/modes/{name}",
-        summary="Delete a mode; its cards stay and belong to the general mode",
-        operation_id="delete_mode",
-    )
-    def delete(
+    @router.delete("/v1/modes/{name}", summary="Delete a mode; its cards stay and belong to the general mode")
+    def delete_mode(
         name: ModeName,
         caller: Writer,
         user_id: Annotated[Name, Query()],
@@ -182,9 +156,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
         status_code=202,
         responses={200: {"model": Reembedding, "description": "a dry run, or every vector is right"}},
         summary="Embed the earlier cards of a mode again, with its present model",
-        operation_id="reembed_mode",
     )
-    def reembed(
+    def reembed_mode(
         name: ModeName, body: ReembedIn, caller: WriterOrAdministrator, response: Response
     ) -> Reembedding:
         def command(modes: UserModes) -> Reembedding:
@@ -200,11 +173,7 @@ def mode_router(  # noqa: C901 - its routes count as branches
         response.status_code = 200 if found.reembedding_id is None else 202
         return found
 
-    @router.put(
-        "/v1/projects/{project_id}",
-        summary="Set the default mode and the description of a project",
-        operation_id="declare_project",
-    )
+    @router.put("/v1/projects/{project_id}", summary="Set the default mode and the description of a project")
     def declare_project(
         project_id: Annotated[str, Path(min_length=1, max_length=512)], body: ProjectIn, caller: Writer
     ) -> WrittenProject:
@@ -217,13 +186,8 @@ def mode_router(  # noqa: C901 - its routes count as branches
         outcome = run(caller, body.user_id, project_id, [given] if given else [], command)
         return WrittenProject.made_from(project_of(outcome.state, project_id), changed=outcome.changed)
 
-    @router.post(
-        "/v1/cards/{card_id}/mode",
-        status_code=202,
-        summary="Give a card another mode",
-        operation_id="reclassify_card",
-    )
-    def reclassify(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
+    @router.post("/v1/cards/{card_id}/mode", status_code=202, summary="Give a card another mode")
+    def reclassify_card(card_id: Uuid, body: CardModeIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         if not Reach(modes=caller.modes).admits("", body.mode):
             raise missing("mode", "mode")

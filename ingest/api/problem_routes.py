@@ -8,17 +8,15 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
-from events.http.instants import DayOrInstant, refuse_future
-from events.http.uuids import Uuid
+from events.http.fields import DayOrInstant, Uuid, refuse_future
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
 from ingest.api.command_routes import Name, storable
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import KnownProblem, UserProblems
@@ -28,22 +26,19 @@ Long = Annotated[str, *storable(4000)]
 Priority = Annotated[int, Field(ge=1, le=10, description="1: a trifle, 10: urgent")]
 
 
-class _Sent(BaseModel):
+class _Sent(BaseModel, extra="forbid"):
     """Who sends a command."""
-
-    model_config = ConfigDict(extra="forbid")
 
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
 
 
-class ProblemIn(_Sent):
+class ProblemIn(
+    _Sent,
+    extra="forbid",
+    json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
+):
     """A new problem."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
-    )
 
     description: Short = Field(description="what troubles the user, in a few words")
     priority: Annotated[Priority | None, Field(description="1: a trifle, 10: urgent; 5 unless given")] = None
@@ -52,22 +47,21 @@ class ProblemIn(_Sent):
     mode: Annotated[Name | None, Field(description="the mode, such as journal")] = None
 
 
-class AttemptIn(_Sent):
+class AttemptIn(
+    _Sent,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {
+                "date": "2023-11-20",
+                "approach": "Walking after dinner",
+                "outcome": "20-30 point reduction",
+                "successful": True,
+            }
+        ]
+    },
+):
     """Something that the user tried."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "date": "2023-11-20",
-                    "approach": "Walking after dinner",
-                    "outcome": "20-30 point reduction",
-                    "successful": True,
-                }
-            ]
-        },
-    )
 
     approach: Short = Field(description="what was tried; the same approach again updates its outcome")
     outcome: Annotated[Short | None, Field(description="what came of it")] = None
@@ -98,12 +92,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of problems."""
     router = routes_of("problems")
 
-    @router.post(
-        "/v1/memory/{user_id}/problems",
-        status_code=201,
-        summary="Open a problem",
-        operation_id="open_problem",
-    )
+    @router.post("/v1/memory/{user_id}/problems", status_code=201, summary="Open a problem")
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
         owner, command = sender.owner(user_id), _command(sender, user_id, body)
         refuse_future("since", body.since, command.at)
@@ -119,9 +108,8 @@ def problem_router(transactions: Transactions) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
         summary="Record what was tried against a problem",
-        operation_id="attempt_problem",
     )
-    def attempt(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
+    def attempt_problem(user_id: str, problem_id: Uuid, body: AttemptIn, sender: Sent) -> WrittenProblem:
         tried = {"approach": body.approach, "outcome": body.outcome, "successful": body.successful}
         now = datetime.now(UTC)
         refuse_future("date", body.date, now)
@@ -131,30 +119,20 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
         return changed(sender, user_id, problem_id, body, run)
 
-    @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/close",
-        summary="Close a problem",
-        operation_id="close_problem",
-    )
-    def close(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
+    @router.post("/v1/memory/{user_id}/problems/{problem_id}/close", summary="Close a problem")
+    def close_problem(user_id: str, problem_id: Uuid, body: CloseIn, sender: Sent) -> WrittenProblem:
         return changed(
             sender, user_id, problem_id, body, lambda p: problem_commands.close(p, body.resolution)
         )
 
-    @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/reopen",
-        summary="Open a closed problem again",
-        operation_id="reopen_problem",
-    )
-    def reopen(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
+    @router.post("/v1/memory/{user_id}/problems/{problem_id}/reopen", summary="Open a closed problem again")
+    def reopen_problem(user_id: str, problem_id: Uuid, body: ReopenIn, sender: Sent) -> WrittenProblem:
         return changed(sender, user_id, problem_id, body, lambda p: problem_commands.reopen(p, body.reason))
 
     @router.post(
-        "/v1/memory/{user_id}/problems/{problem_id}/priority",
-        summary="Give a problem another priority",
-        operation_id="prioritize_problem",
+        "/v1/memory/{user_id}/problems/{problem_id}/priority", summary="Give a problem another priority"
     )
-    def prioritize(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
+    def prioritize_problem(user_id: str, problem_id: Uuid, body: PriorityIn, sender: Sent) -> WrittenProblem:
         def run(problem: KnownProblem) -> Outcome[Problem]:
             return problem_commands.prioritize(problem, body.priority, body.reason)
 

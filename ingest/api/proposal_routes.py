@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.resources.references import Reference, RefusedProposal, RetractedCard
 from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
@@ -18,10 +18,8 @@ from ingest.decider import Command
 from ingest.references import proposals
 
 
-class ApproveProposalIn(BaseModel):
+class ApproveProposalIn(BaseModel, extra="forbid"):
     """Applies a proposal."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose proposal this is")
 
@@ -36,12 +34,10 @@ def proposal_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of proposals."""
     router = routes_of("references")
 
-    @router.post(
-        "/v1/proposals/{proposal_id}/accept",
-        summary="Apply an op that prose asked for",
-        operation_id="approve_proposal",
-    )
-    def approve(proposal_id: Uuid, body: ApproveProposalIn, caller: Writer) -> Reference | RetractedCard:
+    @router.post("/v1/proposals/{proposal_id}/accept", summary="Apply an op that prose asked for")
+    def approve_proposal(
+        proposal_id: Uuid, body: ApproveProposalIn, caller: Writer
+    ) -> Reference | RetractedCard:
         owner, command = sent(caller, body)
         outcome = transactions.run(owner, lambda c: proposals.approve(c, owner, proposal_id, command))
         if isinstance(outcome, proposals.Retraction):
@@ -54,12 +50,8 @@ def proposal_router(transactions: Transactions) -> APIRouter:
             )
         return Reference.made_from(outcome.state)
 
-    @router.post(
-        "/v1/proposals/{proposal_id}/refuse",
-        summary="Refuse an op that prose asked for",
-        operation_id="refuse_proposal",
-    )
-    def refuse(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
+    @router.post("/v1/proposals/{proposal_id}/refuse", summary="Refuse an op that prose asked for")
+    def refuse_proposal(proposal_id: Uuid, body: RefuseProposalIn, caller: Writer) -> RefusedProposal:
         owner, command = sent(caller, body)
         transactions.run(owner, lambda c: proposals.refuse(c, owner, proposal_id, body.reason, command))
         return RefusedProposal(proposal_id=proposal_id, status="refused")

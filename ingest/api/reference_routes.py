@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
@@ -19,8 +19,7 @@ from events.references.reference import TYPES, Reference
 from events.resources.references import WrittenReference
 from events.types.references import MAX_VERSION, ReferenceName, Tier
 from ingest.api.command_routes import Name, Words
-from ingest.api.sender import Sender, Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Outcome
 from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream, not_found
@@ -32,7 +31,7 @@ IfMatch = Annotated[
 ]
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, use_attribute_docstrings=True):
     """Who asks, and whose reference is meant: the user's own, a project's, or a team's."""
 
     user_id: Name = Field(description="who asks; the owner, unless team_id is set")
@@ -41,65 +40,51 @@ class _Scoped(BaseModel):
     agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
 
 
-class ReferenceIn(_Scoped):
+class ReferenceIn(
+    _Scoped, extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}
+):
     """A new reference."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"user_id": "ada", "key": "groceries"}]}
-    )
 
     key: Name = Field(description="the name of the reference within its kind and scope")
     data: Annotated[object, Field(description="the first value; else the kind's own")] = None
     tier: Annotated[Tier, Field(description="pinned: always in a prompt")] = "session"
 
 
-class OpIn(_Scoped):
+class OpIn(
+    _Scoped,
+    extra="allow",
+    json_schema_extra={"examples": [{"user_id": "ada", "op": "add", "text": "buy milk"}]},
+):
     """An op. The arguments of the op stand beside it."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={"examples": [{"user_id": "ada", "op": "add", "text": "buy milk"}]},
-    )
-
     op: str = Field(description="the name of the op", max_length=100)
-    expected_version: Annotated[
-        int | None,
-        Field(ge=1, le=MAX_VERSION, description="the version that the caller saw; any other one is a 409"),
-    ] = None
+    expected_version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the version that the caller saw; any other one is a 409"""
     turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that asked for it")] = []
 
 
-class ArchiveIn(_Scoped):
+class ArchiveIn(_Scoped, extra="forbid"):
     """Puts a reference away."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Words | None = None
 
 
-class RestoreIn(_Scoped):
+class RestoreIn(_Scoped, extra="forbid"):
     """Brings back a version."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    version: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the version; else the value before the archive")
-    ] = None
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the version; else the value before the archive"""
 
 
-class TierIn(_Scoped):
+class TierIn(_Scoped, extra="forbid"):
     """Moves a reference to another tier."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tier: Tier
     reason: Words = "by hand"
 
 
-class MoveIn(_Scoped):
+class MoveIn(_Scoped, extra="forbid"):
     """Gives a reference another scope. Without a project and a team it becomes the user's own."""
-
-    model_config = ConfigDict(extra="forbid")
 
     to_project_id: Name | None = None
     to_team_id: Name | None = None
@@ -109,24 +94,15 @@ def reference_router(transactions: Transactions) -> APIRouter:
     """Returns the routes of references."""
     router = routes_of("references")
 
-    @router.post(
-        "/v1/references/{kind}",
-        status_code=201,
-        summary="Create a reference",
-        operation_id="create_reference",
-    )
-    def create(kind: str, body: ReferenceIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}", status_code=201, summary="Create a reference")
+    def create_reference(kind: str, body: ReferenceIn, sender: Sent, response: Response) -> WrittenReference:
         def run(stream: ReferenceStream, found: Kind) -> Outcome[Reference]:
             return reference_commands.create(stream, found, body.data, body.tier)
 
         return answer(sender, kind, body.key, body, response, run)
 
-    @router.patch(
-        "/v1/references/{kind}/{key}",
-        summary="Apply an op to a reference",
-        operation_id="change_reference",
-    )
-    def change(
+    @router.patch("/v1/references/{kind}/{key}", summary="Apply an op to a reference")
+    def change_reference(
         kind: str, key: str, body: OpIn, sender: Sent, response: Response, if_match: IfMatch = None
     ) -> WrittenReference:
         op = {"op": body.op, **(body.model_extra or {})}
@@ -135,22 +111,18 @@ def reference_router(transactions: Transactions) -> APIRouter:
             sender, kind, key, body, response, lambda s, k: reference_commands.apply(s, k, op, expected)
         )
 
-    @router.post(
-        "/v1/references/{kind}/{key}/archive",
-        summary="Put a reference away",
-        operation_id="archive_reference",
-    )
-    def archive(kind: str, key: str, body: ArchiveIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/archive", summary="Put a reference away")
+    def archive_reference(
+        kind: str, key: str, body: ArchiveIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         return answer(
             sender, kind, key, body, response, lambda s, _: reference_commands.archive(s, body.reason)
         )
 
-    @router.post(
-        "/v1/references/{kind}/{key}/restore",
-        summary="Bring back a version of a reference",
-        operation_id="restore_reference",
-    )
-    def restore(kind: str, key: str, body: RestoreIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/restore", summary="Bring back a version of a reference")
+    def restore_reference(
+        kind: str, key: str, body: RestoreIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         return answer(
             sender, kind, key, body, response, lambda s, k: reference_commands.restore(s, k, body.version)
         )
@@ -166,12 +138,10 @@ def reference_router(transactions: Transactions) -> APIRouter:
 
         return answer(sender, kind, key, body, response, run)
 
-    @router.post(
-        "/v1/references/{kind}/{key}/move",
-        summary="Give a reference another scope",
-        operation_id="move_reference",
-    )
-    def move(kind: str, key: str, body: MoveIn, sender: Sent, response: Response) -> WrittenReference:
+    @router.post("/v1/references/{kind}/{key}/move", summary="Give a reference another scope")
+    def move_reference(
+        kind: str, key: str, body: MoveIn, sender: Sent, response: Response
+    ) -> WrittenReference:
         def run(stream: ReferenceStream, _: Kind) -> Outcome[Reference]:
             to = ReferenceName(kind=kind, key=key, project_id=body.to_project_id, team_id=body.to_team_id)
             return reference_commands.move(stream, _owner(stream.connection, sender, body.user_id, to), to)

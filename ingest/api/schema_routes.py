@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from events.core.patches import Op
 from events.http.answering import routes_of
 from events.resources.core import MemoryPromoted, MemoryReverted
 from ingest.api.command_routes import Name
 from ingest.api.core_routes import Actor, Authored, DocumentWriter
-from ingest.api.sender import Sent
+from ingest.api.transactions import Sent
 from ingest.core import evolution
 from ingest.core.aggregate import CoreHistory
 from ingest.core.evolution import Promoted
@@ -23,47 +23,38 @@ Pointer = Annotated[str, Field(max_length=2048)]
 _MOST_MEMBERS = 100
 
 
-class PromoteIn(Authored):
+class PromoteIn(
+    Authored,
+    extra="forbid",
+    json_schema_extra={
+        "examples": [
+            {
+                "candidate": "sleep",
+                "proposed_name": "sleepHealth",
+                "rationale": "she tells of it every week",
+            }
+        ]
+    },
+):
     """Makes a category of a candidate."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "candidate": "sleep",
-                    "proposed_name": "sleepHealth",
-                    "rationale": "she tells of it every week",
-                }
-            ]
-        },
-    )
 
     candidate: Annotated[
         Name, Field(description="a candidate of GET …/schema/candidates, or its proposed_name")
     ]
-    proposed_name: Annotated[
-        Name | None, Field(description="the name of the category; else the one of the candidate")
-    ] = None
-    members: Annotated[
-        dict[Pointer, Name],
-        Field(
-            default_factory=dict,
-            max_length=_MOST_MEMBERS,
-            description="the member that the value of an instance becomes, by the pointer of the instance",
-        ),
-    ]
+    proposed_name: Name | None = None
+    """the name of the category; else the one of the candidate"""
+    members: Annotated[dict[Pointer, Name], Field(default_factory=dict, max_length=_MOST_MEMBERS)]
+    """the member that the value of an instance becomes, by the pointer of the instance"""
     actor: Actor = None
     dry_run: Annotated[bool, Field(description="true: only show what would change")] = False
 
 
-class RevertIn(Authored):
+class RevertIn(
+    Authored,
+    extra="forbid",
+    json_schema_extra={"examples": [{"category": "sleepHealth", "rationale": "too early"}]},
+):
     """Takes a promoted category back."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"category": "sleepHealth", "rationale": "too early"}]},
-    )
 
     category: Annotated[Name, Field(description="a category that was promoted")]
     actor: Actor = None
@@ -76,9 +67,8 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
     @router.post(
         "/v1/memory/{user_id}/schema/promote",
         summary="Make a category of a topic that recurs in the core document",
-        operation_id="promote_category",
     )
-    def promote(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
+    def promote_category(user_id: str, body: PromoteIn, sender: Sent, response: Response) -> MemoryPromoted:
         def run(document: CoreHistory) -> Promoted:
             return evolution.promote(
                 document,
@@ -103,11 +93,9 @@ def schema_router(writer: DocumentWriter) -> APIRouter:
         )
 
     @router.post(
-        "/v1/memory/{user_id}/schema/revert",
-        summary="Take a promoted category of the core document back",
-        operation_id="revert_category",
+        "/v1/memory/{user_id}/schema/revert", summary="Take a promoted category of the core document back"
     )
-    def revert(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
+    def revert_category(user_id: str, body: RevertIn, sender: Sent, response: Response) -> MemoryReverted:
         def run(document: CoreHistory) -> tuple[Outcome[int], Sequence[Op]]:
             return evolution.revert(document, body.category)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid, missing
@@ -16,15 +16,12 @@ from events.types.codec import Payload
 from events.types.envelope import uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from ingest.api.command_routes import Name, accepted
-from ingest.api.sender import Sent
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import Sent, Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 
 
-class CheckpointIn(BaseModel):
+class CheckpointIn(BaseModel, extra="forbid"):
     """The state of a session."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name = Field(description="whose memory this is")
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
@@ -37,12 +34,9 @@ def session_router(transactions: Transactions) -> APIRouter:
     router = routes_of("sessions")
 
     @router.post(
-        "/v1/sessions/{session_id}/checkpoint",
-        status_code=202,
-        summary="Save the state of a session",
-        operation_id="save_checkpoint",
+        "/v1/sessions/{session_id}/checkpoint", status_code=202, summary="Save the state of a session"
     )
-    def save(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
+    def save_checkpoint(session_id: Annotated[Name, Path()], body: CheckpointIn, sender: Sent) -> Accepted:
         owner = sender.owner(body.user_id, thing="session", field="session_id")
         command = sender.command("api" if body.agent_id is None else f"agent/{body.agent_id}")
         try:

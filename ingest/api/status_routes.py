@@ -20,12 +20,8 @@ def status_router(look: Callable[[], Overview]) -> APIRouter:
     """
     router = routes_of("operation", prefix="/v1")
 
-    @router.get(
-        "/status",
-        summary="The health and the lag of every stage",
-        operation_id="stages",
-    )
-    async def status(caller: Reader) -> Stages:
+    @router.get("/status", summary="The health and the lag of every stage")
+    async def stages(caller: Reader) -> Stages:
         require_no_limit(caller)
         seen = await asyncio.to_thread(look)
         return Stages.made_from(seen, stages={each.name: StageHealth.made_from(each) for each in seen.stages})

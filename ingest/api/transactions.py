@@ -1,21 +1,62 @@
-"""The transactions of commands over HTTP, and the tokens that their answers carry."""
+"""The transactions of commands over HTTP, the senders of the commands, and the tokens of the answers."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
 
 import psycopg
+from fastapi import Depends, Header
 from psycopg_pool import ConnectionPool
 
+from events.access.principal import Principal
+from events.http.access import Writer, owner_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError
 from events.http.tokens import Awaited, Keyring, Sealer, stored_key
 from events.platform.database import Connection, see_tenant_of
 from events.store import log
 from events.store.log import AppendConflictError
+from ingest.decider import Command
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(max_length=200, description="a command with a key that was seen before returns the first answer"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """The caller of a command, and the idempotency key of the command."""
+
+    caller: Principal
+    idempotency_key: str | None
+
+    def command(self, actor: str, **more: Any) -> Command:
+        """Returns the command that is sent now. ``more`` are further fields of it."""
+        return Command(
+            actor=actor,
+            at=datetime.now(UTC),
+            idempotency_key=self.idempotency_key,
+            reach=self.caller.reach,
+            **more,
+        )
+
+    def owner(self, user_id: str, thing: str = "user", field: str = "user_id") -> str:
+        """Returns the storage id of a user. Raises the 404 problem of a missing ``thing`` for another's user."""
+        return owner_of(self.caller, user_id, thing=thing, field=field)
+
+
+async def _sender(caller: Writer, idempotency_key: IdempotencyKey = None) -> Sender:
+    return Sender(caller, idempotency_key)
+
+
+Sent = Annotated[Sender, Depends(_sender)]
+
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client import Counter as Count
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
@@ -62,9 +62,8 @@ from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser
 from ingest.extraction.workers.extractor_factory import create_extractor
-from ingest.recording.intake import open_intake
+from ingest.recording.intake import QueueHealth, open_intake
 from ingest.recording.overviews import Overviews
-from ingest.recording.queue_health import QueueHealth, QueueMonitor
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +127,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     watch = LogMonitor(settings.database_url, "write, watching")
     health_status = CachedProbe(watch)
-    queue_health = CachedProbe(QueueMonitor(open_intake(settings, timeout_s=2.0)))
+    queue_health = CachedProbe(open_intake(settings, timeout_s=2.0).health)
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)
 
@@ -201,7 +200,6 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         "/v1/turns",
         status_code=202,
         summary="Push one turn, a list of turns, or a conversation",
-        operation_id="push_turns",
         tags=["turns"],
         openapi_extra={
             "requestBody": {
@@ -210,7 +208,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             }
         },
     )
-    async def push(request: Request, caller: Pusher) -> Pushed:
+    async def push_turns(request: Request, caller: Pusher) -> Pushed:
         tenant = caller.tenant
         try:
             turns = turns_of(body_of(request))
@@ -315,8 +313,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             known = []
         return list(dict.fromkeys([*known, *twice]))
 
-    @app.get("/readyz", summary="Can turns be taken?", operation_id="readiness")
-    async def ready(stages: Stages = "count") -> Probe:
+    @app.get("/readyz", summary="Can turns be taken?")
+    async def readiness(stages: Stages = "count") -> Probe:
         try:
             await publisher.ping()
         except REDIS_AWAY as error:
@@ -329,9 +327,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             refuse_if_stuck(queue.recorder(found), settings.stuck_after_s)
         return Probe(status="ready")
 
-    @app.get(
-        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
-    )
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

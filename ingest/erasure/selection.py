@@ -22,7 +22,6 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.envelope import Event, NewEvent, partition_of
-from events.types.erasure import Erased
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.modes import CardReclassified
 from events.types.naming import ConceptPinned
@@ -35,7 +34,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import checkpoint_stream
-from events.types.tombstones import SubjectErased
+from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.erasure.names import Names

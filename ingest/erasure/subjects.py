@@ -9,12 +9,16 @@ from typing import Any
 from uuid import UUID
 
 from events.platform.database import Connection
-from events.references.owners import is_team
-from events.types.envelope import uuid7
+from events.platform.sql import statement
+from events.references.declarations import member_stream
+from events.references.owners import is_team, team_owner
+from events.types.envelope import Event
+from events.types.references import REFERENCE_TYPES, ReferenceMoved, TeamMemberAdded, TeamMemberRemoved
+from events.types.tenancy import storage_id, tenant_of, user_of
 from events.types.tombstones import digest_of
-from ingest.erasure.erasure import Eraser, Request, Terms, UserErasure, users_of
-from ingest.erasure.membership import member_of_digest, of_member, teams_of
+from ingest.erasure.erasure import Eraser, Request, Selects, Terms, UserErasure, users_of
 from ingest.erasure.names import Names
+from ingest.erasure.restating import NOBODY, Restating
 from ingest.erasure.selection import (
     Selection,
     events_of,
@@ -26,6 +30,63 @@ from ingest.erasure.selection import (
 )
 from ingest.erasure.tombstones import Tombstone, in_database
 from ingest.recording.forgotten_entries import Fields
+
+
+def teams_of(connection: Connection, user: str) -> list[str]:
+    """Returns the storage ids of the teams that a user is or was in."""
+    first = team_owner(tenant_of(user), "")
+    rows = connection.execute(
+        statement("ingest.erasure", "teams_of"),
+        {"first": first, "last": f"{first[:-1]} ", "stream": member_stream(user_of(user))},
+    )
+    return [row[0] for row in rows]
+
+
+def of_member(connection: Connection, team: str, user: str, until: datetime | None = None) -> Selection:
+    """Selects the membership of a user and what the user said in a team's references, recorded up to ``until``.
+
+    The ops of others are said again without it. A reference in which nobody else wrote goes as a whole.
+    """
+    selection = Selection()
+    restating = Restating(connection, lambda _: False)
+    others: set[str] = set()
+    for event in events_of(connection, team):
+        selection.read_up_to = event.position
+        if not is_readable(event):
+            continue
+        own = (until is None or event.recorded_at <= until) and _is_of(event, user_of(user))
+        if not own and event.type in REFERENCE_TYPES:
+            others.add(event.stream)
+        if restating.takes(event, own, own):
+            selection.events.append(event)
+    selection.said_again = [
+        replace(each, actor=NOBODY) if _by(each.actor, user_of(user)) else each
+        for each in restating.said_again()
+        if each.stream in others
+    ]
+    return selection
+
+
+def member_of_digest(connection: Connection, team: str, subject: str) -> str | None:
+    """Returns the member, at any time, of a team whose storage id has the digest ``subject``. None: there is none."""
+    for event in events_of(connection, team):
+        if isinstance(event.payload, TeamMemberAdded):
+            user = storage_id(tenant_of(team), event.payload.member)
+            if digest_of("user", user) == subject:
+                return user
+    return None
+
+
+def _is_of(event: Event, user_id: str) -> bool:
+    payload = event.payload
+    if isinstance(payload, TeamMemberAdded | TeamMemberRemoved):
+        return payload.member == user_id
+    # Where a reference went holds no words, and without it the reference would be back.
+    return _by(event.actor, user_id) and not isinstance(payload, ReferenceMoved)
+
+
+def _by(actor: str, user_id: str) -> bool:
+    return actor == f"user/{user_id}" or actor.endswith(f" for user/{user_id}")
 
 
 @dataclass(slots=True)
@@ -54,21 +115,10 @@ class Outcome:
 
 def erase_user(eraser: Eraser, connection: Connection, storage_id: str, terms: Terms) -> Outcome:
     """Erases everything that is known of a user, also in the references of teams. Who pushes again begins anew."""
-    outcome = Outcome(uuid7())
-
-    def selects(connection: Connection, team: str) -> Selection:
-        return of_member(connection, team, storage_id)
-
-    request = Request(
-        kind="user",
-        subject=storage_id,
-        terms=terms,
-        waiting=lambda _: True,
-        erasure_id=outcome.erasure_id,
-    )
+    request = Request(kind="user", subject=storage_id, terms=terms, waiting=lambda _: True)
     # The teams come first: without the membership nobody writes there for the user any more.
-    teams = teams_of(connection, storage_id)
-    outcome.users = eraser.erase(connection, teams, replace(request, waiting=None), selects)
+    teams, in_teams = teams_of(connection, storage_id), replace(request, waiting=None)
+    outcome = _erased(eraser, connection, teams, in_teams, lambda c, team: of_member(c, team, storage_id))
     outcome.users += eraser.erase(connection, [storage_id], request, None)
     return outcome
 
@@ -77,19 +127,12 @@ def erase_turn(
     eraser: Eraser, connection: Connection, storage_id: str, turn_id: str, terms: Terms
 ) -> Outcome:
     """Erases one turn of a user, and what was made of it. A turn that is pushed again with this id is dropped."""
-    outcome = Outcome(uuid7())
 
     def waiting(fields: Fields) -> bool:
         return fields.get("turn_id", "").strip() == turn_id
 
-    def selects(connection: Connection, storage_id: str) -> Selection:
-        return of_turns(connection, storage_id, of_turn(turn_id))
-
-    request = Request(
-        kind="turn", subject=turn_id, terms=terms, waiting=waiting, erasure_id=outcome.erasure_id
-    )
-    outcome.users = eraser.erase(connection, [storage_id], request, selects)
-    return outcome
+    request = Request(kind="turn", subject=turn_id, terms=terms, waiting=waiting)
+    return _erased(eraser, connection, [storage_id], request, lambda c, i: of_turns(c, i, of_turn(turn_id)))
 
 
 def erase_person(
@@ -104,7 +147,6 @@ def erase_person(
     ``names`` are names of one person. Names that a memory tells besides count too. Each user is a transaction of its
     own, so a repeated call continues. Raises :class:`ingest.erasure.names.NameInvalidError`.
     """
-    outcome = Outcome(uuid7())
     person = Names(names)
     found = set(person.all)
 
@@ -116,14 +158,8 @@ def erase_person(
         found.update(known.all)
         return selection
 
-    request = Request(
-        kind="person",
-        subject=min(person.all),
-        terms=terms,
-        waiting=waiting,
-        erasure_id=outcome.erasure_id,
-    )
-    outcome.users = eraser.erase(connection, storage_ids, request, selects)
+    request = Request(kind="person", subject=min(person.all), terms=terms, waiting=waiting)
+    outcome = _erased(eraser, connection, storage_ids, request, selects)
     outcome.names = tuple(sorted(found))
     return outcome
 
@@ -139,14 +175,19 @@ def erase_before(
     without: frozenset[str] = frozenset(),
 ) -> Outcome:
     """Erases the turns that were said before ``instant``: of one mode, or of every mode but ``without``."""
-    outcome = Outcome(uuid7())
+    chosen = said_before(instant, mode, without)
+    request = Request(kind="before", subject=instant.isoformat(), terms=terms)
+    return _erased(eraser, connection, storage_ids, request, lambda c, i: of_turns(c, i, chosen))
 
-    def selects(connection: Connection, storage_id: str) -> Selection:
-        return of_turns(connection, storage_id, said_before(instant, mode, without))
 
-    request = Request(kind="before", subject=instant.isoformat(), terms=terms, erasure_id=outcome.erasure_id)
-    outcome.users = eraser.erase(connection, storage_ids, request, selects)
-    return outcome
+def _erased(
+    eraser: Eraser,
+    connection: Connection,
+    storage_ids: Collection[str],
+    request: Request,
+    selects: Selects | None,
+) -> Outcome:
+    return Outcome(request.erasure_id, eraser.erase(connection, storage_ids, request, selects))
 
 
 def replay(eraser: Eraser, connection: Connection, listed: Iterable[Tombstone]) -> list[Outcome]:

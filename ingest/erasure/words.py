@@ -15,7 +15,6 @@ from events.store.log import Unreadable
 from events.types import core, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
-from events.types.erasure import Erased
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
 from events.types.migrations import MemoryMigrated
 from events.types.modes import (
@@ -45,7 +44,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
-from events.types.tombstones import SubjectErased
+from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 

@@ -15,8 +15,8 @@ from events.store.log import event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
 from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.tombstones import Erased
 from events.types.turn_contract import turn_key
 from ingest.core.documents import Documents
 from ingest.migration.turns import Migration

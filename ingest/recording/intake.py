@@ -3,29 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import redis
 
+from events.health.health_status import RECORDER, LogHealth, assess
+from events.health.stage_health import StageHealth
 from events.platform.settings import Settings
-from events.platform.streams import connect_redis, existing, read_streams, streams_named
+from events.platform.streams import REDIS_AWAY, connect_redis, existing, read_streams, streams_named
 from events.types.turn_contract import entry_time
 from ingest.recording.turn_queue import TurnQueue
 
 
 @dataclass(frozen=True, slots=True)
-class IntakeStatistics:
-    """The sums over all queues.
+class QueueHealth:
+    """The numbers of the intake that Redis knows. ``why`` is the reason when they are unknown.
 
-    ``behind`` is the number of turns that are not settled, and ``seconds`` the age of the oldest of them. ``dead`` is
-    the number of dead letters. ``counts`` holds the counts of :meth:`TurnQueue.counts` by name.
+    ``behind`` is the queue depth, ``seconds`` the age of the oldest turn, ``dead`` the number of dead letters.
+    ``counts`` are those of :meth:`ingest.recording.turn_queue.TurnQueue.counts`; they began with the stream.
     """
 
-    behind: int = 0
-    seconds: float = 0.0
-    dead: int = 0
-    counts: Mapping[str, int] = field(default_factory=dict)
+    behind: int | None
+    seconds: float | None
+    counts: dict[str, int]
+    dead: int | None
+    why: str | None = None
+
+    def recorder(self, log: LogHealth) -> StageHealth:
+        """Returns the health of the recorder, judged from the queues and from the heartbeats in Postgres."""
+        heartbeats = [report for report in log.reports if report.stage == RECORDER]
+        moved = [report.moved_s for report in heartbeats if report.moved_s is not None]
+        stage = assess(
+            RECORDER,
+            heartbeats,
+            behind=self.behind or 0,
+            seconds=self.seconds,
+            moved_s=min(moved, default=None),
+            parked=0,
+            dead=self.dead,
+            position=None
+            if self.behind is None
+            else sum(map(self._count, ("recorded", "duplicates", "dead"))),
+        )
+        if log.events is None:
+            # The heartbeats are in Postgres. Without Postgres only the queue depth is known.
+            why = log.reader("extractor").detail
+            stage = replace(stage, state="unknown", detail=why, workers=None, stalled_s=None)
+        if self.behind is None:
+            stage = replace(stage, state="unknown", detail=self.why, behind=None, stalled_s=None)
+        return stage
+
+    def _count(self, name: str) -> int:
+        return self.counts.get(name, 0)
+
+    @classmethod
+    def absent(cls, why: str) -> QueueHealth:
+        """Returns a health in which every number is unknown because of ``why``."""
+        return cls(None, None, {}, None, why)
 
 
 class Intake:
@@ -58,7 +93,7 @@ class Intake:
             self._redis.close()
             del self._redis
 
-    def statistics(self) -> IntakeStatistics:
+    def statistics(self) -> QueueHealth:
         """Returns the present sums over all queues. Raises one of ``REDIS_AWAY``: an unknown number is never zero."""
         behind, dead, seconds = 0, 0, 0.0
         counts = {"recorded": 0, "duplicates": 0}
@@ -70,7 +105,14 @@ class Intake:
                 seconds = max(seconds, (queue.now() - entry_time(depth.oldest_id)).total_seconds())
             for name, count in queue.counts().items():
                 counts[name] = counts.get(name, 0) + count
-        return IntakeStatistics(behind, seconds, dead, counts)
+        return QueueHealth(behind, seconds, counts, dead)
+
+    def health(self) -> QueueHealth:
+        """Returns :meth:`statistics`. A Redis that is away is a result, not an error."""
+        try:
+            return self.statistics()
+        except REDIS_AWAY as error:
+            return QueueHealth.absent(f"redis is away: {' '.join(str(error).split())}")
 
     def last_ids(self) -> dict[str, str]:
         """Returns the id of the last entry ever pushed, by stream. Streams without an entry are absent.

@@ -6,8 +6,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor
 from events.health.stage_health import Overview
 from events.platform.settings import Settings
-from ingest.recording.intake import open_intake
-from ingest.recording.queue_health import QueueHealth, QueueMonitor
+from ingest.recording.intake import QueueHealth, open_intake
 
 _PATIENCE_S = 3.0
 
@@ -17,7 +16,7 @@ class Overviews:
 
     def __init__(self, settings: Settings) -> None:
         self._why = f"did not answer within {_PATIENCE_S:g} s"
-        self._queue = CachedProbe(QueueMonitor(open_intake(settings)), fresh_s=0.0, patience_s=_PATIENCE_S)
+        self._queue = CachedProbe(open_intake(settings).health, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._watch = LogMonitor(settings.database_url, "status")
         self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._last: Overview | None = None

@@ -11,9 +11,9 @@ from events.platform.database import Connection
 from events.store.log import event_of, events_of
 from events.types.cards import EventNoted
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
 from events.types.references import REFERENCE_TYPES, reference_id
 from events.types.relations import CardsConnected
+from events.types.tombstones import Erased
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
 from projectors.cards.copy_rows import lines_of, relation_lines, word_keys, word_lines, words_among

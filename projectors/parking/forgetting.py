@@ -17,8 +17,7 @@ from events.platform.sql import statement
 from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
-from events.types.tombstones import SubjectErased
+from events.types.tombstones import Erased, SubjectErased
 from projectors.generations.generations import (
     Generation,
     Projector,

@@ -21,7 +21,7 @@ from events.store.checkpoints import CheckpointMovedError, LogHoleError, Process
 from events.store.log import Unreadable, event_if_readable, reason_of
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 from projectors.generations.generations import (
     Generation,
     Projector,

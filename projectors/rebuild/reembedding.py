@@ -26,7 +26,7 @@ _PACKAGE = "projectors.rebuild"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReembeddingTargets:
     """The embedders that a re-embedding gives the cards. ``kept`` are the slots that stay as they are."""
 
     live: dict[str, Space]
@@ -36,7 +36,7 @@ class Wanted:
     waiting: int
 
 
-def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Wanted:
+def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> ReembeddingTargets:
     """Returns the embedders, the vectors and the cards of a re-embedding of ``mode``; None means all modes.
 
     ``connection`` sees every tenant. Raises SettingsError for a mode without an embedder of its own, and
@@ -59,10 +59,10 @@ def wanted(connection: Connection, embedders: Embedders, mode: str | None) -> Wa
     if slot is None:
         found |= {name: embedders.of_slot(name) for name in live if is_of_model(name)}
     kept = {name: space for name, space in live.items() if name not in found}
-    return Wanted(live, found, kept, held, waiting)
+    return ReembeddingTargets(live, found, kept, held, waiting)
 
 
-def plan_of(found: Wanted, speed_of: Callable[[Embedder], float] | None) -> InstallationPlan:
+def plan_of(found: ReembeddingTargets, speed_of: Callable[[Embedder], float] | None) -> InstallationPlan:
     """Returns the cost of a re-embedding. ``speed_of`` returns texts a second; None: the time is not measured."""
     fingerprints = {slot: embedder.fingerprint for slot, embedder in found.embedders.items()}
     right = {*fingerprints.values(), *(each.fingerprint for each in found.kept.values())}
@@ -96,7 +96,7 @@ def plan_of(found: Wanted, speed_of: Callable[[Embedder], float] | None) -> Inst
 def run(
     settings: Settings,
     embedders: Embedders,
-    found: Wanted,
+    found: ReembeddingTargets,
     *,
     on_progress: Callable[[RebuildProgress], None] = lambda _: None,
     loaded: Callable[[int], None] | None = None,

@@ -30,7 +30,7 @@ _TELL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OpenReembedding:
     """An open re-embedding. ``embedder`` is the fingerprint that the write service found for the mode."""
 
     reembedding_id: UUID
@@ -87,7 +87,7 @@ class ReembeddingWorker:
                 connection.execute(statement(_PACKAGE, "reembedding_unlock"))
 
     def _work(self, connection: Connection) -> float:
-        with connection.cursor(row_factory=class_row(Asked)) as cursor:
+        with connection.cursor(row_factory=class_row(OpenReembedding)) as cursor:
             asked = cursor.execute(statement(_PACKAGE, "open_reembeddings")).fetchall()
         hindered = False
         for each in asked:
@@ -101,7 +101,7 @@ class ReembeddingWorker:
                 self._backoff_s = _FIRST_BACKOFF_S
         return self._later() if hindered else _LOOK_S
 
-    def _embed(self, connection: Connection, asked: Asked) -> None:
+    def _embed(self, connection: Connection, asked: OpenReembedding) -> None:
         try:
             found = reembedding.wanted(connection, self._embedders, asked.mode)
             plan = reembedding.plan_of(found, None)
@@ -120,14 +120,20 @@ class ReembeddingWorker:
             self._embedders.close()
         self._write(connection, "end_reembedding", asked, cards=cards)
 
-    def _check(self, asked: Asked, embedder: str) -> None:
+    def _check(self, asked: OpenReembedding, embedder: str) -> None:
         if embedder != asked.embedder:
             raise _HinderedError(
                 f"the request is for {asked.embedder}, and the settings of this worker give {embedder}: give the write "
                 "service and the vectors workers the same settings and the same files, restart them, and ask again"
             )
 
-    def _run(self, connection: Connection, asked: Asked, found: reembedding.Wanted, total: int) -> None:
+    def _run(
+        self,
+        connection: Connection,
+        asked: OpenReembedding,
+        found: reembedding.ReembeddingTargets,
+        total: int,
+    ) -> None:
         done, told = 0, 0.0
 
         def loaded(events: int) -> None:
@@ -149,5 +155,5 @@ class ReembeddingWorker:
         now, self._backoff_s = self._backoff_s, min(self._backoff_s * 2, _LONGEST_BACKOFF_S)
         return now
 
-    def _write(self, connection: Connection, name: str, asked: Asked, **more: object) -> None:
+    def _write(self, connection: Connection, name: str, asked: OpenReembedding, **more: object) -> None:
         connection.execute(statement(_PACKAGE, name), {"reembedding_id": asked.reembedding_id, **more})

@@ -11,7 +11,7 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.log import event_of, unerased
 from events.types.envelope import Event
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 
 _PACKAGE = "projectors.vectors"
 

@@ -7,12 +7,10 @@ from datetime import datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from events.http.errors import invalid
-from events.http.instants import QueryInstant, refuse_future
-from events.http.metadata import metadata_wanted
-from events.http.uuids import Uuid
+from events.http.fields import QueryInstant, Uuid, metadata_wanted, refuse_future
 from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment
@@ -31,24 +29,20 @@ ArbitrationStatus = Literal["open", "keep_old", "accept_new", "coexist", "withdr
 Names = Annotated[list[str] | None, Field(default=None, max_length=100)]
 
 
-class ReaderIn(BaseModel):
+class ReaderIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The user whose cards are read."""
 
-    model_config = ConfigDict(extra="forbid")
-
     user_id: str = Field(min_length=1, description="whose memory is read")
-    wait_for: Annotated[
-        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
-    ] = None
+    wait_for: str | None = None
+    """token of a push or of a command: wait until the cards hold it"""
 
 
 class TemporalParams(ReaderIn):
     """The user, the valid time and the transaction time."""
 
     as_of: Annotated[QueryInstant | None, Field(description="what was true at this instant")] = None
-    known_at: Annotated[
-        QueryInstant | None, Field(description="only what had been recorded by this instant")
-    ] = None
+    known_at: QueryInstant | None = None
+    """only what had been recorded by this instant"""
 
 
 Real = Annotated[float, AfterValidator(as_real)]
@@ -57,40 +51,30 @@ Real = Annotated[float, AfterValidator(as_real)]
 class SliceIn(TemporalParams):
     """A slice. Every parameter narrows the slice. A repeated parameter means any of its values."""
 
-    project_id: Annotated[list[str], Field(description="only cards of these projects; * for all")] = [
-        "default"
-    ]
+    project_id: list[str] = ["default"]
+    """only cards of these projects; * for all"""
     context_layer: list[ContextLayer] | None = None
-    kind: Annotated[
-        list[Kind] | None, Field(description="state, event, knowledge, reference; all unless given")
-    ] = None
-    status: Annotated[
-        list[StatusAsked],
-        Field(description="current, future, superseded, contested, retracted; all or * for all"),
-    ] = ["current"]
+    kind: list[Kind] | None = None
+    """state, event, knowledge, reference; all unless given"""
+    status: list[StatusAsked] = ["current"]
+    """current, future, superseded, contested, retracted; all or * for all"""
     created_from: Annotated[QueryInstant | None, Field(description="recorded at or after")] = None
     created_to: Annotated[QueryInstant | None, Field(description="recorded before")] = None
     occurred_from: Annotated[QueryInstant | None, Field(description="happened or lasted at or after")] = None
     occurred_to: Annotated[QueryInstant | None, Field(description="happened before")] = None
-    effective_from: Annotated[QueryInstant | None, Field(description="true since this instant or later")] = (
-        None
-    )
+    effective_from: QueryInstant | None = None
+    """true since this instant or later"""
     effective_to: Annotated[QueryInstant | None, Field(description="became true before")] = None
-    superseded_from: Annotated[
-        QueryInstant | None, Field(description="no longer true since this instant or later")
-    ] = None
+    superseded_from: QueryInstant | None = None
+    """no longer true since this instant or later"""
     superseded_to: Annotated[QueryInstant | None, Field(description="stopped being true before")] = None
     verified_from: Annotated[QueryInstant | None, Field(description="last verified at or after")] = None
     verified_to: Annotated[QueryInstant | None, Field(description="last verified before")] = None
     session_id: Names
     agent_id: Names
     document_id: Names
-    metadata: Annotated[
-        str | None,
-        Field(
-            description='a JSON object that the metadata of a card must contain, such as {"ticket": "A-17"}'
-        ),
-    ] = None
+    metadata: str | None = None
+    """a JSON object that the metadata of a card must contain, such as {"ticket": "A-17"}"""
     turn_id: Names
     speaker: Names
     mode: Names
@@ -98,34 +82,25 @@ class SliceIn(TemporalParams):
     entity: Names
     value: Names
     cardinality: Cardinality | None = None
-    tag: Annotated[
-        list[str] | None, Field(max_length=100, description="tags, all of which a card must have")
-    ] = None
+    tag: Annotated[list[str] | None, Field(max_length=100)] = None
+    """tags, all of which a card must have"""
     topic: Names
-    about: Annotated[
-        str | None,
-        Field(
-            max_length=512,
-            description="a name: cards that mention it, or mention its concept by any other name",
-        ),
-    ] = None
-    knowledge: Annotated[
-        Uuid | None, Field(description="a knowledge card: the cards that mention its concept")
-    ] = None
+    about: Annotated[str | None, Field(max_length=512)] = None
+    """a name: cards that mention it, or mention its concept by any other name"""
+    knowledge: Uuid | None = None
+    """a knowledge card: the cards that mention its concept"""
     provenance: list[Provenance] | None = None
     min_confidence: Annotated[Real | None, Field(ge=0, le=1)] = None
     max_confidence: Annotated[Real | None, Field(ge=0, le=1)] = None
     min_weight: Annotated[Real | None, Field(ge=0, le=MAX_WEIGHT)] = None
-    predicate: Annotated[list[Predicate] | None, Field(description="cards that stand in such a relation")] = (
-        None
-    )
+    predicate: list[Predicate] | None = None
+    """cards that stand in such a relation"""
     related_to: Annotated[Uuid | None, Field(description="cards one relation away from this one")] = None
     episode: bool | None = None
     min_importance: Annotated[int | None, Field(ge=1, le=10)] = None
     sentiment: list[Sentiment] | None = None
-    pinned: Annotated[bool | None, Field(description="concepts that are in every prompt, or the others")] = (
-        None
-    )
+    pinned: bool | None = None
+    """concepts that are in every prompt, or the others"""
     collapse: Annotated[bool, Field(description="leave out cards that repeat (same_as) another card")] = False
 
 
@@ -139,9 +114,8 @@ class CardsIn(SliceIn):
 class ConceptsIn(ReaderIn):
     """A page of the concepts of a user. The last recorded one is first."""
 
-    project_id: Annotated[list[str], Field(description="only concepts of these projects; * for all")] = [
-        "default"
-    ]
+    project_id: list[str] = ["default"]
+    """only concepts of these projects; * for all"""
     pinned: Annotated[bool | None, Field(description="those that are in every prompt, or the others")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
@@ -151,9 +125,8 @@ class AggregateIn(SliceIn):
     """A slice, grouped by the values of some axes."""
 
     group_by: Annotated[list[str], Field(min_length=1, description=f"axes, of {', '.join(AXES)}")]
-    bucket: Annotated[
-        Literal["day", "week", "month"], Field(description="the size of the groups of an axis of time")
-    ] = "day"
+    bucket: Literal["day", "week", "month"] = "day"
+    """the size of the groups of an axis of time"""
     timezone: Annotated[str, Field(max_length=64, description="IANA zone the buckets begin in")] = "UTC"
 
 

@@ -58,7 +58,7 @@ class _List:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """The vector of a question from one model, or in ``missing`` the reason why there is none."""
 
     embedder: Embedder | None
@@ -171,7 +171,7 @@ class SemanticChannel:
         self,
         connection: AsyncConnection[Any],
         scope: Scope,
-        asked: _Asked,
+        asked: _Query,
         question: Question,
     ) -> list[Hit]:
         assert asked.embedder is not None
@@ -266,16 +266,16 @@ class SemanticChannel:
         embedder = self._embedders.is_open(slot)
         return embedder is None or reads_chinese(embedder.name)
 
-    def _asked(self, slot: str, text: str, spaces: Mapping[str, Space] = NO_SPACES) -> _Asked:
+    def _asked(self, slot: str, text: str, spaces: Mapping[str, Space] = NO_SPACES) -> _Query:
         try:
             space = spaces.get(slot)
             embedder = (
                 self._embedders.of_slot(slot) if space is None else self._embedders.of_space(slot, space)
             )
             [vector] = checked([embedder.embed_question(text)], 1, embedder.dimension, embedder.name)
-            return _Asked(embedder, vector)
+            return _Query(embedder, vector)
         except EmbedderUnavailableError as error:
-            return _Asked(None, None, str(error))
+            return _Query(None, None, str(error))
 
     async def _spaces(self, connection: AsyncConnection[Any]) -> dict[str, Space]:
         """Returns the embedder of each slot of the live vectors. A generation of an older build names none."""

@@ -20,8 +20,8 @@ from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.codec import encode
 from events.types.envelope import Event, partition_of
-from events.types.erasure import Erased
 from events.types.tenancy import tenant_of, user_of
+from events.types.tombstones import Erased
 from events.types.turns import TurnRecorded
 
 KIND = "cardlog user export"

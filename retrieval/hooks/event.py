@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
 
@@ -25,20 +25,19 @@ MAX_QUESTION_BYTES = 16 * 1024
 _ROLES = ("user", "assistant")
 
 
-class HookEvent(BaseModel):
+class HookEvent(
+    BaseModel,
+    json_schema_extra={
+        "examples": [
+            {
+                "hook_event_name": "UserPromptSubmit",
+                "session_id": "a4f1",
+                "prompt": "Where did I leave the migration?",
+            }
+        ]
+    },
+):
     """An event of a hook. Fields that Cardlog does not use are ignored; no file that the event names is read."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "hook_event_name": "UserPromptSubmit",
-                    "session_id": "a4f1",
-                    "prompt": "Where did I leave the migration?",
-                }
-            ]
-        },
-    )
 
     hook_event_name: str = Field(description="the event; one that Cardlog does not know changes nothing")
     session_id: str = Field(max_length=MAX_NAME_BYTES, description="the conversation")

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 import psycopg
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.audit import Filter, document, subject_of
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.instants import QueryInstant
+from events.http.fields import QueryInstant
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from events.resources.operating import AuditEntry, AuditOutcome, AuditPage
@@ -27,37 +27,28 @@ _WITHIN_S = 5.0
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_BYTES)]
 
 
-class AuditIn(BaseModel):
+class AuditIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """The wanted entries."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[_Name | None, Field(description="only requests that named this user")] = None
     key_id: Annotated[_Name | None, Field(description="only requests of this API key")] = None
     operation: Annotated[_Name | None, Field(description="only this operation id, such as recall")] = None
     outcome: AuditOutcome | None = None
-    since: Annotated[QueryInstant | None, Field(description="only what was recorded since this instant")] = (
-        None
-    )
-    until: Annotated[QueryInstant | None, Field(description="only what was recorded before this instant")] = (
-        None
-    )
+    since: QueryInstant | None = None
+    """only what was recorded since this instant"""
+    until: QueryInstant | None = None
+    """only what was recorded before this instant"""
     limit: Annotated[int, Field(ge=1, le=1000, description="the most entries of a page")] = 100
-    cursor: Annotated[
-        int | None, Field(ge=1, le=2**63 - 1, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=2**63 - 1)] = None
+    """the next_cursor of the page before"""
 
 
 def audit_router(pool: Pool) -> APIRouter:
     """Returns the route of the audit log. It shows the entries of the principal's tenant and users only."""
     router = routes_of("audit")
 
-    @router.get(
-        "/v1/audit",
-        summary="Who read or changed whose memory",
-        operation_id="list_audit",
-    )
-    async def page(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
+    @router.get("/v1/audit", summary="Who read or changed whose memory")
+    async def list_audit(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
         try:
             rows = await retry_on_lost_connection(_rows, pool, caller, query)
         except NotYoursError:

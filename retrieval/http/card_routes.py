@@ -19,7 +19,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
-from events.http.uuids import Uuid
+from events.http.fields import Uuid
 from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
 from events.platform.failures import retry_on_lost_connection
@@ -67,21 +67,16 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
     """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
     router = routes_of("cards")
 
-    @router.get(
-        "/v1/cards",
-        summary="The cards of a slice, page by page, the latest recorded first",
-        operation_id="list_cards",
-    )
-    async def page(query: Annotated[CardsIn, Query()], caller: Reader) -> CardsPage:
+    @router.get("/v1/cards", summary="The cards of a slice, page by page, the latest recorded first")
+    async def list_cards(query: Annotated[CardsIn, Query()], caller: Reader) -> CardsPage:
         return await paged(query, caller)
 
     @router.get(
         "/v1/concepts",
         summary="The concepts of a user, page by page, the latest recorded first",
-        operation_id="list_concepts",
         tags=["concepts"],
     )
-    async def concepts(query: Annotated[ConceptsIn, Query()], caller: Reader) -> CardsPage:
+    async def list_concepts(query: Annotated[ConceptsIn, Query()], caller: Reader) -> CardsPage:
         return await paged(CardsIn(kind=["knowledge"], **query.model_dump()), caller)
 
     async def paged(query: CardsIn, caller: Principal) -> CardsPage:
@@ -91,33 +86,21 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         shown = [listed(card, cards.at) for card in found.cards]
         return CardsPage(cards=shown, next_cursor=_cursor(found.next))
 
-    @router.get(
-        "/v1/cards/aggregate",
-        summary="The number of cards of a slice, grouped by axes",
-        operation_id="count_cards",
-    )
-    async def aggregate(query: Annotated[AggregateIn, Query()], caller: Reader) -> Groups:
+    @router.get("/v1/cards/aggregate", summary="The number of cards of a slice, grouped by axes")
+    async def count_cards(query: Annotated[AggregateIn, Query()], caller: Reader) -> Groups:
         axes, zone = axes_of(query.group_by), zone_of(query.timezone)
         reader, cards = await sliced(caller, query)
         groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return Groups(group_by=axes, bucket=bucket, groups=groups, total=total)
 
-    @router.get(
-        "/v1/cards/{card_id}",
-        summary="One card",
-        operation_id="card",
-    )
+    @router.get("/v1/cards/{card_id}", summary="One card")
     async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> Card:
         _, asked, found = await named(caller, query, card_id)
         return listed(found, asked.at)
 
-    @router.get(
-        "/v1/cards/{card_id}/history",
-        summary="Every card about the same fact, in order of time",
-        operation_id="card_history",
-    )
-    async def history(
+    @router.get("/v1/cards/{card_id}/history", summary="Every card about the same fact, in order of time")
+    async def card_history(
         card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
     ) -> CardHistory:
         reader, asked, found = await named(caller, query, card_id)
@@ -140,23 +123,16 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         links = await _read(reader.links, asked, found.card_id)
         return Relations.made_from(links, relations=relations)
 
-    @router.get(
-        "/v1/cards/{card_id}/latest",
-        summary="The latest card of the card's chain of changes",
-        operation_id="card_latest",
-    )
-    async def latest(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> LatestCard:
+    @router.get("/v1/cards/{card_id}/latest", summary="The latest card of the card's chain of changes")
+    async def card_latest(
+        card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader
+    ) -> LatestCard:
         reader, asked, found = await named(caller, query, card_id)
         way = await _read(reader.latest, asked, found.card_id)
         return LatestCard(card=listed(way[-1], asked.at), chain=[step.card_id for step in way])
 
-    @router.get(
-        "/v1/arbitrations",
-        summary="Conflicts that wait for a verdict",
-        operation_id="list_arbitrations",
-        tags=["arbitrations"],
-    )
-    async def arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> Arbitrations:
+    @router.get("/v1/arbitrations", summary="Conflicts that wait for a verdict", tags=["arbitrations"])
+    async def list_arbitrations(query: Annotated[ArbitrationsIn, Query()], caller: Reader) -> Arbitrations:
         before, user_id = _card_at(query.cursor), owner_of(caller, reader_of(query))
         asked = asked_of(query, datetime.now(UTC))
         reader = await fresh(query.wait_for, user_id)
@@ -175,12 +151,7 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         following = rows[-1].arbitration_id if len(found) > query.limit else None
         return Arbitrations(arbitrations=rows, next_cursor=_cursor(following))
 
-    @router.get(
-        "/v1/arbitrations/{arbitration_id}",
-        summary="One conflict",
-        operation_id="arbitration",
-        tags=["arbitrations"],
-    )
+    @router.get("/v1/arbitrations/{arbitration_id}", summary="One conflict", tags=["arbitrations"])
     async def arbitration(
         arbitration_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader
     ) -> Arbitration:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
 import orjson
 import psycopg
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.core.evolution.old_pointers import resolved
@@ -22,7 +22,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.instants import QueryInstant
+from events.http.fields import QueryInstant
 from events.platform.failures import retry_on_lost_connection
 from events.resources.core import (
     Memory,
@@ -48,62 +48,46 @@ Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
 Path = Annotated[str, Field(max_length=2048)]
 
 
-class MemoryParams(BaseModel):
+class MemoryParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which version, and which parts of it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Annotated[Version | None, Field(description="the document at this version")] = None
     as_of: Annotated[QueryInstant | None, Field(description="the document that held at this instant")] = None
-    known_at: Annotated[
-        QueryInstant | None, Field(description="by what was recorded at this instant; else by all")
-    ] = None
-    paths: Annotated[
-        list[Path] | None, Field(max_length=MAX_PATHS, description="only the values at these JSON Pointers")
-    ] = None
+    known_at: QueryInstant | None = None
+    """by what was recorded at this instant; else by all"""
+    paths: Annotated[list[Path] | None, Field(max_length=MAX_PATHS)] = None
+    """only the values at these JSON Pointers"""
     explain: Annotated[bool, Field(description="true: with the source of every value")] = False
 
 
-class HistoryParams(BaseModel):
+class HistoryParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which changes."""
 
-    model_config = ConfigDict(extra="forbid")
-
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the next_cursor of the page before"""
 
 
-class DiffParams(BaseModel):
+class DiffParams(BaseModel, extra="forbid"):
     """Which two versions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     from_: Annotated[Version, Field(alias="from", description="the earlier version")] = 0
     to: Annotated[Version | None, Field(description="the later version; else the present one")] = None
 
 
-class QueueParams(BaseModel):
+class QueueParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which waiting patches."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    status: Annotated[
-        Literal["open", "approved", "refused", "withdrawn", "all", "*"], Field(description="* is all")
-    ] = "open"
+    status: Literal["open", "approved", "refused", "withdrawn", "all", "*"] = "open"
+    """* is all"""
 
 
 def memory_router(reader: DocumentReader) -> APIRouter:
     """Returns the routes. The document of another user gives the same 404 as none."""
     router = routes_of("memory")
 
-    @router.get(
-        "/v1/memory/{user_id}",
-        summary="The core document, now or then",
-        operation_id="memory",
-    )
-    async def document(
+    @router.get("/v1/memory/{user_id}", summary="The core document, now or then")
+    async def memory(
         user_id: str, query: Annotated[MemoryParams, Query()], caller: Reader, response: Response
     ) -> Memory:
         if query.version is not None and (query.as_of or query.known_at) is not None:
@@ -138,12 +122,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             explain=explain,
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/history",
-        summary="Every change of the core document, the latest first",
-        operation_id="memory_history",
-    )
-    async def history(
+    @router.get("/v1/memory/{user_id}/history", summary="Every change of the core document, the latest first")
+    async def memory_history(
         user_id: str, query: Annotated[HistoryParams, Query()], caller: Reader
     ) -> MemoryHistory:
         owner, present = await found(caller, user_id)
@@ -154,12 +134,8 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             changes=[MemoryChange.made_from(each) for each in changes], next_cursor=last if last > 1 else None
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/diff",
-        summary="What differs between two versions of the core document",
-        operation_id="memory_diff",
-    )
-    async def diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
+    @router.get("/v1/memory/{user_id}/diff", summary="What differs between two versions of the core document")
+    async def memory_diff(user_id: str, query: Annotated[DiffParams, Query()], caller: Reader) -> MemoryDiff:
         owner, present = await found(caller, user_id)
         before = await at(reader, owner, present, "from", query.from_)
         after = await at(reader, owner, present, "to", query.to)
@@ -171,12 +147,10 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             lines=told(before.document, patch),
         )
 
-    @router.get(
-        "/v1/memory/{user_id}/queue",
-        summary="Patches of the core document that wait for an answer",
-        operation_id="memory_queue",
-    )
-    async def queue(user_id: str, query: Annotated[QueueParams, Query()], caller: Reader) -> MemoryQueue:
+    @router.get("/v1/memory/{user_id}/queue", summary="Patches of the core document that wait for an answer")
+    async def memory_queue(
+        user_id: str, query: Annotated[QueueParams, Query()], caller: Reader
+    ) -> MemoryQueue:
         owner, present = await found(caller, user_id, empty=True)
         status = next((each for each in get_args(QueueStatus) if each == query.status), None)
         entries = await reading(reader.queue, owner, present, status)

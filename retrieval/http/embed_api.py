@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.http.access import Reader
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
@@ -30,22 +30,19 @@ _WAITS_S = 5.0
 _BODY_BYTES = 16 * 1024 * 1024
 
 
-class EmbeddingsIn(BaseModel):
+class EmbeddingsIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Texts to embed."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    input: Annotated[
+    input: (
         Annotated[str, Field(max_length=LONGEST_TEXT)]
         | Annotated[
             list[Annotated[str, Field(max_length=LONGEST_TEXT)]], Field(min_length=1, max_length=MOST_TEXTS)
-        ],
-        Field(description="one text or several"),
-    ]
+        ]
+    )
+    """one text or several"""
     model: Annotated[str, Field(max_length=200, description="the model; by default the service's")] = ""
-    input_type: Annotated[
-        Literal["query", "passage"], Field(description="a question, or words that answer questions")
-    ] = "passage"
+    input_type: Literal["query", "passage"] = "passage"
+    """a question, or words that answer questions"""
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: Annotated[int | None, Field(ge=1, description="the model's own number, or absent")] = None
     user: Annotated[str | None, Field(max_length=200, description="not used")] = None
@@ -126,12 +123,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
         authentication=authentication_of(settings, "embed"),
     )
 
-    @app.post(
-        "/v1/embeddings",
-        summary="Embed texts",
-        operation_id="embeddings",
-        tags=["embeddings"],
-    )
+    @app.post("/v1/embeddings", summary="Embed texts", tags=["embeddings"])
     async def embeddings(body: EmbeddingsIn, caller: Reader) -> Embeddings:
         texts = [body.input] if isinstance(body.input, str) else body.input
         embedder = await asyncio.to_thread(_named, body.model)
@@ -166,12 +158,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
             usage=Usage(prompt_tokens=size, total_tokens=size),
         )
 
-    @app.get(
-        "/v1/models",
-        summary="List the models",
-        operation_id="models",
-        tags=["embeddings"],
-    )
+    @app.get("/v1/models", summary="List the models", tags=["embeddings"])
     async def models(caller: Reader) -> Models:
         found = await asyncio.to_thread(available)
         return Models(
@@ -188,8 +175,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
             ],
         )
 
-    @app.get("/readyz", summary="Can texts be embedded?", operation_id="readiness")
-    async def ready() -> Probe:
+    @app.get("/readyz", summary="Can texts be embedded?")
+    async def readiness() -> Probe:
         if not await asyncio.to_thread(available):
             raise ProblemError(503, "Not ready", "no embedding model is here; run cardlog doctor")
         return Probe(status="ready")

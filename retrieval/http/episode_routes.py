@@ -6,7 +6,7 @@ from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
@@ -21,16 +21,12 @@ _MOST = 50
 _LONGEST = 200
 
 
-class EpisodeParams(BaseModel):
+class EpisodeParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """What the episodes are about. A parameter that is repeated, or has commas, names several."""
 
-    model_config = ConfigDict(extra="forbid")
-
     topics: Annotated[list[str], Field(description="topics, such as stress or 血糖")] = []
-    paths: Annotated[
-        list[str],
-        Field(description="JSON Pointers into the core document, such as /healthProfile/conditions"),
-    ] = []
+    paths: list[str] = []
+    """JSON Pointers into the core document, such as /healthProfile/conditions"""
     k: Annotated[int, Field(ge=1, le=100, description="the most episodes")] = 5
     project_id: Annotated[str | None, Field(description="only of this project")] = None
 
@@ -40,11 +36,11 @@ def episodes_router(reader: EpisodeReader) -> APIRouter:
     router = routes_of("memory")
 
     @router.get(
-        "/v1/memory/{user_id}/episodes",
-        summary="The episodes about topics and places of the core document",
-        operation_id="list_episodes",
+        "/v1/memory/{user_id}/episodes", summary="The episodes about topics and places of the core document"
     )
-    async def page(user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader) -> EpisodesPage:
+    async def list_episodes(
+        user_id: str, query: Annotated[EpisodeParams, Query()], caller: Reader
+    ) -> EpisodesPage:
         owner = owner_of(caller, user_id)
         topics, paths = asked("topics", query.topics), asked("paths", query.paths)
         try:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import psycopg
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
@@ -24,28 +24,19 @@ from events.types.modes import Mode
 from retrieval.modes.reader import ModeReader
 
 
-class ModesParams(BaseModel):
+class ModesParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose modes."""
 
-    model_config = ConfigDict(extra="forbid")
-
     user_id: str = Field(min_length=1, description="whose modes")
-    project_id: Annotated[
-        str | None, Field(description="the modes that this project may use; else every declaration")
-    ] = None
+    project_id: str | None = None
+    """the modes that this project may use; else every declaration"""
 
 
-class ReembeddingParams(BaseModel):
+class ReembeddingParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Whose re-embedding."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    user_id: Annotated[
-        str | None,
-        Field(
-            min_length=1, description="whose mode; left out: a mode of everybody, which needs the scope admin"
-        ),
-    ] = None
+    user_id: Annotated[str | None, Field(min_length=1)] = None
+    """whose mode; left out: a mode of everybody, which needs the scope admin"""
     project_id: Annotated[str | None, Field(description="the project that has the mode")] = None
 
 
@@ -53,8 +44,8 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
     """Returns the routes. They answer 503 while Postgres is away."""
     router = routes_of("modes")
 
-    @router.get("/v1/modes", summary="The modes of a user", operation_id="list_modes")
-    async def listed(params: Annotated[ModesParams, Query()], caller: Reader) -> resources.Modes:
+    @router.get("/v1/modes", summary="The modes of a user")
+    async def list_modes(params: Annotated[ModesParams, Query()], caller: Reader) -> resources.Modes:
         owner = owner_of(caller, params.user_id)
         if params.project_id is not None and not Reach(projects=caller.projects).admits(
             params.project_id, None
@@ -109,12 +100,8 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
             },
         )
 
-    @router.get(
-        "/v1/modes/{name}/reembed",
-        summary="The progress of a re-embedding",
-        operation_id="reembedding_progress",
-    )
-    async def progress(
+    @router.get("/v1/modes/{name}/reembed", summary="The progress of a re-embedding")
+    async def reembedding_progress(
         name: Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")],
         params: Annotated[ReembeddingParams, Query()],
         caller: ReaderOrAdministrator,

@@ -7,14 +7,13 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
 import psycopg
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import missing
-from events.http.instants import QueryInstant
-from events.http.uuids import Uuid
+from events.http.fields import QueryInstant, Uuid
 from events.platform.failures import retry_on_lost_connection
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
 from events.types.envelope import Event
@@ -24,10 +23,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class PastParams(BaseModel):
+class PastParams(BaseModel, extra="forbid"):
     """The instants that an answer is about."""
-
-    model_config = ConfigDict(extra="forbid")
 
     as_of: Annotated[QueryInstant | None, Field(description="as it was at this instant")] = None
     known_at: Annotated[
@@ -47,12 +44,10 @@ def problems_router(reader: ProblemReader) -> APIRouter:
     """Returns the routes. A problem of another user or out of reach gives the same 404 as none."""
     router = routes_of("problems")
 
-    @router.get(
-        "/v1/memory/{user_id}/problems",
-        summary="The problems of a user",
-        operation_id="list_problems",
-    )
-    async def page(user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader) -> ProblemsPage:
+    @router.get("/v1/memory/{user_id}/problems", summary="The problems of a user")
+    async def list_problems(
+        user_id: str, query: Annotated[ProblemParams, Query()], caller: Reader
+    ) -> ProblemsPage:
         owner = owner_of(caller, user_id)
         if query.as_of is None and query.known_at is None:
             problems = await _read(reader.present, owner)
@@ -67,12 +62,8 @@ def problems_router(reader: ProblemReader) -> APIRouter:
         ]
         return ProblemsPage(problems=[Problem.made_from(each) for each in found[: query.limit]])
 
-    @router.get(
-        "/v1/memory/{user_id}/problems/{problem_id}",
-        summary="One problem with its history",
-        operation_id="problem",
-    )
-    async def one(
+    @router.get("/v1/memory/{user_id}/problems/{problem_id}", summary="One problem with its history")
+    async def problem(
         user_id: str, problem_id: Uuid, query: Annotated[PastParams, Query()], caller: Reader
     ) -> ProblemHistory:
         owner = owner_of(caller, user_id, thing="problem", field="problem_id")

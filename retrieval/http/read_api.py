@@ -15,9 +15,9 @@ from fastapi import Depends, FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
@@ -27,11 +27,9 @@ from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
 from events.http.errors import ProblemError, invalid
+from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future
 from events.http.guard import PUSH_BYTES
-from events.http.instants import Instant, refuse_future
 from events.http.limits import cost_of
-from events.http.metadata import DESCRIPTION as METADATA
-from events.http.metadata import metadata_wanted
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
@@ -103,43 +101,29 @@ _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
 
 
-class RecallIn(BaseModel):
+class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """One question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose memory is asked")
     query: str = Field(min_length=1, description="the question, in English or Chinese")
-    project_id: Annotated[
-        str | list[str],
-        Field(description="one project, several, or * for all; only cards of these projects answer"),
-    ] = "default"
-    session_id: Annotated[
-        str | None,
-        Field(description="the session that asks: without a mode, cards of its recent mode come first"),
-    ] = None
+    project_id: str | list[str] = "default"
+    """one project, several, or * for all; only cards of these projects answer"""
+    session_id: str | None = None
+    """the session that asks: without a mode, cards of its recent mode come first"""
     k: Annotated[int, Field(ge=1, le=200, description="the most cards to return")] = 5
-    as_of: Annotated[Instant | None, Field(description="answer as of this instant: what was true then")] = (
-        None
-    )
-    known_at: Annotated[Instant | None, Field(description="only what had been recorded by this instant")] = (
-        None
-    )
-    timezone: Annotated[
-        str | None,
-        Field(
-            description="IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"
-        ),
-    ] = None
+    as_of: Instant | None = None
+    """answer as of this instant: what was true then"""
+    known_at: Instant | None = None
+    """only what had been recorded by this instant"""
+    timezone: str | None = None
+    """IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"""
     kinds: Annotated[
         list[Literal["state", "event", "knowledge", "reference"]] | None, Field(min_length=1)
     ] = None
-    context_layer: Annotated[
-        ContextLayer | None, Field(description="cards of this layer count a little more")
-    ] = None
-    only_layers: Annotated[
-        list[ContextLayer] | None, Field(min_length=1, description="only cards of these layers")
-    ] = None
+    context_layer: ContextLayer | None = None
+    """cards of this layer count a little more"""
+    only_layers: Annotated[list[ContextLayer] | None, Field(min_length=1)] = None
+    """only cards of these layers"""
     metadata: Annotated[
         dict[str, Any] | None,
         Field(
@@ -147,9 +131,8 @@ class RecallIn(BaseModel):
             examples=[{"ticket": "A-17"}],
         ),
     ] = None
-    mode: Annotated[
-        str | None, Field(min_length=1, description="only cards of this mode, such as code or journal")
-    ] = None
+    mode: Annotated[str | None, Field(min_length=1)] = None
+    """only cards of this mode, such as code or journal"""
     modes: Annotated[
         Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=MOST_MODES)]
         | Literal["all"]
@@ -159,30 +142,19 @@ class RecallIn(BaseModel):
         ),
     ] = None
     explain: Annotated[bool, Field(description="explain the answer")] = False
-    wait_for: Annotated[
-        str | None, Field(description="token of a push: wait until its turns are in the cards")
-    ] = None
+    wait_for: str | None = None
+    """token of a push: wait until its turns are in the cards"""
 
 
 class ContextIn(RecallIn):
     """One question, answered as prompt blocks."""
 
-    k: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=200,
-            description="the most cards; by default 5, or as many as a token budget may hold",
-        ),
-    ] = 5
-    token_budget: Annotated[
-        int | None,
-        Field(ge=1, le=1_000_000, description="the most tokens of the prompt, by Cardlog's estimate"),
-    ] = None
-    paths: Annotated[
-        list[Annotated[str, Field(max_length=2048)]] | None,
-        Field(max_length=MAX_PATHS, description="JSON Pointers into the core document, shown in a block"),
-    ] = None
+    k: Annotated[int, Field(ge=1, le=200)] = 5
+    """the most cards; by default 5, or as many as a token budget may hold"""
+    token_budget: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    """the most tokens of the prompt, by Cardlog's estimate"""
+    paths: Annotated[list[Annotated[str, Field(max_length=2048)]] | None, Field(max_length=MAX_PATHS)] = None
+    """JSON Pointers into the core document, shown in a block"""
 
 
 def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its routes count as branches
@@ -244,12 +216,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         question = asked_by(caller, ask_of(body))
         return recalled(await answered(caller, body.wait_for, question))
 
-    @app.post(
-        "/v1/context",
-        summary="Ask; get the cards as blocks of a prompt",
-        operation_id="context",
-        tags=["recall"],
-    )
+    @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt", tags=["recall"])
     async def context(body: ContextIn, caller: Reader) -> resources.Prompt:
         if body.token_budget is not None and "k" not in body.model_fields_set:
             body = body.model_copy(update={"k": cards_within(body.token_budget)})
@@ -465,17 +432,12 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))
 
-    @app.get(
-        "/v1/channels",
-        summary="The health of the recall channels in this process",
-        operation_id="channels",
-        tags=["recall"],
-    )
+    @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])
     async def channels(_: Reader) -> resources.Channels:
         return recall.channel_health()
 
-    @app.get("/readyz", summary="Can questions be answered?", operation_id="readiness")
-    async def ready(stages: Stages = "count") -> Probe:
+    @app.get("/readyz", summary="Can questions be answered?")
+    async def readiness(stages: Stages = "count") -> Probe:
         # This probe comes first, because it does not hang when Postgres hangs.
         found = await asyncio.to_thread(health_status)
         choice = await servers.choose()
@@ -496,9 +458,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             raise ProblemError(503, "Not ready", f"the card tables cannot be read: {error}") from error
         return Probe(status="ready")
 
-    @app.get(
-        "/metrics", response_class=PlainTextResponse, summary="Prometheus metrics", operation_id="metrics"
-    )
+    @app.get("/metrics", response_class=PlainTextResponse, summary="Prometheus metrics")
     async def metrics() -> PlainTextResponse:
         text = await asyncio.to_thread(generate_latest, registry)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")

@@ -8,15 +8,14 @@ from typing import Annotated, Literal, ParamSpec, TypeVar
 
 import psycopg
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.instants import QueryInstant
-from events.http.uuids import Uuid
+from events.http.fields import QueryInstant, Uuid
 from events.platform.failures import retry_on_lost_connection
 from events.references import reference as domain
 from events.references.kinds.batch import BATCH, ops_of
@@ -41,10 +40,8 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class _Scoped(BaseModel):
+class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Who asks, and whose reference is meant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="who asks; the owner, unless team_id is set")
     project_id: Annotated[str | None, Field(description="the project the reference belongs to")] = None
@@ -55,9 +52,8 @@ class ReferenceParams(_Scoped):
     """Which version."""
 
     as_of: Annotated[QueryInstant | None, Field(description="the value at this instant")] = None
-    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION, description="the value at this version")] = (
-        None
-    )
+    version: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the value at this version"""
 
 
 class HistoryParams(_Scoped):
@@ -65,15 +61,12 @@ class HistoryParams(_Scoped):
 
     values: Annotated[bool, Field(description="true: with the data before and after each op")] = False
     limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[
-        int | None, Field(ge=1, le=MAX_VERSION, description="the next_cursor of the page before")
-    ] = None
+    cursor: Annotated[int | None, Field(ge=1, le=MAX_VERSION)] = None
+    """the next_cursor of the page before"""
 
 
-class ListParams(BaseModel):
+class ListParams(BaseModel, extra="forbid"):
     """Which references."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: str = Field(min_length=1, description="whose references, with those of the user's teams")
     kind: str | None = None
@@ -85,15 +78,12 @@ class ListParams(BaseModel):
     cursor: Annotated[str | None, Field(description="the next_cursor of the page before")] = None
 
 
-class ProposalParams(BaseModel):
+class ProposalParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Which proposals."""
 
-    model_config = ConfigDict(extra="forbid")
-
     user_id: str = Field(min_length=1, description="whose proposals")
-    status: Annotated[
-        Literal["waiting", "applied", "approved", "refused", "all", "*"], Field(description="* is all")
-    ] = "waiting"
+    status: Literal["waiting", "applied", "approved", "refused", "all", "*"] = "waiting"
+    """* is all"""
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Uuid | None = None
 
@@ -102,12 +92,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
     """Returns the routes. A reference of another user or team gives the same 404 as none. ``use`` counts reads."""
     router = routes_of("references")
 
-    @router.get(
-        "/v1/references",
-        summary="The references of a user and the user's teams",
-        operation_id="list_references",
-    )
-    async def page(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
+    @router.get("/v1/references", summary="The references of a user and the user's teams")
+    async def list_references(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
         user = _mine(caller, query.user_id)
         after = _decoded(query.cursor)
         owners = await _read(reader.owners_of, user)
@@ -150,12 +136,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         response.headers["etag"] = f'"{found.version}"'
         return Reference.made_from(found)
 
-    @router.get(
-        "/v1/references/{kind}/{key}/history",
-        summary="Every op of a reference, the latest first",
-        operation_id="reference_history",
-    )
-    async def history(
+    @router.get("/v1/references/{kind}/{key}/history", summary="Every op of a reference, the latest first")
+    async def reference_history(
         kind: str, key: str, query: Annotated[HistoryParams, Query()], caller: Reader
     ) -> ReferenceHistory:
         owner, stream = await named(caller, kind, key, query)
@@ -168,12 +150,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         last = found[-1].event.version if found else 1
         return ReferenceHistory(versions=versions, next_cursor=last if last > 1 else None)
 
-    @router.get(
-        "/v1/reference-kinds",
-        summary="The kinds of references, with their ops and schemas",
-        operation_id="reference_kinds",
-    )
-    async def kinds(caller: Reader) -> ReferenceKinds:
+    @router.get("/v1/reference-kinds", summary="The kinds of references, with their ops and schemas")
+    async def reference_kinds(caller: Reader) -> ReferenceKinds:
         built_in = [
             ReferenceKind(
                 kind=each.name,
@@ -196,12 +174,8 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
         ]
         return ReferenceKinds(kinds=[*built_in, *declared])
 
-    @router.get(
-        "/v1/proposals",
-        summary="Ops that prose asked for",
-        operation_id="list_proposals",
-    )
-    async def proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> ProposalsPage:
+    @router.get("/v1/proposals", summary="Ops that prose asked for")
+    async def list_proposals(query: Annotated[ProposalParams, Query()], caller: Reader) -> ProposalsPage:
         user = _mine(caller, query.user_id)
         if caller.modes is not None:
             raise _not_found()  # a proposal quotes a turn of any mode

@@ -26,9 +26,8 @@ def candidates_router(reader: DocumentReader) -> APIRouter:
     @router.get(
         "/v1/memory/{user_id}/schema/candidates",
         summary="Topics of the core document that may become categories",
-        operation_id="memory_candidates",
     )
-    async def listed(user_id: str, caller: Reader) -> MemoryCandidates:
+    async def memory_candidates(user_id: str, caller: Reader) -> MemoryCandidates:
         owner = document_owner(caller, user_id)
         present = await reading(reader.present, owner)
         if present.state.version == 0:

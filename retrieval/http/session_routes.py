@@ -29,9 +29,7 @@ def sessions_router(pool: Pool) -> APIRouter:
     router = routes_of("sessions")
 
     @router.get(
-        "/v1/sessions/{session_id}/checkpoint",
-        summary="The state of a session, as it was saved last",
-        operation_id="checkpoint",
+        "/v1/sessions/{session_id}/checkpoint", summary="The state of a session, as it was saved last"
     )
     async def checkpoint(
         session_id: Annotated[str, Path(min_length=1)],

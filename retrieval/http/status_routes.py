@@ -30,11 +30,7 @@ def status_router(settings: Settings, overviews: Overviews, channels: Callable[[
     }
     addresses = {name: address for name, address in servers.items() if address}
 
-    @router.get(
-        "/status",
-        summary="The health and the lag of every stage",
-        operation_id="status",
-    )
+    @router.get("/status", summary="The health and the lag of every stage")
     async def status(caller: Reader) -> Status:
         require_no_limit(caller)
         seen, embedder = await asyncio.gather(

@@ -28,12 +28,8 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
     """Returns the routes. ``connect`` opens a connection in autocommit mode, which the routes close."""
     router = routes_of("users")
 
-    @router.get(
-        "/v1/users",
-        summary="The users of the tenant, in order",
-        operation_id="list_users",
-    )
-    def known_users(
+    @router.get("/v1/users", summary="The users of the tenant, in order")
+    def list_users(
         caller: Administrator,
         after: Annotated[
             str, Query(max_length=MAX_NAME_BYTES, description="only users after this one: ``next`` of a page")
@@ -60,7 +56,6 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
             },
         },
         summary="Everything that is known of a user, as JSON lines",
-        operation_id="export_user",
     )
     def export_user(
         caller: Reader,

@@ -14,7 +14,7 @@ from psycopg.pq import PipelineStatus
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.platform.database import RECONNECT_S
 from events.platform.settings import Settings
 from events.platform.sql import statement

@@ -9,39 +9,44 @@ from uuid import UUID
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.commands.ask.answers import every, show
+from deploy.answer import Answer
+from deploy.commands.ask.verbs import Verbs, option
 from deploy.options import Flat, Given, OfUser
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import Verdict
 
 Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"]
 
-
 app = App(
     name="arbitrations",
     help="Some changes of a fact need a decision. Until there is a verdict the old fact stays, and a recall "
     "that finds it reports both values.",
 )
+verbs = Verbs(app)
 
 Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
 
 
-@app.command(name="list", help="list the conflicts of a user, the latest opened first")
-def run_list(
-    *,
-    options: Flat[OfUser],
-    status: Annotated[Status, Parameter(help="default: open")] = "open",
-    client: Given[Client],
-) -> int:
-    found = every(client.arbitrations, options.user, "arbitrations", status=status)
-    none = "no conflict waits for a verdict" if status == "open" else "no conflicts"
-    return show(found, [_line(each) for each in found] or [none], as_json=options.json)
+def _line(conflict: Any) -> Iterator[str]:
+    about = f"{conflict['entity']} {conflict['concept_key']}"
+    yield (
+        f"{conflict['arbitration_id']}  {conflict['status']:<10} {conflict['opened_at'][:10]}  {about}: "
+        f"{conflict['old_value']} or {conflict['new_value']}? {conflict['reason']}"
+    )
+
+
+verbs.pages(
+    "list", "list the conflicts of a user, the latest opened first", Client.arbitrations,
+    verbs.options, option("status", Status, "default: open", "open"),
+    items="arbitrations", lines=_line,
+    none=lambda status: "no conflict waits for a verdict" if status == "open" else "no conflicts",
+)  # fmt: skip
 
 
 @app.command(name="show", help="show one conflict with its evidence")
-def run_show(arbitration: Id, /, *, options: Flat[OfUser], client: Given[Client]) -> int:
+def run_show(arbitration: Id, /, *, options: Flat[OfUser], client: Given[Client]) -> Answer:
     found = client.arbitration(options.user, str(arbitration))
-    return show(found, _evidence(found, options), as_json=options.json)
+    return Answer(found, _evidence(found, options))
 
 
 @app.command(name="rule")
@@ -56,7 +61,7 @@ def run_rule(
     by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
     options: Flat[OfUser],
     client: Given[Client],
-) -> int:
+) -> Answer:
     """Settle a conflict: keep the old fact, accept the new one, or say that both are true.
 
     A verdict is an event of the log and is given once.
@@ -65,19 +70,11 @@ def run_rule(
     place = f"{done['partition']}/{done['position']}"
     again = " (it already was)" if done["duplicate"] else ""
     line = f"ruled {verdict}; the verdict is in the log at {place}{again}"
-    return show({"place": place, "duplicate": done["duplicate"]}, [line], as_json=options.json)
-
-
-def _line(conflict: Any) -> str:
-    about = f"{conflict['entity']} {conflict['concept_key']}"
-    return (
-        f"{conflict['arbitration_id']}  {conflict['status']:<10} {conflict['opened_at'][:10]}  {about}: "
-        f"{conflict['old_value']} or {conflict['new_value']}? {conflict['reason']}"
-    )
+    return Answer({"place": place, "duplicate": done["duplicate"]}, [line])
 
 
 def _evidence(conflict: Any, options: OfUser) -> Iterator[str]:
-    yield _line(conflict)
+    yield from _line(conflict)
     for side in ("old", "new"):
         evidence = conflict["evidence"][side]
         words = evidence["quote"] or ", ".join(evidence["turn_ids"])

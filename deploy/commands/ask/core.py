@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 from cyclopts import App, Parameter
 
 from cardlog_client import Client, RefusedError
-from deploy.commands.ask.answers import every, show
+from deploy.answer import Answer
+from deploy.commands.ask.verbs import Verbs, argument, every, option
 from deploy.options import Flat, Given, OfUser, at_least
 from events.types.core import Author
 
@@ -26,245 +27,35 @@ app.command(queue)
 app.command("deploy.commands.operate.migrate:run_migrate", name="migrate")
 app.command("deploy.commands.operate.schema_review:run_review", name="review")
 
+verbs, waiting = Verbs(app), Verbs(queue)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 Number = Annotated[int | None, Parameter(validator=at_least(0))]
 Why = Annotated[str | None, Parameter(help="the reason, which is recorded")]
 Reason = Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")]
+_WHY = option("rationale", str, "the reason, which is recorded", name="--why")
 
 
-@app.command(name="show", help="show the document, now or at an earlier version, or the values at pointers")
-def run_show(
-    *paths: Annotated[str, Parameter(metavar="POINTER", help="a JSON Pointer, such as /profile")],
-    version: Annotated[Number, Parameter(help="the document at this version")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    with _document(options):
-        found = client.memory(options.user, version=version, paths=paths or None)
-    snippets = found["snippets"] or []
-    document = snippets if paths else found["document"]
-    if not options.json and (nowhere := next((each for each in snippets if not each["found"]), None)):
-        raise RuntimeError(f"there is nothing at {nowhere['path']}")
-    values = [each["value"] for each in snippets] if paths else [found["document"]]
-    return show(document, map(_indented, values), as_json=options.json)
+def _of_document(method: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Returns a method of the client that says which user has no document."""
 
-
-@app.command(name="history", help="show every change of the document, the latest first")
-def run_history(
-    *,
-    limit: Annotated[int, Parameter(validator=at_least(1), help="the most changes")] = 50,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    with _document(options):
-        changes = every(client.memory_history, options.user, "changes", most=limit)
-    return show(changes, map(_change, changes), as_json=options.json)
-
-
-@app.command(name="diff", help="show what differs between two versions")
-def run_diff(
-    from_version: Annotated[int, Parameter(validator=at_least(0), help="the earlier version")],
-    to_version: Annotated[Number, Parameter(help="the later version; else the present one")] = None,
-    /,
-    *,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    with _document(options):
-        found = client.memory_diff(options.user, from_version, to=to_version)
-    return show(found["patch"], found["lines"] or ["nothing differs"], as_json=options.json)
-
-
-@app.command(name="patch")
-def run_patch(
-    patch: Annotated[str, Parameter(metavar="JSON|FILE|-", help="a JSON Patch, a file that holds one, or -")],
-    /,
-    *,
-    actor: Annotated[Author, Parameter(help="who says so")] = "user",
-    source: Annotated[str | None, Parameter(help="a turn id, a tool, or user_correction")] = None,
-    confidence: Annotated[float | None, Parameter(help="how sure, from 0 to 1")] = None,
-    why: Why = None,
-    expect: Annotated[Number, Parameter(help="the version that you saw; any other one is refused")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    """Apply a JSON Patch. A patch that does not fit waits in the queue, and the document does not change.
-
-    For example: cardlog core patch '[{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]' --user ada
-    """
-    ops = _ops(patch)
-    try:
-        done = client.patch_memory(
-            options.user, ops, actor, source=source, confidence=confidence, rationale=why,
-            expected_version=expect,
-        )  # fmt: skip
-    except RefusedError as error:
-        problem = error.problem
-        if "fault" not in problem:
+    @wraps(method)
+    def asked(*given: _P.args, **named: _P.kwargs) -> _T:
+        try:
+            return method(*given, **named)
+        except RefusedError as error:
+            if error.status == 404 and error.field == "user_id":
+                raise RuntimeError(f"{given[1]} has no document") from None
             raise
-        place = f"it waits as {problem['queue_id']}" if "queue_id" in problem else "the queue is full"
-        reason = f"operation {problem['op']} at {problem['path']!r}: {problem['reason']}"
-        raise RuntimeError(f"the patch does not fit: {reason}; {place}") from None
-    return _changed(done, options)
+
+    return asked
 
 
-@app.command(name="rollback", help="leave events out of the document, or everything after a version")
-def run_rollback(
-    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
-    to_version: Annotated[Number, Parameter(help="leave out everything after this version")] = None,
-    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    if bool(event_ids) == (to_version is not None):
-        raise RuntimeError("name events, or give --to-version")
-    done: Any
-    try:
-        done = client.roll_back_memory(
-            options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,
-            dry_run=dry_run,
-        )  # fmt: skip
-    except RefusedError as error:
-        done = error.problem
-        if "conflicts" not in done:
-            raise
-    for each in done["conflicts"]:
-        fault = f"operation {each['op']} at {each['path']!r}: {each['reason']}"
-        print(
-            f"conflict: v{each['version']} {each['event_id']} does not fit any more: {fault}", file=sys.stderr
-        )
-    if done["conflicts"]:
-        return 1
-    lines = [f"{op['op']} {op['path']}" for op in done["patch"]]
-    return show(done, lines if dry_run else [*lines, _line(done)], as_json=options.json)
-
-
-@app.command(name="cherry-pick", help="apply changes again that were left out")
-def run_cherry_pick(
-    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    if not event_ids:
-        raise RuntimeError("name the events to apply again")
-    return _changed(
-        client.cherry_pick_memory(options.user, list(map(str, event_ids)), rationale=why), options
-    )
-
-
-@queue.command(name="list", help="list the patches that wait")
-def run_queue(
-    *,
-    status: Annotated[
-        Literal["open", "approved", "refused", "withdrawn", "all"], Parameter(help="which entries")
-    ] = "open",
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    with _document(options):
-        entries = client.memory_queue(options.user, status=status)["entries"]
-    return show(entries, map(_entry, entries) if entries else ["no patch waits"], as_json=options.json)
-
-
-@queue.command(name="approve", help="apply a waiting patch; the tests of its author do not count")
-def run_approve(
-    queue_id: UUID,
-    /,
-    *,
-    patch: Annotated[
-        str | None, Parameter(metavar="JSON|FILE|-", help="applied in the place of the waiting patch")
-    ] = None,
-    reason: Reason = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    ops = None if patch is None else _ops(patch)
-    by = f"operator for user/{options.user}"
-    return _changed(
-        client.approve_patch(options.user, str(queue_id), patch=ops, reason=reason, by=by), options
-    )
-
-
-@queue.command(name="refuse", help="refuse a waiting patch")
-def run_refuse(
-    queue_id: UUID, /, *, reason: Reason = None, options: Flat[OfUser], client: Given[Client]
-) -> int:
-    by = f"operator for user/{options.user}"
-    return _changed(client.refuse_patch(options.user, str(queue_id), reason=reason, by=by), options)
-
-
-@app.command(name="candidates", help="show the topics that recur and may become categories")
-def run_candidates(*, options: Flat[OfUser], client: Given[Client]) -> int:
-    with _document(options):
-        found = client.memory_candidates(options.user)["candidates"]
-    lines = [line for each in found for line in _candidate(each)]
-    return show(found, lines or ["no topic recurs"], as_json=options.json)
-
-
-@app.command(name="promote")
-def run_promote(
-    candidate: Annotated[str, Parameter(help="a candidate, or its proposed name")],
-    /,
-    *,
-    name: Annotated[str | None, Parameter(help="the name of the category; else the proposed one")] = None,
-    member: Annotated[
-        list[str], Parameter(metavar="POINTER=NAME", help="the member that an instance becomes")
-    ] = [],  # noqa: B006 - cyclopts reads the default, and nothing changes it
-    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    """Make a category of a candidate. Its values move in one event, and old pointers keep their meaning.
-
-    For example: cardlog core promote sleep --name sleepHealth --member /uncategorized/note_1=aids --user ada
-    """
-    members = {}
-    for each in member:
-        pointer, sign, wanted = each.rpartition("=")
-        if not sign:
-            raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
-        members[pointer] = wanted
-    done = client.promote_category(
-        options.user, candidate, proposed_name=name, members=members, rationale=why, dry_run=dry_run
-    )
-    would = "would move" if dry_run else "moved"
-    lines = [f"{old} {would} to {new}" for old, new in done["moved"].items()]
-    return show(done, lines if dry_run else [*lines, _line(done)], as_json=options.json)
-
-
-@app.command(name="revert", help="take a promoted category back; its values go where they were")
-def run_revert(
-    category: Annotated[str, Parameter(help="a category that was promoted")],
-    /,
-    *,
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> int:
-    return _changed(client.revert_category(options.user, category, rationale=why), options)
-
-
-@contextmanager
-def _document(options: OfUser) -> Iterator[None]:
-    """Says which user has no document."""
-    try:
-        yield
-    except RefusedError as error:
-        if error.status == 404 and error.field == "user_id":
-            raise RuntimeError(f"{options.user} has no document") from None
-        raise
-
-
-def _changed(done: Any, options: OfUser) -> int:
-    return show(done, [_line(done)], as_json=options.json)
-
-
-def _line(done: Any) -> str:
+def _changed(done: Any) -> list[str]:
     if done["event_id"] is None:
-        return f"nothing changed; the document is at version {done['version']}"
-    return f"the document is at version {done['version']} (event {done['event_id']})"
+        return [f"nothing changed; the document is at version {done['version']}"]
+    return [f"the document is at version {done['version']} (event {done['event_id']})"]
 
 
 def _change(each: Any) -> str:
@@ -274,9 +65,9 @@ def _change(each: Any) -> str:
     return f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}"
 
 
-def _entry(each: Any) -> str:
+def _entry(each: Any) -> Iterator[str]:
     shown = f"expected {_short(each['expected'])}, found {_short(each['actual'])}"
-    return (
+    yield (
         f"{each['queue_id']}  {each['status']}  {each['actor']}  {each['path']}: {each['reason']} ({shown})"
     )
 
@@ -316,3 +107,200 @@ def _indented(value: Any) -> str:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text if len(text) <= 80 else text[:80] + " …"
+
+
+@app.command(name="show", help="show the document, now or at an earlier version, or the values at pointers")
+def run_show(
+    *paths: Annotated[str, Parameter(metavar="POINTER", help="a JSON Pointer, such as /profile")],
+    version: Annotated[Number, Parameter(help="the document at this version")] = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    found = _of_document(Client.memory)(client, options.user, version=version, paths=paths or None)
+    snippets = found["snippets"] or []
+    if not options.json and (nowhere := next((each for each in snippets if not each["found"]), None)):
+        raise RuntimeError(f"there is nothing at {nowhere['path']}")
+    values = [each["value"] for each in snippets] if paths else [found["document"]]
+    return Answer(snippets if paths else found["document"], map(_indented, values))
+
+
+@app.command(name="history", help="show every change of the document, the latest first")
+def run_history(
+    *,
+    limit: Annotated[int, Parameter(validator=at_least(1), help="the most changes")] = 50,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    ask = partial(_of_document(Client.memory_history), client)
+    changes = every(ask, options.user, items="changes", most=limit)
+    return Answer(changes, map(_change, changes))
+
+
+@app.command(name="diff", help="show what differs between two versions")
+def run_diff(
+    from_version: Annotated[int, Parameter(validator=at_least(0), help="the earlier version")],
+    to_version: Annotated[Number, Parameter(help="the later version; else the present one")] = None,
+    /,
+    *,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    found = _of_document(Client.memory_diff)(client, options.user, from_version, to=to_version)
+    return Answer(found["patch"], found["lines"] or ["nothing differs"])
+
+
+@app.command(name="patch")
+def run_patch(
+    patch: Annotated[str, Parameter(metavar="JSON|FILE|-", help="a JSON Patch, a file that holds one, or -")],
+    /,
+    *,
+    actor: Annotated[Author, Parameter(help="who says so")] = "user",
+    source: Annotated[str | None, Parameter(help="a turn id, a tool, or user_correction")] = None,
+    confidence: Annotated[float | None, Parameter(help="how sure, from 0 to 1")] = None,
+    why: Why = None,
+    expect: Annotated[Number, Parameter(help="the version that you saw; any other one is refused")] = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    """Apply a JSON Patch. A patch that does not fit waits in the queue, and the document does not change.
+
+    For example: cardlog core patch '[{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]' --user ada
+    """
+    ops = _ops(patch)
+    try:
+        done = client.patch_memory(
+            options.user, ops, actor, source=source, confidence=confidence, rationale=why,
+            expected_version=expect,
+        )  # fmt: skip
+    except RefusedError as error:
+        problem = error.problem
+        if "fault" not in problem:
+            raise
+        place = f"it waits as {problem['queue_id']}" if "queue_id" in problem else "the queue is full"
+        reason = f"operation {problem['op']} at {problem['path']!r}: {problem['reason']}"
+        raise RuntimeError(f"the patch does not fit: {reason}; {place}") from None
+    return Answer(done, _changed(done))
+
+
+@app.command(name="rollback", help="leave events out of the document, or everything after a version")
+def run_rollback(
+    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
+    to_version: Annotated[Number, Parameter(help="leave out everything after this version")] = None,
+    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
+    why: Why = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    if bool(event_ids) == (to_version is not None):
+        raise RuntimeError("name events, or give --to-version")
+    done: Any
+    try:
+        done = client.roll_back_memory(
+            options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,
+            dry_run=dry_run,
+        )  # fmt: skip
+    except RefusedError as error:
+        done = error.problem
+        if "conflicts" not in done:
+            raise
+    for each in done["conflicts"]:
+        fault = f"operation {each['op']} at {each['path']!r}: {each['reason']}"
+        print(
+            f"conflict: v{each['version']} {each['event_id']} does not fit any more: {fault}", file=sys.stderr
+        )
+    if done["conflicts"]:
+        return Answer((), (), status=1, by_line=True)
+    lines = [f"{op['op']} {op['path']}" for op in done["patch"]]
+    return Answer(done, lines if dry_run else [*lines, *_changed(done)])
+
+
+@app.command(name="cherry-pick", help="apply changes again that were left out")
+def run_cherry_pick(
+    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
+    why: Why = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    if not event_ids:
+        raise RuntimeError("name the events to apply again")
+    done = client.cherry_pick_memory(options.user, list(map(str, event_ids)), rationale=why)
+    return Answer(done, _changed(done))
+
+
+waiting.pages(
+    "list", "list the patches that wait", _of_document(Client.memory_queue),
+    option("status", Literal["open", "approved", "refused", "withdrawn", "all"], "which entries", "open"),
+    items="entries", lines=_entry, none="no patch waits",
+)  # fmt: skip
+
+
+@queue.command(name="approve", help="apply a waiting patch; the tests of its author do not count")
+def run_approve(
+    queue_id: UUID,
+    /,
+    *,
+    patch: Annotated[
+        str | None, Parameter(metavar="JSON|FILE|-", help="applied in the place of the waiting patch")
+    ] = None,
+    reason: Reason = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    ops = None if patch is None else _ops(patch)
+    by = f"operator for user/{options.user}"
+    done = client.approve_patch(options.user, str(queue_id), patch=ops, reason=reason, by=by)
+    return Answer(done, _changed(done))
+
+
+@queue.command(name="refuse", help="refuse a waiting patch")
+def run_refuse(
+    queue_id: UUID, /, *, reason: Reason = None, options: Flat[OfUser], client: Given[Client]
+) -> Answer:
+    by = f"operator for user/{options.user}"
+    done = client.refuse_patch(options.user, str(queue_id), reason=reason, by=by)
+    return Answer(done, _changed(done))
+
+
+verbs.pages(
+    "candidates", "show the topics that recur and may become categories", _of_document(Client.memory_candidates),
+    items="candidates", lines=_candidate, none="no topic recurs",
+)  # fmt: skip
+
+
+@app.command(name="promote")
+def run_promote(
+    candidate: Annotated[str, Parameter(help="a candidate, or its proposed name")],
+    /,
+    *,
+    name: Annotated[str | None, Parameter(help="the name of the category; else the proposed one")] = None,
+    member: Annotated[
+        list[str], Parameter(metavar="POINTER=NAME", help="the member that an instance becomes")
+    ] = [],  # noqa: B006 - cyclopts reads the default, and nothing changes it
+    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
+    why: Why = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    """Make a category of a candidate. Its values move in one event, and old pointers keep their meaning.
+
+    For example: cardlog core promote sleep --name sleepHealth --member /uncategorized/note_1=aids --user ada
+    """
+    members = {}
+    for each in member:
+        pointer, sign, wanted = each.rpartition("=")
+        if not sign:
+            raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
+        members[pointer] = wanted
+    done = client.promote_category(
+        options.user, candidate, proposed_name=name, members=members, rationale=why, dry_run=dry_run
+    )
+    would = "would move" if dry_run else "moved"
+    lines = [f"{old} {would} to {new}" for old, new in done["moved"].items()]
+    return Answer(done, lines if dry_run else [*lines, *_changed(done)])
+
+
+verbs.call(
+    "revert", "take a promoted category back; its values go where they were", Client.revert_category,
+    argument("category", str, "a category that was promoted"), _WHY,
+    lines=_changed,
+)  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from cardlog_client import Client
-from deploy.commands.ask.answers import show
+from deploy.answer import Answer
 from deploy.options import Flat, Given, Json, Tenant, between
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -27,13 +27,13 @@ class Options:
     json: Json = False
 
 
-def episodes(*, options: Flat[Options], client: Given[Client]) -> int:
+def episodes(*, options: Flat[Options], client: Given[Client]) -> Answer:
     """List the episodes of a user with the best scores: 3 a topic, 4 a path, and the importance."""
     found = client.episodes(
         options.user, topics=options.topics, paths=options.paths, project_id=options.project, k=options.k
     )["episodes"]
     lines = [line for each in found for line in _lines(each)]
-    return show(found, lines or [f"{options.user} has no episodes"], as_json=options.json)
+    return Answer(found, lines or [f"{options.user} has no episodes"])
 
 
 def _lines(episode: Any) -> Iterator[str]:

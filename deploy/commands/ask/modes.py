@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.commands.ask.answers import show
-from deploy.options import Flat, Given, Json, Tenant
+from deploy.answer import Answer
+from deploy.commands.ask.verbs import Verbs, argument, option
+from deploy.options import Flat, Given, Json, Scope, Tenant
 from events.types.modes import Decay
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -24,13 +25,17 @@ ModeName = Annotated[str, Parameter(help="the name of the mode")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Scope):
     """The options of every verb about modes."""
 
     user: Annotated[str, Parameter(help="whose modes")]
     project: Annotated[str | None, Parameter(help="the project that has the mode; else all projects")] = None
     tenant: Tenant = DEFAULT_TENANT
     json: Json = False
+
+    @property
+    def place(self) -> dict[str, str | None]:
+        return {"project_id": self.project}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +47,28 @@ class OfProject:
     json: Json = False
 
 
+verbs = Verbs(app, Options)
+
+
+def _plan(plan: Any) -> Iterator[str]:
+    if not plan["other"] and not plan["waiting"]:
+        yield f"nothing to do: all {plan['cards']:,} vectors of {plan['mode']} are of {plan['embedder']}"
+        return
+    about = ""
+    if plan["seconds"] is not None:
+        about = f", about {plan['seconds']:,.0f} s at {plan['texts_per_s']:,.0f} texts/s"
+    yield (
+        f"{plan['mode']}: {plan['other']:,} of {plan['cards']:,} vectors are of another embedder than "
+        f"{plan['embedder']}, and {plan['waiting']:,} cards wait for theirs{about}; no call of a language model"
+    )
+    if plan["state"] == "accepted":
+        yield "a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress"
+
+
 @app.command(name="list", help="list the modes of a user, or those that a project may use")
-def run_list(*, options: Flat[Options], client: Given[Client]) -> int:
+def run_list(*, options: Flat[Options], client: Given[Client]) -> Answer:
     found = client.modes(options.user, project_id=options.project)
-    return show(found["modes"], _lines(found, options.user), as_json=options.json)
+    return Answer(found["modes"], _lines(found, options.user))
 
 
 @app.command(name="declare", help="declare a mode, or declare it anew")
@@ -67,7 +90,7 @@ def run_declare(
     ] = None,
     options: Flat[Options],
     client: Given[Client],
-) -> int:
+) -> Answer:
     hints = {subject: text for subject, _, text in (each.partition("=") for each in hint)}
     done = client.declare_mode(
         options.user, name, project_id=options.project, embedder=embedder, description=description,
@@ -85,35 +108,29 @@ def run_rename(
     *,
     options: Flat[Options],
     client: Given[Client],
-) -> int:
+) -> Answer:
     done = client.rename_mode(options.user, name, new_name, project_id=options.project)
     said = f"{name} is called {new_name} now" if done["changed"] else f"{name} was renamed before"
     return _changed(client, options, options.project, done["changed"], said)
 
 
 @app.command(name="delete", help="delete a mode; its cards stay and belong to the general mode")
-def run_delete(name: ModeName, /, *, options: Flat[Options], client: Given[Client]) -> int:
+def run_delete(name: ModeName, /, *, options: Flat[Options], client: Given[Client]) -> Answer:
     done = client.delete_mode(options.user, name, project_id=options.project)
     gone = f"{name} is deleted; its cards belong to the general mode"
     said = gone if done["changed"] else f"{name} was deleted before"
     return _changed(client, options, options.project, done["changed"], said)
 
 
-@app.command(
-    name="reembed",
-    help="embed the earlier cards of a mode again, with its present model; a vectors worker does it, and the old "
-    "vectors answer until then",
+verbs.call(
+    "reembed",
+    "embed the earlier cards of a mode again, with its present model; a vectors worker does it, and the old vectors "
+    "answer until then",
+    Client.reembed_mode,
+    argument("name", ModeName),
+    option("dry_run", bool, "only say the cost and the time", False, negative=()),
+    lines=_plan,
 )
-def run_reembed(
-    name: ModeName,
-    /,
-    *,
-    dry_run: Annotated[bool, Parameter(negative=(), help="only say the cost and the time")] = False,
-    options: Flat[Options],
-    client: Given[Client],
-) -> int:
-    plan = client.reembed_mode(options.user, name, project_id=options.project, dry_run=dry_run)
-    return show(plan, _plan(plan), as_json=options.json)
 
 
 @app.command(name="default", help="set the default mode of a project; without a mode, take it away")
@@ -124,7 +141,7 @@ def run_default(
     *,
     options: Flat[OfProject],
     client: Given[Client],
-) -> int:
+) -> Answer:
     done = client.declare_project(options.user, project, default_mode=mode)
     said = f"is {mode or 'general'}" if done["changed"] else "was that already"
     return _changed(client, options, project, done["changed"], f"the default mode of {project} {said}")
@@ -132,12 +149,12 @@ def run_default(
 
 def _changed(
     client: Client, options: Options | OfProject, project: str | None, changed: bool, said: str
-) -> int:
+) -> Answer:
     document: dict[str, Any] = {"changed": changed}
     if options.json:
         found = client.modes(options.user, project_id=project)
         document |= {"modes": found["modes"], "projects": found["projects"]}
-    return show(document, [said], as_json=options.json)
+    return Answer(document, [said])
 
 
 def _lines(found: Any, user: str) -> Iterator[str]:
@@ -151,18 +168,3 @@ def _lines(found: Any, user: str) -> Iterator[str]:
             yield f"project {each['project_id']}: default mode {each['default_mode']}"
     if not found["modes"]:
         yield f"{user} has no modes; everything is general"
-
-
-def _plan(plan: Any) -> Iterator[str]:
-    if not plan["other"] and not plan["waiting"]:
-        yield f"nothing to do: all {plan['cards']:,} vectors of {plan['mode']} are of {plan['embedder']}"
-        return
-    about = ""
-    if plan["seconds"] is not None:
-        about = f", about {plan['seconds']:,.0f} s at {plan['texts_per_s']:,.0f} texts/s"
-    yield (
-        f"{plan['mode']}: {plan['other']:,} of {plan['cards']:,} vectors are of another embedder than "
-        f"{plan['embedder']}, and {plan['waiting']:,} cards wait for theirs{about}; no call of a language model"
-    )
-    if plan["state"] == "accepted":
-        yield "a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -9,8 +10,8 @@ from uuid import UUID
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.commands.ask.answers import every, show
-from deploy.options import Flat, Given, Json, Tenant
+from deploy.commands.ask.verbs import REASON, Verbs, argument, option
+from deploy.options import Json, Scope, Tenant
 from events.types.tenancy import DEFAULT_TENANT
 
 app = App(
@@ -20,11 +21,11 @@ app = App(
 )
 
 Status = Literal["waiting", "applied", "approved", "refused", "all"]
-Id = Annotated[UUID, Parameter(help="the proposal's id, as listed")]
+_ID = argument("proposal", UUID, "the proposal's id, as listed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Scope):
     """The options of every verb about proposals."""
 
     user: Annotated[str, Parameter(help="whose proposals are meant")]
@@ -32,41 +33,32 @@ class Options:
     json: Json = False
 
 
-@app.command(name="list", help="list the proposals of a user, the latest first")
-def run_list(
-    *,
-    options: Flat[Options],
-    status: Annotated[Status, Parameter(help="default: waiting")] = "waiting",
-    client: Given[Client],
-) -> int:
-    found = every(client.proposals, options.user, "proposals", status=status)
-    none = "no proposal waits" if status == "waiting" else "no proposals"
-    return show(found, [_line(each) for each in found] or [none], as_json=options.json)
+verbs = Verbs(app, Options)
 
 
-@app.command(name="approve", help="apply a waiting proposal")
-def run_approve(proposal: Id, /, *, options: Flat[Options], client: Given[Client]) -> int:
-    done: Any = client.approve_proposal(options.user, str(proposal))
-    line = done["rendering"] if "rendering" in done else f"retracted: {done['content']}"
-    return show(done, [line], as_json=options.json)
-
-
-@app.command(name="refuse", help="refuse a waiting proposal; nothing changes")
-def run_refuse(
-    proposal: Id,
-    /,
-    *,
-    reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
-    options: Flat[Options],
-    client: Given[Client],
-) -> int:
-    refused = client.refuse_proposal(options.user, str(proposal), reason=reason)
-    return show(refused, ["refused"], as_json=options.json)
-
-
-def _line(each: Any) -> str:
+def _line(each: Any) -> Iterator[str]:
     op = " ".join(f"{name}={value}" for name, value in each["op"].items() if name != "op")
-    return (
+    yield (
         f"{each['proposal_id']}  {each['status']:<8} {each['confidence']:.2f}  {each['kind']}/{each['key']}: "
         f"{each['op']['op']} {op}  ({each['quote']})"
     )
+
+
+verbs.pages(
+    "list", "list the proposals of a user, the latest first", Client.proposals,
+    verbs.options, option("status", Status, "default: waiting", "waiting"),
+    items="proposals", lines=_line,
+    none=lambda status: "no proposal waits" if status == "waiting" else "no proposals",
+)  # fmt: skip
+verbs.call(
+    "approve", "apply a waiting proposal", Client.approve_proposal, _ID,
+    lines=lambda done: [done["rendering"] if "rendering" in done else f"retracted: {done['content']}"],
+)  # fmt: skip
+verbs.call(
+    "refuse",
+    "refuse a waiting proposal; nothing changes",
+    Client.refuse_proposal,
+    _ID,
+    REASON,
+    lines="refused",
+)

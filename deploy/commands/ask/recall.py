@@ -1,4 +1,4 @@
-"""``cardlog recall``: asks a question from the command line."""
+"""``cardlog recall`` asks a question, and ``cardlog context`` prints the prompt blocks for one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from cardlog_client import CardlogError, Client, RefusedError
-from deploy.commands.ask.answers import show
-from deploy.options import Flat, Given, OptionInvalidError, Tenant, between
+from deploy.answer import Answer
+from deploy.options import Flat, Given, OptionInvalidError, Tenant, at_least, between
+from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
 
 MOST_CARDS = 200
@@ -36,17 +37,22 @@ AsJson = Annotated[bool, Parameter(help="print the service's answer as JSON")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of a question."""
+class Question:
+    """Whose memory is asked, where, and for how many cards."""
 
     user: Annotated[str, Parameter(help="whose memory is asked")]
     tenant: Tenant = DEFAULT_TENANT
     project: Project = None
     k: Most = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Question):
+    """The options of a question."""
+
     as_of: AsOf = None
-    known_at: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only what had been recorded by this instant")
-    ] = None
+    known_at: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """only what had been recorded by this instant"""
     timezone: Zone = None
     mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
     explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
@@ -59,7 +65,7 @@ def recall(
     *,
     options: Flat[Options],
     client: Given[Client],
-) -> int:
+) -> Answer:
     """Ask a question and print the cards that answer it, best first."""
     with refusing():
         answer = client.recall(
@@ -67,9 +73,9 @@ def recall(
             known_at=options.known_at, timezone=options.timezone, mode=options.mode, explain=options.explain or None,
         )  # fmt: skip
     if options.json:
-        return show(answer, [], as_json=True)
+        return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
-    show(answer, lines_of(answer) if known else [nothing_of(options.user)], as_json=False)
+    Answer(answer, lines_of(answer) if known else [nothing_of(options.user)]).show(as_json=False)
     if options.explain:
         from rich.console import Console  # noqa: PLC0415 - only tables need it
 
@@ -80,7 +86,7 @@ def recall(
             console.print(table)
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
-    return 0
+    return Answer(answer, ())
 
 
 _OPTIONS = {"token_budget": "--budget", "query": "QUESTION", "user_id": "--user", "project_id": "--project"}
@@ -132,3 +138,42 @@ def why_of(card: Any) -> str:
     """Returns the channels that found a card with their ranks, best first."""
     votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptOptions(Question):
+    """The options of a prompt."""
+
+    budget: Annotated[int | None, Parameter(metavar="TOKENS", validator=at_least(1))] = None
+    """the most tokens of the prompt"""
+    as_of: AsOf = None
+    timezone: Zone = None
+    json: AsJson = False
+
+
+def context(
+    question: Annotated[str, Parameter(help='what the user says or asks, such as "where do I live?"')],
+    /,
+    *,
+    options: Flat[PromptOptions],
+    client: Given[Client],
+) -> Answer:
+    """Print the prompt of an assistant for a question: rules, cards, alerts and the time."""
+    with refusing():
+        answer = client.context(
+            options.user, question, project_id=options.project, k=options.k, token_budget=options.budget,
+            as_of=options.as_of, timezone=options.timezone,
+        )  # fmt: skip
+    if options.json:
+        return Answer(answer, ())
+    sys.stdout.write(answer["text"])
+    print(
+        f"{counted(answer['tokens'], 'token')}, {counted(len(answer['cards']), 'card')}, "
+        f"{len(answer['left_out'])} left out",
+        file=sys.stderr,
+    )
+    if not answer["cards"] and not has_cards(client, options.user):
+        print(nothing_of(options.user), file=sys.stderr)
+    for warning in answer["warnings"]:
+        print(f"warning: {warning}", file=sys.stderr)
+    return Answer(answer, ())

@@ -20,20 +20,14 @@ from events.language.timex.report import as_json
 class Options:
     """The reading of a text, and the output options."""
 
-    at: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="the time of the text (ISO 8601; default: now)")
-    ] = None
-    tz: Annotated[
-        str | None, Parameter(metavar="ZONE", help="the IANA time zone of the text (default: that of --at)")
-    ] = None
-    reading: Annotated[
-        Literal["statement", "question"],
-        Parameter(name="--as", help="read the text as this (default: statement)"),
-    ] = "statement"
-    jsonl: Annotated[
-        File | None,
-        Parameter(help='read lines {"text","reference"[,"tz"]}, print one line each'),
-    ] = None
+    at: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """the time of the text (ISO 8601; default: now)"""
+    tz: Annotated[str | None, Parameter(metavar="ZONE")] = None
+    """the IANA time zone of the text (default: that of --at)"""
+    reading: Annotated[Literal["statement", "question"], Parameter(name="--as")] = "statement"
+    """read the text as this (default: statement)"""
+    jsonl: File | None = None
+    """read lines {"text","reference"[,"tz"]}, print one line each"""
     json: Json = False
 
 

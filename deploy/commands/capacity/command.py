@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -20,63 +20,10 @@ from deploy.commands.capacity.measures import (
     MODEL,
     TEXT_BYTES,
 )
-from deploy.commands.capacity.plan import BUSY, Demand, DemandError, Plan, StagePlan, plan
+from deploy.commands.capacity.plan import BUSY, Demand, DemandError, Load, Plan, StagePlan, plan
 from deploy.commands.capacity.scaling_steps import ScalingStep, scaling_steps
 from deploy.options import Flat, Given, Json
 from events.platform.settings import Settings
-
-_DEFAULTS = Demand(users=1, turns_per_day=1)
-
-
-def _default(name: str, meaning: str) -> str:
-    return f"{meaning} (default: {getattr(_DEFAULTS, name):g})"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """The load of one user, and the size of one machine."""
-
-    peak_factor: Annotated[
-        float, Parameter(metavar="N", help=_default("peak_factor", "the peak rate over the mean rate"))
-    ] = _DEFAULTS.peak_factor
-    text_bytes: Annotated[
-        float, Parameter(metavar="N", help=_default("text_bytes", "bytes of text in a turn"))
-    ] = _DEFAULTS.text_bytes
-    cards_per_turn: Annotated[
-        float,
-        Parameter(metavar="N", help=_default("cards_per_turn", "cards for each turn, its episode included")),
-    ] = _DEFAULTS.cards_per_turn
-    recalls_per_turn: Annotated[
-        float,
-        Parameter(metavar="N", help=_default("recalls_per_turn", "questions for each pushed turn")),
-    ] = _DEFAULTS.recalls_per_turn
-    calls_per_turn: Annotated[
-        float,
-        Parameter(metavar="N", help=_default("calls_per_turn", "calls of a model for each turn, in batches")),
-    ] = _DEFAULTS.calls_per_turn
-    seconds_per_call: Annotated[
-        float, Parameter(metavar="N", help=_default("seconds_per_call", "seconds a model takes to answer"))
-    ] = _DEFAULTS.seconds_per_call
-    days: Annotated[int, Parameter(metavar="N", help=_default("days", "days of turns to keep"))] = (
-        _DEFAULTS.days
-    )
-    outage_s: Annotated[
-        int,
-        Parameter(
-            metavar="N",
-            help=_default("outage_s", "seconds of peak load that the queue must hold while no recorder runs"),
-        ),
-    ] = _DEFAULTS.outage_s
-    cores: Annotated[int, Parameter(metavar="N", help=_default("cores", "cores of one machine"))] = (
-        _DEFAULTS.cores
-    )
-    memory_gib: Annotated[
-        int, Parameter(metavar="N", help=_default("memory_gib", "GiB of memory of one machine"))
-    ] = _DEFAULTS.memory_gib
-    disk_tb: Annotated[
-        float, Parameter(metavar="N", help=_default("disk_tb", "TB of disk of one machine"))
-    ] = _DEFAULTS.disk_tb
-
 
 DEFAULT_LOAD = Load()
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from math import ceil
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from deploy.commands.capacity.measures import (
     BYTES,
@@ -36,25 +39,39 @@ class DemandError(ValueError):
     """The demand is impossible. The message names the option and the remedy."""
 
 
+def _default(default: float, meaning: str) -> Parameter:
+    return Parameter(metavar="N", help=f"{meaning} (default: {default:g})")
+
+
+_TEXT, _CARDS, _CALLS = TEXT_BYTES.value, CARDS_PER_TURN.value, CALLS_PER_TURN.value
+_OUTAGE = "seconds of peak load that the queue must hold while no recorder runs"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
+class Load:
+    """The load of one user, and the size of one machine. The annotations are the options of the command."""
+
+    peak_factor: Annotated[float, _default(4, "the peak rate over the mean rate")] = 4.0
+    text_bytes: Annotated[float, _default(_TEXT, "bytes of text in a turn")] = _TEXT
+    cards_per_turn: Annotated[float, _default(_CARDS, "cards for each turn, its episode included")] = _CARDS
+    recalls_per_turn: Annotated[float, _default(0.5, "questions for each pushed turn")] = 0.5
+    calls_per_turn: Annotated[float, _default(_CALLS, "calls of a model for each turn, in batches")] = _CALLS
+    seconds_per_call: Annotated[float, _default(4, "seconds a model takes to answer")] = 4.0
+    days: Annotated[int, _default(365, "days of turns to keep")] = 365
+    outage_s: Annotated[int, _default(3600, _OUTAGE)] = 3600
+    cores: Annotated[int, _default(16, "cores of one machine")] = 16
+    memory_gib: Annotated[int, _default(64, "GiB of memory of one machine")] = 64
+    disk_tb: Annotated[float, _default(4, "TB of disk of one machine")] = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand(Load):
     """The load to carry. Raises :class:`DemandError`, which names the option, for an impossible value."""
 
     users: int
     turns_per_day: float
-    peak_factor: float = 4.0
-    text_bytes: float = TEXT_BYTES.value
-    cards_per_turn: float = CARDS_PER_TURN.value
-    recalls_per_turn: float = 0.5
-    calls_per_turn: float = CALLS_PER_TURN.value
-    seconds_per_call: float = 4.0
     vectors: bool = True
     model: bool = False
-    days: int = 365
-    outage_s: int = 3600
-    cores: int = 16
-    memory_gib: int = 64
-    disk_tb: float = 4.0
     concurrency: int = 32
     pool_size: int = 8
 

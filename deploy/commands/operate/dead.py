@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.options import Count, Flat, Given, Json, OnlyTenant
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
@@ -98,19 +99,12 @@ def run_show(
     *,
     options: Flat[Options] = DEFAULTS,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     with _opened(cardlog, "dead-show") as letters:
         letter = _find(letters, letter_id)
-    if options.json:
-        print(json.dumps(_document(letter), ensure_ascii=False))
-        return 0
-    print(
-        f"dead letter {letter.id}, pushed {letter.pushed_at:%Y-%m-%d %H:%M:%S.%f%z} as entry {letter.entry_id}"
-    )
-    print(_why(letter))
-    for name, value in letter.opened.items():
-        print(f"  {_readable(name)}: {_readable(value)}")
-    return 0
+    head = f"dead letter {letter.id}, pushed {letter.pushed_at:%Y-%m-%d %H:%M:%S.%f%z} as entry {letter.entry_id}"
+    fields = [f"  {_readable(name)}: {_readable(value)}" for name, value in letter.opened.items()]
+    return Answer(_document(letter), [head, _why(letter), *fields])
 
 
 @app.command(name="retry")
@@ -123,7 +117,7 @@ def run_retry(
     unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="remove a field first")] = None,
     options: Flat[Chosen] = NOT_CHOSEN,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Push dead letters again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
 
     A turn keeps the time of its first push, and counts once after any number of retries. A turn that still breaks the
@@ -145,16 +139,11 @@ def run_retry(
             entry_id = letters.push_again(letter, fields)
             if entry_id is not None:
                 pushed.append({"id": letter.id, "entry_id": entry_id})
-        if options.json:
-            print(json.dumps({"pushed": pushed, "kept": kept}, ensure_ascii=False))
-        else:
-            print(f"pushed {counted(len(pushed), 'turn')} again")
-            for each in kept:
-                print(
-                    f"{each['id']} stays: {each['field']}: {each['reason']} (correct it with --set or --unset)",
-                    file=sys.stderr,
-                )
-        return 1 if kept else 0
+    for each in () if options.json else kept:
+        why = f"{each['field']}: {each['reason']} (correct it with --set or --unset)"
+        print(f"{each['id']} stays: {why}", file=sys.stderr)
+    line = f"pushed {counted(len(pushed), 'turn')} again"
+    return Answer({"pushed": pushed, "kept": kept}, [line], 1 if kept else 0)
 
 
 @app.command(name="drop")
@@ -165,7 +154,7 @@ def run_drop(
     ] = "dropped by hand",
     options: Flat[Chosen] = NOT_CHOSEN,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Drop dead letters.
 
     Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
@@ -177,11 +166,7 @@ def run_drop(
             for letter in _letters(letters, ids, everything=options.all)
             if letters.drop(letter, because)
         ]
-        if options.json:
-            print(json.dumps({"dropped": dropped}))
-        else:
-            print(f"dropped {counted(len(dropped), 'turn')}, because: {because}")
-        return 0
+    return Answer({"dropped": dropped}, [f"dropped {counted(len(dropped), 'turn')}, because: {because}"])
 
 
 def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> Iterable[DeadLetter]:

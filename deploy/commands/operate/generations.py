@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from deploy.answer import Answer
 from deploy.options import Given, Json, at_least
 from events.platform.database import Connection
 from events.platform.projections import ProjectionName
@@ -30,7 +30,7 @@ def generations(
     ] = None,
     as_json: Json = False,
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """List the generations of every projection, drop old ones.
 
     Each rebuild makes a generation. One generation is live. A retired generation only takes disk space.
@@ -40,17 +40,16 @@ def generations(
             raise ValueError("the projection is missing: cardlog generations cards --drop N")
         drop_generation(connection, projection, drop)
     found = list_generations(connection, projection)
-    if as_json:
-        print(json.dumps([_document(each) for each in found]))
-        return 0
-    print(f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since")
-    for each in found:
-        since = "" if each.live_at is None else f"{each.live_at:%Y-%m-%d %H:%M:%S}"
-        print(
-            f"{each.projection:<12}{each.number:>4}  {each.status:<10}{each.events:>12,}"
-            f"{each.behind:>10,}{each.bytes / 2**20:>10,.1f}  {since}"
-        )
-    return 0
+    head = f"{'projection':<12}{'no':>4}  {'status':<10}{'events':>12}{'behind':>10}{'MB':>10}  live since"
+    return Answer([_document(each) for each in found], [head, *map(_line, found)])
+
+
+def _line(generation: GenerationStatus) -> str:
+    since = "" if generation.live_at is None else f"{generation.live_at:%Y-%m-%d %H:%M:%S}"
+    return (
+        f"{generation.projection:<12}{generation.number:>4}  {generation.status:<10}{generation.events:>12,}"
+        f"{generation.behind:>10,}{generation.bytes / 2**20:>10,.1f}  {since}"
+    )
 
 
 def _document(generation: GenerationStatus) -> dict[str, Any]:

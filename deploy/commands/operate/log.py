@@ -7,15 +7,16 @@ import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
+from deploy.answer import Answer
 from deploy.commands.operate import proof
-from deploy.commands.operate.no_events import reason_for_none
-from deploy.commands.security import kek, seal
+from deploy.commands.security.sealing import run_kek, run_seal
 from deploy.instance import find
 from deploy.options import (
     Count,
@@ -34,12 +35,39 @@ from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
-from events.platform.database import connect, connect_owner, migrate
+from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import archive, log
+from events.types.codec import known_types
 from events.types.envelope import PARTITIONS, partition_of
 from events.types.tenancy import DEFAULT_TENANT, shown_user, tenant_of, user_of
+
+
+def reason_for_none(connection: Connection, parameters: dict[str, Any], user: str | None) -> tuple[str, bool]:
+    """Returns one sentence, and True when the user or the type does not exist at all.
+
+    ``parameters`` are those of the statement ``show_events``, and ``user`` is the user's name on the command line.
+    """
+    storage = parameters["user_id"]
+    if storage is not None and not _exists(
+        connection, "user_exists", {"partition": partition_of(storage), "user_id": storage}
+    ):
+        return f"the log has no event of the user {user!r}", True
+    kind = parameters["type"]
+    if kind is not None and not _exists(connection, "type_exists", {"type": kind}):
+        if kind in known_types():
+            return f"the log has no event of the type {kind} yet", False
+        near = get_close_matches(kind, known_types(), n=1, cutoff=0.5)
+        guess = f"did you mean {near[0]}?" if near else "`cardlog log stats` lists the types of the log"
+        return f"there is no event type {kind!r}; {guess}", True
+    return "no event meets the filter", False
+
+
+def _exists(connection: Connection, name: str, parameters: dict[str, Any]) -> bool:
+    row = connection.execute(statement("deploy.commands.operate", name), parameters).fetchone()
+    return bool(row and row[0])
+
 
 _PLACE = re.compile(r"\D*(\d{1,5})\D+(\d{1,18})\D*")
 
@@ -48,21 +76,20 @@ app = App(name="log", help="Show the log, verify it, seal it, export and import 
 app.command(proof.run_verify, name="verify")
 app.command(proof.run_anchor, name="anchor")
 app.command(proof.run_key, name="key")
-app.command(kek.run_kek, name="kek")
-app.command(seal.run_seal, name="seal")
+app.command(run_kek, name="kek")
+app.command(run_seal, name="seal")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class EventFilter:
     """The filter of the events to show."""
 
     user: Annotated[str | None, Parameter(help="only this user's")] = None
     tenant: OnlyTenant = None
     stream: Annotated[str | None, Parameter(help="only this stream")] = None
     type: Annotated[str | None, Parameter(help="only this event type, such as TurnRecorded")] = None
-    since: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
-    ] = None
+    since: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded since (ISO 8601)"""
     partition: Annotated[
         int | None,
         Parameter(
@@ -71,26 +98,22 @@ class Wanted:
             help=f"only this partition, 0 to {PARTITIONS - 1}",
         ),
     ] = None
-    after: Annotated[
-        int | None,
-        Parameter(
-            metavar="POSITION", validator=at_least(0), help="only after this position of the partition"
-        ),
-    ] = None
-    at: Annotated[
-        str | None, Parameter(metavar="PLACE", help="only the one event at this place, such as 25/1007")
-    ] = None
+    after: Annotated[int | None, Parameter(metavar="POSITION", validator=at_least(0))] = None
+    """only after this position of the partition"""
+    at: Annotated[str | None, Parameter(metavar="PLACE")] = None
+    """only the one event at this place, such as 25/1007"""
     limit: Annotated[Count, Parameter(help="the most events to print")] = None
-    json: Annotated[bool, Parameter(help="print one JSON object a line with the columns of log.events")] = (
-        False
-    )
+    json: bool = False
+    """print one JSON object a line with the columns of log.events"""
 
 
-DEFAULTS = Wanted()
+DEFAULTS = EventFilter()
 
 
 @app.command(name="show")
-def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+def run_show(
+    *, options: Flat[EventFilter] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+) -> int:
     """Print events, oldest first within each partition.
 
     A place is written partition/position, such as 25/1007. Users hash to one of 64 partitions, and the positions of
@@ -120,7 +143,7 @@ def run_show(*, options: Flat[Wanted] = DEFAULTS, settings: Given[Settings], dat
     return 1 if unknown else 0
 
 
-def _wanted(options: Wanted) -> dict[str, Any]:
+def _wanted(options: EventFilter) -> dict[str, Any]:
     partition, after, up_to = options.partition, options.after, None
     if options.at is not None:
         place = _PLACE.fullmatch(options.at)
@@ -184,7 +207,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 @app.command(name="stats", help="count events by type, users, partitions and bytes")
-def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> int:
+def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> Answer:
     with connect(cardlog.database_url, application="log stats", autocommit=False) as connection:
         with connection.cursor(row_factory=dict_row) as cursor:
             types = cursor.execute(statement("deploy.commands.operate", "log_types")).fetchall()
@@ -216,21 +239,20 @@ def run_stats(*, as_json: Json = False, cardlog: Given[Settings]) -> int:
         "first_recorded_at": first and first.isoformat(),
         "last_recorded_at": last and last.isoformat(),
     }
-    if as_json:
-        print(json.dumps(found))
-        return 0
-    print(f"{counted(total, 'event')} of {counted(users, 'user')} in {len(heads)} of {PARTITIONS} partitions")
+    lines = [
+        f"{counted(total, 'event')} of {counted(users, 'user')} in {len(heads)} of {PARTITIONS} partitions"
+    ]
     if first is not None and last is not None and smallest is not None and largest is not None:
-        print(f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC")
-        print(
-            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})"
-        )
-    print(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
-    for row in types:
-        print(
-            f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
-        )
-    return 0
+        lines += [
+            f"recorded from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S} UTC",
+            f"partition {smallest[0]} holds the fewest ({smallest[1]}), {largest[0]} the most ({largest[1]})",
+        ]
+    lines.append(f"{table / 1e6:.1f} MB in the table, {indexes / 1e6:.1f} MB in its indexes")
+    lines += [
+        f"{row['type']:<22} v{row['schema_version']} {row['events']:>12} {row['payload_bytes'] / 1e6:>10.1f} MB"
+        for row in types
+    ]
+    return Answer(found, lines)
 
 
 @app.command(name="export")

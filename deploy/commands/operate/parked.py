@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
 from events.platform.counting import counted
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store.log import announce
+from events.types.envelope import Event
 from events.types.tenancy import shown_user, tenant_of, user_of
-from projectors.generations.generations import Projector
 from projectors.parking import parking
 from projectors.parking.parking import ParkedQueue
 from projectors.registry import projectors
@@ -52,44 +53,30 @@ def _found(options: Options, settings: Settings, connection: Connection) -> list
 @app.command(name="list", help="list the waiting users with event, time and reason")
 def run_list(
     *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
-) -> int:
+) -> Answer:
     queues = _found(options, cardlog, connection)
-    if options.json:
-        print(json.dumps([_document(queue) for queue in queues], ensure_ascii=False, default=str))
-        return 0
-    for queue in queues:
-        print(_line(queue))
-    _sum_up(queues)
-    return 0
+    return Answer([_document(queue) for queue in queues], [*map(_line, queues), _summary(queues)])
 
 
 @app.command(name="show", help="show the list with every waiting event")
 def run_show(
     *, options: Flat[Options] = DEFAULTS, cardlog: Given[Settings], connection: Given[Connection]
-) -> int:
+) -> Answer:
     found = [
         (queue, list(parking.waiting(connection, queue))) for queue in _found(options, cardlog, connection)
     ]
-    if options.json:
-        documents = [
-            {
-                **_document(queue),
-                "events": [{"place": f"{e.partition}/{e.position}", "type": e.type} for e in events],
-            }
-            for queue, events in found
-        ]
-        print(json.dumps(documents, ensure_ascii=False, default=str))
-        return 0
-    for queue, events in found:
-        print(_line(queue))
-        for event in events:
-            print(
-                f"    {event.partition}/{event.position:<10} {event.recorded_at:%Y-%m-%d %H:%M:%S} {event.type}"
-            )
-    _sum_up([queue for queue, _ in found])
+    documents = [
+        {
+            **_document(queue),
+            "events": [{"place": f"{each.partition}/{each.position}", "type": each.type} for each in events],
+        }
+        for queue, events in found
+    ]
+    lines = [line for queue, events in found for line in (_line(queue), *map(_event, events))]
+    lines.append(_summary([queue for queue, _ in found]))
     if found:
-        print("show the content of an event: cardlog log show --at PARTITION/POSITION --json")
-    return 0
+        lines.append("show the content of an event: cardlog log show --at PARTITION/POSITION --json")
+    return Answer(documents, lines)
 
 
 @app.command(name="retry")
@@ -127,15 +114,13 @@ def _settle_queues(options: Options, settings: Settings, because: str | None, *,
     results: list[dict[str, Any]] = []
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
-            outcome = _retry_or_drop(connection, by_name[queue.processor], queue, because, whole=whole)
-            results.append(
-                {
-                    "processor": queue.processor,
-                    "tenant": tenant_of(queue.user_id),
-                    "user_id": user_of(queue.user_id),
-                    **asdict(outcome),
-                }
-            )
+            projector, user = by_name[queue.processor], queue.user_id
+            if because is None:
+                outcome = parking.retry(connection, projector, user)
+            else:
+                outcome = parking.drop(connection, projector, user, because, whole=whole)
+            whose = {"processor": queue.processor, "tenant": tenant_of(user), "user_id": user_of(user)}
+            results.append(whose | asdict(outcome))
             if not options.json:
                 _print(queue, outcome)
         announce(connection)
@@ -144,19 +129,6 @@ def _settle_queues(options: Options, settings: Settings, because: str | None, *,
     elif not results:
         print("nobody is parked")
     return 1 if any(result["reason"] for result in results) else 0
-
-
-def _retry_or_drop(
-    connection: Connection,
-    projector: Projector,
-    queue: ParkedQueue,
-    because: str | None,
-    *,
-    whole: bool,
-) -> parking.RetryResult:
-    if because is None:
-        return parking.retry(connection, projector, queue.user_id)
-    return parking.drop(connection, projector, queue.user_id, because, whole=whole)
 
 
 def _print(queue: ParkedQueue, outcome: parking.RetryResult) -> None:
@@ -177,14 +149,15 @@ def _line(queue: ParkedQueue) -> str:
     )
 
 
-def _sum_up(queues: list[ParkedQueue]) -> None:
+def _event(event: Event) -> str:
+    return f"    {event.partition}/{event.position:<10} {event.recorded_at:%Y-%m-%d %H:%M:%S} {event.type}"
+
+
+def _summary(queues: list[ParkedQueue]) -> str:
     events = sum(1 + queue.behind for queue in queues)
     users = len({queue.user_id for queue in queues})
-    print(
-        f"{counted(events, 'event')} of {counted(users, 'user')} {'waits' if events == 1 else 'wait'}"
-        if queues
-        else "nobody is parked"
-    )
+    waiting = f"{counted(events, 'event')} of {counted(users, 'user')} {'waits' if events == 1 else 'wait'}"
+    return waiting if queues else "nobody is parked"
 
 
 def _document(queue: ParkedQueue) -> dict[str, Any]:

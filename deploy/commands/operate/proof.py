@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from deploy.answer import Answer
 from deploy.instance import find
 from deploy.options import File, Given, Json
 from deploy.progress import Progress
@@ -45,7 +45,7 @@ def run_verify(
     ] = None,
     as_json: Json = False,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Find holes, tampering, forgery and disorder.
 
     Recompute the digest chain of every partition and of the audit log, and compare the functions and triggers that
@@ -88,31 +88,19 @@ def run_verify(
         notes.append(f"no key authenticates {counted(result.before_key, 'event')} from before the log key")
     if result.erased:
         notes.append(f"{counted(result.erased, 'payload')} erased")
-    if as_json:
-        document = {
-            "ok": not faults,
-            "events": result.events,
-            "authenticated": result.authenticated,
-            "before_key": result.before_key,
-            "sealed": result.sealed,
-            "erased": result.erased,
-            "audit_entries": audit.entries,
-            "anchors": [each.name for each in found],
-            "faults": faults,
-            "notes": notes,
-        }
-        print(json.dumps(document))
-        return 1 if faults else 0
-    for fault in faults:
-        print(fault)
-    for note in notes:
-        print(f"note: {note}")
-    print(
-        f"{len(faults)} faults; another program changed the log, or the disk is faulty"
-        if faults
-        else f"{counted(result.events, 'event')} verified, and {audit.entries} audit entries"
-    )
-    return 1 if faults else 0
+    counts = ("events", "authenticated", "before_key", "sealed", "erased")
+    document = {
+        "ok": not faults,
+        **{name: getattr(result, name) for name in counts},
+        "audit_entries": audit.entries,
+        "anchors": [each.name for each in found],
+        "faults": faults,
+        "notes": notes,
+    }
+    summary = f"{counted(result.events, 'event')} verified, and {audit.entries} audit entries"
+    if faults:
+        summary = f"{len(faults)} faults; another program changed the log, or the disk is faulty"
+    return Answer(document, [*faults, *(f"note: {note}" for note in notes), summary], 1 if faults else 0)
 
 
 def run_anchor(

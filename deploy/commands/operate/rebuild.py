@@ -1,4 +1,4 @@
-"""``cardlog rebuild``: rebuilds projections from the log."""
+"""``cardlog rebuild``, ``rollback`` and ``digest``: tables from the log, the generation before, and digests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
@@ -13,15 +14,18 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from deploy.options import Count, Flat, Given
+from deploy.answer import Answer
+from deploy.options import Count, Flat, Given, Json
 from deploy.progress import Progress as Shown
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from events.store import archive
+from projectors.generations.digest import live_digest
 from projectors.generations.generations import Projector, ProjectorBlockedError
 from projectors.parking import parking
+from projectors.rebuild import swap
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
 
 _EVERY_S = 2.0
@@ -31,24 +35,13 @@ _EVERY_S = 2.0
 class Options:
     """The options of a rebuild."""
 
-    verify: Annotated[
-        bool,
-        Parameter(
-            help="compare all rows of the live and the rebuilt tables at the same positions, and swap only if "
-            "they are equal"
-        ),
-    ] = False
-    from_export: Annotated[
-        Path | None,
-        Parameter(
-            metavar="FILE",
-            help="first import the log from FILE (see `cardlog log export`); existing events stay",
-        ),
-    ] = None
+    verify: bool = False
+    """compare all rows of the live and the rebuilt tables at the same positions, and swap only if they are equal"""
+    from_export: Annotated[Path | None, Parameter(metavar="FILE")] = None
+    """first import the log from FILE (see `cardlog log export`); existing events stay"""
     workers: Annotated[Count, Parameter(help="processes (default: the number of cores plus one)")] = None
-    json: Annotated[
-        bool, Parameter(help="progress as JSON lines on stderr, the outcome as JSON on stdout")
-    ] = False
+    json: bool = False
+    """progress as JSON lines on stderr, the outcome as JSON on stdout"""
 
 
 DEFAULTS = Options()
@@ -156,7 +149,7 @@ class ProgressPrinter:
 
     def end(self) -> None:
         """Removes the bar, if there is one."""
-        self._shown.__exit__(None, None, None)
+        self._shown.__exit__()
 
 
 def _print(outcome: RebuildResult) -> None:
@@ -218,3 +211,57 @@ def _document(
         fields["stages"] = {stage: round(spent, 3) for stage, spent in outcome.stages.items()}
         document["projections"][fields.pop("projection")] = fields
     return document
+
+
+def rollback(
+    projection: Annotated[
+        ProjectionName,
+        Parameter(help="which tables (default: cards)"),
+    ] = "cards",
+    /,
+    *,
+    as_json: Json = False,
+    cardlog: Given[Settings],
+    connection: Given[Connection],
+) -> Answer:
+    """Return to the generation that was live before.
+
+    Catch up that generation with the log and swap it in. The replaced generation is kept, so a second rollback undoes
+    the first.
+    """
+    [projector] = projectors_named(cardlog, projection)
+    live, retired = swap.rollback(connection, projector)
+    return Answer(
+        {"projection": live.projection, "live": live.number, "retired": retired.number},
+        [f"{live.projection}: generation {live.number} is live again, {retired.number} is kept"],
+    )
+
+
+def digest(
+    projection: Annotated[
+        ProjectionName | None,
+        Parameter(help="only of this projection"),
+    ] = None,
+    /,
+    *,
+    as_json: Json = False,
+    cardlog: Given[Settings],
+) -> Answer:
+    """Print digests of the live tables, with their checkpoints.
+
+    Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
+    Compare only projections at the same positions.
+    """
+    document: dict[str, Any] = {}
+    for projector in projectors_named(cardlog, projection):
+        found = live_digest(cardlog.database_url, projector)
+        if found is not None:
+            document[projector.name] = {**asdict(found), "events": found.events}
+    return Answer(document, _lines(document))
+
+
+def _lines(document: dict[str, Any]) -> Iterator[str]:
+    for name, fields in document.items():
+        yield f"{name}: generation {fields['generation']}, {counted(fields['events'], 'event')} folded"
+        for table, each in fields["tables"].items():
+            yield f"  {table:<18}{each['rows']:>12,} {'row ' if each['rows'] == 1 else 'rows'}  {each['digest']}"

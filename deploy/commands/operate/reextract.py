@@ -30,16 +30,10 @@ class Options:
     """The filter of the turns to read again, and the output options."""
 
     user: Annotated[str | None, Parameter(metavar="ID", help="only this user's turns")] = None
-    since: Annotated[
-        str | None, Parameter(metavar="INSTANT", help="only turns read since then (ISO 8601)")
-    ] = None
-    prompt_version: Annotated[
-        str | None,
-        Parameter(
-            metavar="V",
-            help="only turns read with this prompt, such as rules-1; for the current prompt each run starts anew",
-        ),
-    ] = None
+    since: Annotated[str | None, Parameter(metavar="INSTANT")] = None
+    """only turns read since then (ISO 8601)"""
+    prompt_version: Annotated[str | None, Parameter(metavar="V")] = None
+    """only turns read with this prompt, such as rules-1; for the current prompt each run starts anew"""
     dry_run: Annotated[bool, Parameter(help="only print the turns to read and the estimated cost")] = False
     json: Json = False
 

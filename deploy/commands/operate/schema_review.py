@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from deploy.answer import Answer
 from deploy.options import Given, Json, at_least
 from events.platform.database import Connection
 from events.platform.settings import Settings
@@ -24,7 +24,7 @@ def run_review(
     as_json: Json = False,
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Look now for topics that recur in the core documents of all users. The write service does it once an hour.
 
     A new candidate is recorded once. CARDLOG_SCHEMA_EVOLUTION=auto also promotes a strong one.
@@ -35,5 +35,4 @@ def run_review(
     )
     if made:
         log.announce(connection)
-    print(json.dumps({"events": made}) if as_json else f"recorded {made} proposals and promotions")
-    return 0
+    return Answer({"events": made}, [f"recorded {made} proposals and promotions"])

@@ -74,15 +74,14 @@ In = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Options:
     """The options of an installation."""
 
     user: Annotated[str, Parameter(help="whose memory it is")]
     place: In = "user"
     file: File = None
-    project: Annotated[
-        str | None, Parameter(help="project of the questions and turns (default: default)")
-    ] = None
+    project: str | None = None
+    """project of the questions and turns (default: default)"""
     timezone: Annotated[str | None, Parameter(metavar="ZONE", help="IANA time zone of the user")] = None
 
 
@@ -91,7 +90,7 @@ def run_install(
     assistant: Which = "claude-code",
     /,
     *,
-    options: Flat[Wanted],
+    options: Flat[Options],
     settings: Given[Settings],
     data: Given[Path | None],
 ) -> int:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.commands.operate import proof
 from deploy.options import File, Flat, Given, Json, at_least
 from deploy.security.audited import audited
@@ -27,26 +28,22 @@ _PAGE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class EntryFilter:
     """The filter of the entries."""
 
     user: Annotated[str | None, Parameter(help="only requests that named this user")] = None
     tenant: Annotated[str | None, Parameter(help="only this tenant's keys, and the tenant of --user")] = None
     key: Annotated[str | None, Parameter(metavar="ID", help="only this API key, or command user")] = None
     operation: Annotated[str | None, Parameter(help="only this operation, such as recall or log-show")] = None
-    outcome: Annotated[
-        Literal["begun", "allowed", "denied", "refused", "failed", "lost"] | None,
-        Parameter(help="only this outcome"),
-    ] = None
-    since: Annotated[
-        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded since (ISO 8601)")
-    ] = None
-    until: Annotated[
-        datetime | None, Parameter(metavar="INSTANT", help="only what was recorded before (ISO 8601)")
-    ] = None
+    outcome: Literal["begun", "allowed", "denied", "refused", "failed", "lost"] | None = None
+    """only this outcome"""
+    since: Annotated[datetime | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded since (ISO 8601)"""
+    until: Annotated[datetime | None, Parameter(metavar="INSTANT")] = None
+    """only what was recorded before (ISO 8601)"""
 
 
-DEFAULTS = Wanted()
+DEFAULTS = EntryFilter()
 
 
 @app.command(name="list")
@@ -54,17 +51,16 @@ def run_list(
     *,
     limit: Annotated[int, Parameter(validator=at_least(1), help="the most entries to print")] = 100,
     as_json: Json = False,
-    options: Flat[Wanted] = DEFAULTS,
+    options: Flat[EntryFilter] = DEFAULTS,
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Print audit entries, the newest first.
 
     An entry says who asked (tenant, API key and scopes), what (the operation), whose memory, when, and the outcome.
     It never holds content. A user stands as a keyed hash; --user finds the entries of a user.
     """
-    for entry in _pages(connection, _filter(connection, options), limit):
-        print(json.dumps(entry) if as_json else _line(entry))
-    return 0
+    entries = _pages(connection, _filter(connection, options), limit)
+    return Answer(entries, map(_line, entries), by_line=True)
 
 
 @app.command(name="export")
@@ -97,7 +93,7 @@ def run_verify(
     as_json: Json = False,
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> int:
+) -> Answer:
     """Find holes and changed entries in the audit log.
 
     Recompute the digest chain. With anchors of `log anchor`, also find a history that was rewritten together with its
@@ -106,14 +102,11 @@ def run_verify(
     found, faults = proof.anchors_in(anchor, proof.keyring_of(cardlog))
     result = audit_verification.verify(connection, anchors.audit_witnesses(found))
     faults += result.faults
-    if as_json:
-        print(json.dumps({"ok": not faults, "entries": result.entries, "faults": faults}))
-    else:
-        print("\n".join(faults) or f"{result.entries} audit entries verified")
-    return 1 if faults else 0
+    document = {"ok": not faults, "entries": result.entries, "faults": faults}
+    return Answer(document, faults or [f"{result.entries} audit entries verified"], 1 if faults else 0)
 
 
-def _filter(connection: Connection, options: Wanted) -> audit.Filter:
+def _filter(connection: Connection, options: EntryFilter) -> audit.Filter:
     subject = None
     if options.user is not None:
         user = storage_id(options.tenant or DEFAULT_TENANT, options.user)

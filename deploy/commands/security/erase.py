@@ -24,8 +24,8 @@ from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 from ingest.erasure import receipts, subjects, tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
+from ingest.erasure.receipts import faults
 from ingest.erasure.subjects import Outcome
-from ingest.erasure.verification import faults
 from projectors.registry import derived
 from projectors.scrubbing.scrub import scrub
 
@@ -36,36 +36,26 @@ BY = "cardlog erase"
 class Options:
     """What to erase."""
 
-    user: Annotated[
-        str | None,
-        Parameter(help="erase this user; with --person, --turn or --before: only in this user's memory"),
-    ] = None
-    person: Annotated[
-        str | None, Parameter(help="erase a person who is spoken of: every turn that names the person")
-    ] = None
-    alias: Annotated[
-        tuple[str, ...], Parameter(help="another name of the person; may be given several times")
-    ] = ()
+    user: str | None = None
+    """erase this user; with --person, --turn or --before: only in this user's memory"""
+    person: str | None = None
+    """erase a person who is spoken of: every turn that names the person"""
+    alias: tuple[str, ...] = ()
+    """another name of the person; may be given several times"""
     turn: Annotated[str | None, Parameter(help="erase the turn with this id; needs --user")] = None
-    before: Annotated[
-        str | None, Parameter(metavar="DATE", help="erase turns that were said before this date (ISO 8601)")
-    ] = None
+    before: Annotated[str | None, Parameter(metavar="DATE")] = None
+    """erase turns that were said before this date (ISO 8601)"""
     mode: Annotated[str | None, Parameter(help="with --before: only turns of this mode")] = None
     tenant: Annotated[str, Parameter(help="the tenant (default: default)")] = DEFAULT_TENANT
     dry_run: Annotated[bool, Parameter(help="erase nothing, and count what would go; the default")] = False
     yes: Annotated[bool, Parameter(help="erase")] = False
-    derived_only: Annotated[
-        bool, Parameter(help="leave the words in a log that is not sealed, and delete what was made of them")
-    ] = False
+    derived_only: bool = False
+    """leave the words in a log that is not sealed, and delete what was made of them"""
     receipt: Annotated[File | None, Parameter(help="write the receipt to this file")] = None
-    scrub: Annotated[
-        bool,
-        Parameter(help="afterwards remove the bytes of everything erased from the files of the servers"),
-    ] = False
-    replay: Annotated[
-        bool,
-        Parameter(help="erase again what CARDLOG_TOMBSTONES_FILE lists and a restored backup brought back"),
-    ] = False
+    scrub: bool = False
+    """afterwards remove the bytes of everything erased from the files of the servers"""
+    replay: bool = False
+    """erase again what CARDLOG_TOMBSTONES_FILE lists and a restored backup brought back"""
     verify: Annotated[File | None, Parameter(help="check a receipt against this log")] = None
     json: Json = False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.options import Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
@@ -33,41 +33,36 @@ _Names = Annotated[tuple[str, ...], Parameter(metavar="NAME")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class NewKey:
     """The rights of a new key."""
 
     name: Annotated[str, Parameter(help="what the key is for, such as the app's name")]
-    scope: Annotated[
-        tuple[_Granted, ...], Parameter(help="repeat it for several scopes (default: push, read and write)")
-    ] = ("push", "read", "write")
-    acts_as: Annotated[
-        Literal["user"] | None,
-        Parameter(help="user: what the key writes is the user's own word, as in an app where users edit it"),
-    ] = None
+    scope: tuple[_Granted, ...] = ("push", "read", "write")
+    """repeat it for several scopes (default: push, read and write)"""
+    acts_as: Literal["user"] | None = None
+    """user: what the key writes is the user's own word, as in an app where users edit it"""
     tenant: Annotated[str, Parameter(help="tenant of the key (default: default)")] = DEFAULT_TENANT
     user: Annotated[_Names, Parameter(help="only this user; repeat it for several")] = ()
     project: Annotated[_Names, Parameter(help="only this project; repeat it for several")] = ()
     mode: Annotated[_Names, Parameter(help="only this mode; repeat it for several")] = ()
-    expires_days: Annotated[
-        float | None,
-        Parameter(metavar="DAYS", validator=at_least(0), help="days until the key expires (default: never)"),
-    ] = None
+    expires_days: Annotated[float | None, Parameter(metavar="DAYS", validator=at_least(0))] = None
+    """days until the key expires (default: never)"""
     json: Json = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
+class KeyFilter:
     """The filter of the keys."""
 
     tenant: Annotated[str | None, Parameter(help="only keys of this tenant")] = None
     json: Annotated[bool, Parameter(help="print one JSON object a line")] = False
 
 
-EVERY = Listing()
+EVERY = KeyFilter()
 
 
 @app.command(name="create")
-def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> int:
+def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
     """Make a key and print it. It is printed once, and only a digest of it is kept."""
     expires = options.expires_days
     with _opened(cardlog) as connection:
@@ -81,20 +76,16 @@ def run_create(*, options: Flat[Wanted], cardlog: Given[Settings]) -> int:
             modes=options.mode,
             expires_at=None if expires is None else _in(timedelta(days=expires)),
         )
-    _print_made(made, text, as_json=options.json)
-    return 0
+    return _made(made, text, as_json=options.json)
 
 
 @app.command(name="list")
-def run_list(*, options: Flat[Listing] = EVERY, cardlog: Given[Settings]) -> int:
+def run_list(*, options: Flat[KeyFilter] = EVERY, cardlog: Given[Settings]) -> Answer:
     """List the keys with their rights, the oldest first. The keys themselves cannot be shown."""
     with _opened(cardlog) as connection:
         found = keys.listed(connection, options.tenant)
-    for key in found:
-        print(json.dumps(_document(key), ensure_ascii=False) if options.json else _line(key))
-    if not found and not options.json:
-        print("there are no API keys; make one with: cardlog keys create --name NAME")
-    return 0
+    none = "there are no API keys; make one with: cardlog keys create --name NAME"
+    return Answer(map(_document, found), map(_line, found) if found else [none], by_line=True)
 
 
 @app.command(name="rotate")
@@ -110,21 +101,19 @@ def run_rotate(
     ] = 24.0,
     as_json: Json = False,
     cardlog: Given[Settings],
-) -> int:
+) -> Answer:
     """Make a new key with the same rights and print it. The old key expires after --overlap-hours."""
     with _opened(cardlog) as connection:
         made, text = keys.rotate(connection, key, overlap=_until(timedelta(hours=overlap_hours)))
-    _print_made(made, text, as_json=as_json)
-    return 0
+    return _made(made, text, as_json=as_json)
 
 
 @app.command(name="revoke")
-def run_revoke(key: Id, /, *, as_json: Json = False, cardlog: Given[Settings]) -> int:
+def run_revoke(key: Id, /, *, as_json: Json = False, cardlog: Given[Settings]) -> Answer:
     """End a key for good, at once and in every process."""
     with _opened(cardlog) as connection:
         ended = keys.revoke(connection, key)
-    print(json.dumps(_document(ended), ensure_ascii=False) if as_json else f"revoked {ended.key_id}")
-    return 0
+    return Answer(_document(ended), [f"revoked {ended.key_id}"])
 
 
 @contextmanager
@@ -135,29 +124,16 @@ def _opened(settings: Settings) -> Iterator[Connection]:
         yield connection
 
 
-def _print_made(key: ApiKey, text: str, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"key": text, **_document(key)}, ensure_ascii=False))
-        return
-    print(text)
-    print(f"{_line(key)}\nkeep the key now: it is not shown again", file=sys.stderr)
+def _made(key: ApiKey, text: str, *, as_json: bool) -> Answer:
+    if not as_json:
+        print(f"{_line(key)}\nkeep the key now: it is not shown again", file=sys.stderr)
+    return Answer({"key": text, **_document(key)}, [text])
 
 
 def _document(key: ApiKey) -> dict[str, Any]:
-    return {
-        "key_id": key.key_id,
-        "name": key.name,
-        "tenant": key.tenant,
-        "scopes": list(key.scopes),
-        "users": key.users,
-        "projects": key.projects,
-        "modes": key.modes,
-        "status": key.status(datetime.now(UTC)),
-        "created_at": _instant(key.created_at),
-        "expires_at": _instant(key.expires_at),
-        "revoked_at": _instant(key.revoked_at),
-        "replaces": key.replaces,
-    }
+    same = ("key_id", "name", "tenant", "scopes", "users", "projects", "modes", "replaces")
+    instants = {name: _instant(getattr(key, name)) for name in ("created_at", "expires_at", "revoked_at")}
+    return {name: getattr(key, name) for name in same} | {"status": key.status(datetime.now(UTC)), **instants}
 
 
 def _line(key: ApiKey) -> str:

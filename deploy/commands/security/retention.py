@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.options import Given, Json, between
 from events.platform.counting import counted
 from events.platform.database import Connection
@@ -29,17 +29,15 @@ Tenant = Annotated[str, Parameter(help="the tenant (default: default)")]
 
 
 @app.command(name="list", help="list the rules of every tenant")
-def run_list(*, as_json: Json = False, connection: Given[Connection]) -> int:
+def run_list(*, as_json: Json = False, connection: Given[Connection]) -> Answer:
     found = retention.rules(connection)
-    if as_json:
-        print(json.dumps([rule.document() for rule in found]))
-        return 0
-    for rule in found:
-        ran = "never ran" if rule.ran_at is None else f"ran {rule.ran_at:%Y-%m-%d %H:%M:%S}"
-        print(f"{rule.tenant:<16} {rule.mode:<16} {rule.keep_days:>6} days, {ran}")
-    if not found:
-        print("there is no rule: every turn is kept")
-    return 0
+    lines = map(_line, found) if found else ["there is no rule: every turn is kept"]
+    return Answer([rule.document() for rule in found], lines)
+
+
+def _line(rule: Rule) -> str:
+    ran = "never ran" if rule.ran_at is None else f"ran {rule.ran_at:%Y-%m-%d %H:%M:%S}"
+    return f"{rule.tenant:<16} {rule.mode:<16} {rule.keep_days:>6} days, {ran}"
 
 
 @app.command(name="set", help="keep turns of a mode for a number of days")
@@ -76,7 +74,7 @@ def run_rules(
     as_json: Json = False,
     cardlog: Given[Settings],
     connection: Given[Connection],
-) -> int:
+) -> Answer | int:
     """Erase what the rules no longer keep, now.
 
     Without --yes it only counts what would go.
@@ -88,13 +86,11 @@ def run_rules(
     except ErasureRefusedError as error:
         print(f"cardlog retention: {error}", file=sys.stderr)
         return 1
-    if as_json:
-        found = [rule.document() | outcome.document() | {"dry_run": not yes} for rule, outcome in done]
-        print(json.dumps(found))
-        return 0
-    for rule, outcome in done:
-        verb = "erased" if yes else "would be erased"
-        turns = outcome.counts.get("turns", 0)
-        what = f"{counted(turns, 'turn')} of {counted(len(outcome.users), 'user')}"
-        print(f"{rule.tenant} {rule.mode}, {rule.keep_days} days: {what} {verb}")
-    return 0
+    found = [rule.document() | outcome.document() | {"dry_run": not yes} for rule, outcome in done]
+    verb = "erased" if yes else "would be erased"
+    lines = (
+        f"{rule.tenant} {rule.mode}, {rule.keep_days} days: {counted(outcome.counts.get('turns', 0), 'turn')} of "
+        f"{counted(len(outcome.users), 'user')} {verb}"
+        for rule, outcome in done
+    )
+    return Answer(found, lines)

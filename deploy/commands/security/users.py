@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from deploy.answer import Answer
 from deploy.options import Count, File, Given, Json
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
@@ -33,22 +34,25 @@ def run_list(
     limit: Annotated[Count, Parameter(help="the most users to print")] = None,
     as_json: Json = False,
     connection: Given[Connection],
-) -> int:
-    left = limit
+) -> Answer:
+    found = _pages(connection, checked_tenant(tenant), after, limit)
+    lines = (f"{each}  (erased {erased})" if erased else each for each, erased in found)
+    return Answer(({"user_id": each, "erased_at": erased} for each, erased in found), lines, by_line=True)
+
+
+def _pages(
+    connection: Connection, tenant: str, after: str, left: int | None
+) -> Iterator[tuple[str, str | None]]:
+    """Yields (user, instant of the erasure of the user), at most ``left`` of them."""
     while left is None or left > 0:
         asked = _PAGE if left is None else min(left, _PAGE)
-        page = users(connection, checked_tenant(tenant), after=after, limit=asked)
+        page = users(connection, tenant, after=after, limit=asked)
         for one in page:
-            erased = None if one.erased_at is None else one.erased_at.isoformat()
-            if as_json:
-                print(json.dumps({"user_id": one.user_id, "erased_at": erased}, ensure_ascii=False))
-            else:
-                print(one.user_id + ("" if erased is None else f"  (erased {erased})"))
+            yield one.user_id, None if one.erased_at is None else one.erased_at.isoformat()
         if len(page) < asked:
-            break
+            return
         after = page[-1].user_id
         left = None if left is None else left - len(page)
-    return 0
 
 
 @app.command(name="export")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from events.references.kinds.arguments import Arguments, checked, item_id, text, texts
-from events.references.kinds.items import added, changed, found, prepared
+from events.references.kinds.arguments import Arguments, item_id, text, texts
+from events.references.kinds.items import Item, ItemKind, added, changed, found
 from events.references.kinds.kind import SEPARATOR, Op, ReferenceInvalidError, one_line
-from events.references.kinds.schemas import schema_of
 from events.types.json_values import Json
 
 _OPS = {
@@ -19,31 +16,22 @@ _OPS = {
 }
 
 
-class DecisionLog:
+class DecisionLog(ItemKind):
     """Decisions in the order in which they were made. The evolution is the value, so a rendering tells all of it."""
 
     name = "decision_log"
-    ops = tuple(_OPS)
-    schema = schema_of("decision_log")
+    items = "decisions"
+    adds = "decide"
+    arguments = _OPS
 
-    def initial(self) -> Json:
-        return {"decisions": []}
-
-    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
-        defaults: Mapping[str, object] = {
-            "reason": None,
-            "alternatives": [],
-            "decided_at": at,
-            "amendments": [],
-            "reversed_at": None,
+    def defaults(self, at: str) -> Item:
+        return {
+            "reason": None, "alternatives": [], "decided_at": at, "amendments": [], "reversed_at": None,
             "reversed_because": None,
-        }
-        return prepared(data, "decisions", defaults, new_id)
+        }  # fmt: skip
 
     def complete(self, op: Op, *, at: str, new_id: str) -> Op:
-        kept = checked(_OPS, {**op, "at": at})
-        if kept["op"] == "decide":
-            kept.setdefault("item_id", new_id)
+        kept = super().complete(op, at=at, new_id=new_id)
         if kept["op"] == "amend" and not {"choice", "reason"} & kept.keys():
             raise ReferenceInvalidError("choice", "is missing: an amendment has a choice, a reason or both")
         return kept
@@ -51,17 +39,8 @@ class DecisionLog:
     def apply(self, data: Json, op: Op) -> Json:
         decisions = data["decisions"]
         if op["op"] == "decide":
-            decision = {
-                "id": op["item_id"],
-                "question": op["question"],
-                "choice": op["choice"],
-                "reason": op.get("reason"),
-                "alternatives": op.get("alternatives") or [],
-                "decided_at": op["at"],
-                "amendments": [],
-                "reversed_at": None,
-                "reversed_because": None,
-            }
+            given = {name: op.get(name) for name in ("question", "choice", "reason")}
+            decision = self.new_item(op, **given, alternatives=op.get("alternatives") or [])
             return {"decisions": added(decisions, decision)}
         decision = found(decisions, op["item_id"])
         if decision["reversed_at"] is not None:
@@ -76,9 +55,6 @@ class DecisionLog:
             amendment = {"at": op["at"], "choice": op.get("choice"), "reason": op.get("reason")}
             fields = {"amendments": [*decision["amendments"], amendment]}
         return {"decisions": changed(decisions, decision["id"], **fields)}
-
-    def targets(self, op: Op) -> frozenset[str]:
-        return frozenset((op["item_id"],))
 
     def render(self, data: Json) -> str:
         return SEPARATOR.join(_line(each) for each in data["decisions"]) or "(empty)"

@@ -1,14 +1,54 @@
-"""Lists of items with ids, as values that never change: each function returns a new list."""
+"""Lists of items with ids, as values that never change, and the base of the kinds whose data are such a list."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from events.references.kinds.kind import MAX_ITEMS, ReferenceInvalidError
+from events.references.kinds.arguments import Arguments, checked
+from events.references.kinds.kind import MAX_ITEMS, Op, ReferenceInvalidError
+from events.references.kinds.schemas import schema_of
 from events.types.json_values import Json
 
 Item = dict[str, Any]
+
+
+class ItemKind:
+    """What the kinds with one list of items share. ``items`` names the list, and ``adds`` the op that adds an item."""
+
+    name: ClassVar[str]
+    items: ClassVar[str]
+    adds: ClassVar[str]
+    arguments: ClassVar[Mapping[str, Arguments]]
+
+    @property
+    def ops(self) -> Sequence[str]:
+        return tuple(self.arguments)
+
+    @property
+    def schema(self) -> Json:
+        return schema_of(self.name)
+
+    def defaults(self, at: str) -> Item:
+        """Returns the fields of a new item that nobody gives."""
+        raise NotImplementedError
+
+    def initial(self) -> Json:
+        return {self.items: []}
+
+    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
+        return prepared(data, self.items, self.defaults(at), new_id)
+
+    def complete(self, op: Op, *, at: str, new_id: str) -> Op:
+        kept = checked(self.arguments, {**op, "at": at})
+        return {"item_id": new_id, **kept} if kept["op"] == self.adds else kept
+
+    def new_item(self, op: Op, **fields: object) -> Item:
+        """Returns the item that a completed op adds."""
+        return {"id": op["item_id"], **self.defaults(op["at"]), **fields}
+
+    def targets(self, op: Op) -> frozenset[str]:
+        return frozenset((op["item_id"],))
 
 
 def prepared(data: Json, name: str, defaults: Mapping[str, object], new_id: Callable[[], str]) -> Json:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from events.references.kinds.arguments import Arguments, checked, item_id, place, text
-from events.references.kinds.items import added, changed, found, moved, prepared, removed
+from events.references.kinds.arguments import Arguments, item_id, place, text
+from events.references.kinds.items import Item, ItemKind, added, changed, found, moved, removed
 from events.references.kinds.kind import SEPARATOR, Op, one_line
-from events.references.kinds.schemas import schema_of
 from events.types.json_values import Json
 
 _OPS = {
@@ -25,25 +24,23 @@ _STATUS = {"start": "in_progress", "complete": "completed", "block": "blocked", 
 _MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[✓]", "blocked": "[!]", "skipped": "[-]"}
 
 
-class Plan:
+class Plan(ItemKind):
     """A goal, and steps that are pending, in progress, completed, blocked or skipped."""
 
     name = "plan"
-    ops = tuple(_OPS)
-    schema = schema_of("plan")
+    items = "steps"
+    adds = "add_step"
+    arguments = _OPS
+
+    def defaults(self, at: str) -> Item:
+        return {"status": "pending", "reason": None, "changed_at": at}
 
     def initial(self) -> Json:
         return {"goal": None, "steps": []}
 
     def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
-        filled = prepared(data, "steps", {"status": "pending", "reason": None, "changed_at": at}, new_id)
+        filled = super().prepare(data, at=at, new_id=new_id)
         return {"goal": None, **filled} if isinstance(filled, dict) else filled
-
-    def complete(self, op: Op, *, at: str, new_id: str) -> Op:
-        kept = checked(_OPS, {**op, "at": at})
-        if kept["op"] == "add_step":
-            kept.setdefault("item_id", new_id)
-        return kept
 
     def apply(self, data: Json, op: Op) -> Json:
         steps, name = data["steps"], op["op"]
@@ -51,14 +48,7 @@ class Plan:
             case "set_goal":
                 return {**data, "goal": op["goal"]}
             case "add_step":
-                step = {
-                    "id": op["item_id"],
-                    "text": op["text"],
-                    "status": "pending",
-                    "reason": None,
-                    "changed_at": op["at"],
-                }
-                steps = added(steps, step, op.get("place"))
+                steps = added(steps, self.new_item(op, text=op["text"]), op.get("place"))
             case "update":
                 steps = changed(steps, op["item_id"], text=op["text"])
             case "move":

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from events.references.kinds.arguments import Arguments, checked, day, item_id, item_ids, text
-from events.references.kinds.items import added, changed, found, ordered, prepared, removed
+from events.references.kinds.arguments import Arguments, day, item_id, item_ids, text
+from events.references.kinds.items import Item, ItemKind, added, changed, found, ordered, removed
 from events.references.kinds.kind import SEPARATOR, Op, ReferenceInvalidError, one_line
-from events.references.kinds.schemas import schema_of
 from events.types.json_values import Json
 
 _OPS = {
@@ -21,24 +18,19 @@ _OPS = {
 }
 
 
-class TodoList:
+class TodoList(ItemKind):
     """A list of items, each with id, text, done, due, added_at and done_at."""
 
     name = "todo_list"
-    ops = tuple(_OPS)
-    schema = schema_of("todo_list")
+    items = "items"
+    adds = "add"
+    arguments = _OPS
 
-    def initial(self) -> Json:
-        return {"items": []}
-
-    def prepare(self, data: Json, *, at: str, new_id: Callable[[], str]) -> Json:
-        defaults = {"done": False, "due": None, "added_at": at, "done_at": None}
-        return prepared(data, "items", defaults, new_id)
+    def defaults(self, at: str) -> Item:
+        return {"done": False, "due": None, "added_at": at, "done_at": None}
 
     def complete(self, op: Op, *, at: str, new_id: str) -> Op:
-        kept = checked(_OPS, {**op, "at": at})
-        if kept["op"] == "add":
-            kept.setdefault("item_id", new_id)
+        kept = super().complete(op, at=at, new_id=new_id)
         if kept["op"] == "update" and not {"text", "due"} & kept.keys():
             raise ReferenceInvalidError("text", "is missing: an update changes text, due or both")
         return kept
@@ -47,19 +39,7 @@ class TodoList:
         items, at = data["items"], op["at"]
         match op["op"]:
             case "add":
-                return {
-                    "items": added(
-                        items,
-                        {
-                            "id": op["item_id"],
-                            "text": op["text"],
-                            "done": False,
-                            "due": op.get("due"),
-                            "added_at": at,
-                            "done_at": None,
-                        },
-                    )
-                }
+                return {"items": added(items, self.new_item(op, text=op["text"], due=op.get("due")))}
             case "mark_done":
                 item = found(items, op["item_id"])
                 return data if item["done"] else {"items": changed(items, item["id"], done=True, done_at=at)}
@@ -81,7 +61,7 @@ class TodoList:
     def targets(self, op: Op) -> frozenset[str]:
         if op["op"] in ("reorder", "clear"):
             return frozenset((f"({op['op']})",))
-        return frozenset((op["item_id"],))
+        return super().targets(op)
 
     def render(self, data: Json) -> str:
         shown = [

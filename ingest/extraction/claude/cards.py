@@ -10,13 +10,12 @@ from uuid import UUID
 
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
-from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted
-from events.types.problems import ProblemAttempted
+from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
+from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
-from ingest.extraction.claude.grounding.problems import ground_problem
-from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place
-from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, origin_of, owner_of
+from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
+from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
@@ -24,6 +23,43 @@ from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems.reader import noted
+
+_ASKS = ("?", "？")
+
+
+def ground_problem(found: ProblemFound, quote: QuoteInContext, heard: list[TurnWords]) -> ProblemTold | None:
+    """Returns the event of a problem, or None.
+
+    It is refused when an assistant says it, when its sentence asks, and when the words of the problem or the approach
+    are in no turn of the speaker. ``heard`` are the turns up to that of the quote. A speaker with a name is named in
+    the problem ("Nora's insomnia"), so each speaker has problems of their own.
+    """
+    turn = quote.turn
+    if turn.role != "user" or quote.sentence.rstrip().endswith(_ASKS):
+        return None
+    own = [each for each in heard if same_speaker(each.turn, turn)]
+    problem = found.problem.strip()
+    if not any(each.says(problem) for each in own):
+        return None
+    if turn.speaker and normalise_entity(turn.speaker) != "user":
+        problem = f"{turn.speaker}的{problem}" if has_cjk(problem) else f"{turn.speaker}'s {problem}"
+    origin = origin_of(turn, quote.span)
+    if found.step == "opened":
+        return ProblemOpened(description=problem, origin=origin)
+    if found.step == "closed":
+        return ProblemClosed(problem=problem, origin=origin)
+    if found.approach is None or not any(each.says(found.approach) for each in own):
+        return None
+    said = found.outcome is not None and quote.words.says(found.outcome)
+    return ProblemAttempted(
+        approach=found.approach.strip(),
+        problem=problem,
+        outcome=found.outcome.strip() if said and found.outcome is not None else None,
+        successful=found.worked,
+        tried_at=turn.said_at,
+        origin=origin,
+    )
+
 
 _FOREIGN = re.compile(r"[^\W\d_]")
 # Keys of what happens or is going to happen. A model that gives such a state means an event.

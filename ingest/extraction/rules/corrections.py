@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from events.language.concepts import normalise_value
-from ingest.extraction.rules.drafts import KnownState, StateDraft, Told
+from ingest.extraction.rules.drafts import DialogueState, KnownState, StateDraft
 from ingest.extraction.rules.sentences import HIDDEN, Sentence
 from ingest.extraction.rules.values import TIME
 
@@ -60,7 +60,7 @@ def marks(sentence: Sentence) -> bool:
     )
 
 
-def correction(sentence: Sentence, masked: str, told: Told, *, announced: bool) -> StateDraft | None:
+def correction(sentence: Sentence, masked: str, told: DialogueState, *, announced: bool) -> StateDraft | None:
     """Returns the earlier state with the corrected value, or None when no earlier value has its shape."""
     found = (_MEANT_ZH if sentence.chinese else _MEANT).search(masked)
     if found is None and announced:
@@ -80,7 +80,7 @@ def correction(sentence: Sentence, masked: str, told: Told, *, announced: bool) 
     )  # fmt: skip
 
 
-def corrected(told: Told, value: str, old: str | None, *, dated: bool) -> KnownState | None:
+def corrected(told: DialogueState, value: str, old: str | None, *, dated: bool) -> KnownState | None:
     """Returns the last state that ``value`` corrects: the one with the value ``old``, or one with a value of "
     "its shape."""
     for known in reversed(told.states[-_REACH:]):

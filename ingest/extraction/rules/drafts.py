@@ -28,7 +28,7 @@ class KnownState:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DialogueState:
     """The states, the events and the names of problems of a conversation so far, the newest last.
 
     Episodes are no part of it.
@@ -38,8 +38,8 @@ class Told:
     events: list[EventNoted] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def __add__(self, later: Told) -> Told:
-        return Told(
+    def __add__(self, later: DialogueState) -> DialogueState:
+        return DialogueState(
             [*self.states, *later.states],
             [*self.events, *later.events],
             [*self.problems, *later.problems],
@@ -102,4 +102,3 @@ class KnowledgeDraft:
     begin: int
     stop: int
     aliases: tuple[str, ...] = ()
-    learned: bool = False

@@ -15,7 +15,7 @@ from ingest.extraction.evident_modes import evident_modes
 from ingest.extraction.extractor_port import CardEvent, Extraction, ProblemTold, RecordedTurn, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks
 from ingest.extraction.rules import corrections
-from ingest.extraction.rules.drafts import Told
+from ingest.extraction.rules.drafts import DialogueState
 from ingest.extraction.rules.notes import HEDGED, clauses
 from ingest.extraction.rules.problems.reader import noted
 from ingest.extraction.rules.reader import TurnReader
@@ -49,25 +49,25 @@ class _Conversation:
 
     def __init__(self, batch: SessionBatch) -> None:
         self._preceding = batch.preceding
-        self._before: dict[str | None, Told] = {}
-        self._said: dict[str | None, Told] = {}
+        self._before: dict[str | None, DialogueState] = {}
+        self._said: dict[str | None, DialogueState] = {}
 
-    def told(self, speaker: str | None) -> Told:
+    def told(self, speaker: str | None) -> DialogueState:
         """Returns what the speaker told in the session so far, the newest last."""
         if speaker not in self._before:
             self._before[speaker] = self._read_before(speaker)
         return self._before[speaker] + self.said(speaker)
 
-    def said(self, speaker: str | None) -> Told:
+    def said(self, speaker: str | None) -> DialogueState:
         """Returns what the speaker told in the batch so far. The reader of a turn adds to it."""
-        return self._said.setdefault(speaker, Told())
+        return self._said.setdefault(speaker, DialogueState())
 
-    def _read_before(self, speaker: str | None) -> Told:
+    def _read_before(self, speaker: str | None) -> DialogueState:
         turns = [r for r in self._preceding if r.turn.role == "user" and r.turn.speaker == speaker][
             -_REMEMBERED:
         ]
         if not turns:
-            return Told()
+            return DialogueState()
         past = _Conversation(SessionBatch(tuple(turns)))
         for recorded in turns:
             written = written_out(recorded.turn.text)

@@ -107,7 +107,6 @@ def _english(sentence: Sentence) -> Iterable[KnowledgeDraft]:
                 definition=sentence.raw[begin : len(text)],
                 begin=begin,
                 stop=len(text),
-                learned=True,
             )
         return
     yield from _defined(text, 0, sentence)
@@ -201,5 +200,4 @@ def _chinese(sentence: Sentence) -> Iterable[KnowledgeDraft]:
             definition=sentence.raw[shift : len(text)],
             begin=shift,
             stop=len(text),
-            learned=True,
         )

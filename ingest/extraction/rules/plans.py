@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from events.language.values import word_set
-from ingest.extraction.rules.drafts import EventDraft, Told
+from ingest.extraction.rules.drafts import DialogueState, EventDraft
 from ingest.extraction.rules.moments import Moment
 from ingest.extraction.rules.sentences import HIDDEN, Sentence
 from ingest.extraction.rules.values import TIME
@@ -90,7 +90,9 @@ _CLOCK = re.compile(r"(?:at |by |around )?\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?$|n
 _EDGE = " \t,.;，。；-–—"
 
 
-def changed(sentence: Sentence, masked: str, owner: str, told: Callable[[], Told]) -> EventDraft | None:
+def changed(
+    sentence: Sentence, masked: str, owner: str, told: Callable[[], DialogueState]
+) -> EventDraft | None:
     """Returns the plan that the sentence calls off or moves, or None.
 
     A pronoun stands for the last plan of the conversation. Without such a plan it gives nothing.
@@ -122,7 +124,7 @@ def changed(sentence: Sentence, masked: str, owner: str, told: Callable[[], Told
     return None
 
 
-def _last_plan(told: Told, owner: str) -> str | None:
+def _last_plan(told: DialogueState, owner: str) -> str | None:
     plans = [one for one in told.events if one.status == "planned"]
     return plans[-1].content.removeprefix(f"{owner}: ").removeprefix(f"{owner}：") if plans else None
 

@@ -11,13 +11,13 @@ from events.language.casual import WrittenOut
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.language.life_times import life_time
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, Provenance, SourceSpan, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import corrections, finder, knowledge, plans, wording
-from ingest.extraction.rules.drafts import EventDraft, KnowledgeDraft, KnownState, StateDraft, Told
+from ingest.extraction.rules.drafts import DialogueState, EventDraft, KnowledgeDraft, KnownState, StateDraft
 from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming
 from ingest.extraction.rules.problems.reader import ProblemReader
@@ -36,7 +36,9 @@ _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|s
 class TurnReader:
     """Reads one turn with its clock and its speaker. Each fact becomes one card."""
 
-    def __init__(self, turn: TurnRecorded, told: Callable[[], Told], said: Told, written: WrittenOut) -> None:
+    def __init__(
+        self, turn: TurnRecorded, told: Callable[[], DialogueState], said: DialogueState, written: WrittenOut
+    ) -> None:
         """``told`` returns what the speaker told in the conversation. The reader adds its finds to ``said``.
 
         The sentences that the reader gets are those of ``written``, the turn's text with its casual spellings written
@@ -50,7 +52,6 @@ class TurnReader:
         if turn.said_at.tzinfo is None:
             turn = replace(turn, said_at=turn.said_at.replace(tzinfo=UTC))
         self._reference: datetime = local_said_at(turn)
-        self._provenance: Provenance = "assistant_stated" if turn.role == "assistant" else "user_stated"
         # Words like 我的狗 are equal in both scripts. The time zone of the speaker then decides.
         self._traditional = turn.timezone in _TRADITIONAL_ZONES or (
             not turn.text.isascii() and simplified(turn.text) != turn.text
@@ -338,21 +339,8 @@ class TurnReader:
 
     def _origin_of(self, begin: int, stop: int) -> CardOrigin:
         turn = self._turn
-        return CardOrigin(
-            project_id=turn.project_id,
-            session_id=turn.session_id,
-            turn_ids=(turn.turn_id,),
-            said_at=turn.said_at,
-            source_span=SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop]),
-            provenance=self._provenance,
-            speaker=turn.speaker,
-            agent_id=turn.agent_id,
-            document_id=turn.document_id,
-            context_layer=turn.context_layer,
-            mode=turn.mode,
-            time_zone=self._clock,
-            metadata=turn.metadata,
-        )
+        span = SourceSpan(turn_id=turn.turn_id, start=begin, end=stop, text=turn.text[begin:stop])
+        return replace(origin_of(turn, span), time_zone=self._clock)
 
 
 def _with_announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
@@ -373,7 +361,7 @@ def _with_announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
             yield replace(one, announced=True) if changes else one
 
 
-def _same_fact(told: Told, draft: StateDraft) -> KnownState | None:
+def _same_fact(told: DialogueState, draft: StateDraft) -> KnownState | None:
     """Returns the fact of one value that ``draft`` corrects, or None."""
     if default_cardinality(draft.key) != "single_value":
         return None

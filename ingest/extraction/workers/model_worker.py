@@ -30,12 +30,11 @@ from ingest.extraction.extractor_port import (
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.token_budget import TokenBudget
-from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall
+from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
 from ingest.extraction.workers.event_targets import with_targets
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN
-from ingest.extraction.workers.slots import Slots
 
 logger = logging.getLogger(__name__)
 

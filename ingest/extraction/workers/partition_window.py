@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from events.types.envelope import Event, NewEvent
-from events.types.erasure import Erased
 from events.types.extraction import Usage
+from events.types.tombstones import Erased
 from ingest.extraction.conversation import Session
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from psycopg import sql
 
+from deploy.commands.security.sealing import seal_log
 from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.security.sealed_copy import seal_log
 from events.platform.database import connect, migrate
 from events.platform.key_file import new_key
 from events.platform.settings import Settings

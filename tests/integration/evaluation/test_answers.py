@@ -21,7 +21,7 @@ from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, cal
 NAME = "cn-assistant"
 SETTINGS = Settings(embed_model="hash")  # a model would take most of the time, and says nothing of recordings
 [WHOLE] = [each for each in own() if each.name == NAME]
-SHORT = replace(WHOLE, sessions=WHOLE.sessions[:2], questions=WHOLE.questions[:4], private=True)
+SHORT = replace(WHOLE, sessions=WHOLE.sessions[:2], questions=WHOLE.questions[:4], group="private")
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,6 @@ from py_rust_stemmers import SnowballStemmer
 
 from events.language.chinese_script import to_simplified
 from events.language.terms import stem
-from ingest.extraction.claude.grounding.evidence_numbers import claimed, is_number_word, month_of, offered
 from ingest.extraction.claude.grounding.evidence_words import (
     ALIKE,
     ALIKE_CJK,
@@ -32,6 +31,10 @@ from ingest.extraction.claude.grounding.evidence_words import (
     NOUGHT,
     OPENERS,
     ORDINARY,
+    claimed,
+    is_number_word,
+    month_of,
+    offered,
 )
 from ingest.extraction.rules.words import SETS
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse
-from events.types.cards import EventNoted, EventStatus, StateAsserted
+from events.types.cards import EventNoted, EventStatus, StateAsserted, origin_of
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
@@ -18,7 +18,6 @@ from ingest.extraction.claude.grounding.spoken import (
     content_of,
     entity_of,
     ground,
-    origin_of,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound

@@ -7,8 +7,7 @@ from typing import Protocol, TypeVar
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import normalise_entity
-from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
-from events.types.turn_contract import clock_of
+from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext
@@ -63,25 +62,6 @@ def owner_of(turn: TurnRecorded) -> str:
 def entity_of(name: str, turn: TurnRecorded) -> str:
     """Returns ``name``, or the speaker when ``name`` is a word for oneself."""
     return owner_of(turn) if normalise_entity(name) == "user" else name.strip()
-
-
-def origin_of(turn: TurnRecorded, span: SourceSpan, turn_ids: tuple[str, ...] = ()) -> CardOrigin:
-    """Returns the origin of a card that rests on ``span`` of ``turn``, and on all of ``turn_ids`` if there are more."""
-    return CardOrigin(
-        project_id=turn.project_id,
-        session_id=turn.session_id,
-        turn_ids=turn_ids or (turn.turn_id,),
-        said_at=turn.said_at,
-        source_span=span,
-        provenance="assistant_stated" if turn.role == "assistant" else "user_stated",
-        speaker=turn.speaker,
-        agent_id=turn.agent_id,
-        document_id=turn.document_id,
-        context_layer=turn.context_layer,
-        mode=turn.mode,
-        time_zone=clock_of(turn),
-        metadata=turn.metadata,
-    )
 
 
 def as_spoken(text: str, turn: TurnRecorded, instead: str | None = None) -> str:

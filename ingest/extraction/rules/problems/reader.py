@@ -11,7 +11,7 @@ from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import ProblemTold
-from ingest.extraction.rules.drafts import Told
+from ingest.extraction.rules.drafts import DialogueState
 from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.problems import chinese, english
 from ingest.extraction.rules.problems.found import Found
@@ -33,8 +33,8 @@ class ProblemReader:
     def __init__(
         self,
         turn: TurnRecorded,
-        told: Callable[[], Told],
-        said: Told,
+        told: Callable[[], DialogueState],
+        said: DialogueState,
         origin: Callable[[int, int], CardOrigin],
     ) -> None:
         self._turn = turn

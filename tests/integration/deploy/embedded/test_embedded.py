@@ -15,10 +15,9 @@ import psycopg
 import pytest
 from redis import Redis
 
-from deploy.embedded.installation import unpacked
+from deploy.embedded.installation import InstallationError, unpacked
 from deploy.embedded.lock import FolderInUseError, FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.programs import InstallationError
 from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.server import ServerError
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.embedded.kept_port import KeptPort
 from deploy.embedded.redis import EmbeddedRedis
-from deploy.embedded.server import ServerError
+from deploy.embedded.server import KeptPort, ServerError
 
 
 @pytest.fixture

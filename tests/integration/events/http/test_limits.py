@@ -14,8 +14,8 @@ from redis import Redis
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from events.access.limiters import RateLimiter
 from events.access.principal import Principal
-from events.access.rate_limiter import RateLimiter
 from events.http.errors import ProblemError
 from events.http.guard import JSON
 from events.http.limits import RequestLimits, limits_of

@@ -8,7 +8,7 @@ from io import BytesIO
 
 import pytest
 
-from deploy.security.sealed_copy import CopyRefusedError, seal_log
+from deploy.commands.security.sealing import CopyRefusedError, seal_log
 from events.platform.database import Connection, connect, migrate
 from events.platform.key_file import new_key
 from events.sealing import keystore
@@ -19,7 +19,7 @@ from events.store import log
 from events.store.archive import export_log, import_log
 from events.store.verification import verify
 from events.types.envelope import partition_of
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 from events.types.turns import TurnRecorded
 from tests.integration.events.store.test_log import turn, users_of_one_partition
 

@@ -12,14 +12,12 @@ from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import NewEvent, partition_of, uuid7
-from events.types.erasure import Erased
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
-from events.types.tombstones import SubjectErased
+from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
 from ingest.erasure.erasure import ErasureRefusedError, Terms
-from ingest.erasure.receipts import receipt_of
+from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.selection import events_of, is_readable
-from ingest.erasure.verification import faults
 from projectors.generations.digest import digest_of
 from projectors.parking.forgetting import ForgettingProjection
 from projectors.rebuild.rebuild import Rebuild

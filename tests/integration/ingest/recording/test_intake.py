@@ -134,7 +134,7 @@ def test_a_push_that_meets_the_last_possible_id_names_the_accepted_turns(setting
         assert (answer.status_code, answer.json()["accepted"]) == (503, []), answer.text
 
 
-def standing(settings: Settings) -> dict[str, int]:
+def standing(settings: Settings) -> dict[str, int | None]:
     intake = open_intake(settings)
     try:
         found = intake.statistics()

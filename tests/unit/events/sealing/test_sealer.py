@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from events.platform.key_file import new_key
 from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryption, WrappedKeyError
 from events.sealing.sealer import SALT_BYTES, SealBrokenError, Sealer
-from events.types.erasure import Erased
+from events.types.tombstones import Erased
 
 SEALER = Sealer(LocalKeyEncryption([new_key()]))
 IDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)

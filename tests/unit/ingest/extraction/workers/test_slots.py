@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ingest.extraction.workers.bounded_executor import Slots
 from ingest.extraction.workers.partition_window import ExtractionTask
-from ingest.extraction.workers.slots import Slots
 from tests.support.ingest.session_batches import LIMITS, see, turn, window
 
 

@@ -10,14 +10,14 @@ from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 from tests.support.tables import rows, texts
 
-Told = tuple[str, ...]
+DialogueState = tuple[str, ...]
 """open, what · try, what, worked (yes, no, ?), against what · close, what"""
 
 
-def told(*texts: str) -> list[Told]:
+def told(*texts: str) -> list[DialogueState]:
     """What the turns tell of problems, in short. A later outcome of an attempt takes the place of none."""
     turns = tuple(turn(text, number) for number, text in enumerate(texts))
-    short: list[Told] = []
+    short: list[DialogueState] = []
     for card in EXTRACTOR.extract(SessionBatch(turns)).problems:
         if isinstance(card, ProblemOpened):
             short.append(("open", card.description))
@@ -32,7 +32,7 @@ def told(*texts: str) -> list[Told]:
     return short
 
 
-def alike(one: list[Told], other: list[Told]) -> bool:
+def alike(one: list[DialogueState], other: list[DialogueState]) -> bool:
     return [tuple(map(_plain, each)) for each in one] == [tuple(map(_plain, each)) for each in other]
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from events.access.concurrency_limiter import ConcurrencyLimiter, SaturatedError
 from events.access.fair_share import Asker
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
 
 
 def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:

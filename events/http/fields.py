@@ -1,10 +1,12 @@
-"""Instants in a request: ISO 8601 with an offset, or a day; within the allowed years, and not in the future."""
+"""Fields of requests: UUIDs as every answer writes them (RFC 9562), instants and days, and metadata of apps."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import BeforeValidator
 from pydantic.json_schema import WithJsonSchema
@@ -21,6 +23,20 @@ from events.types.instants import (
     instant_in_a_url,
     instant_of,
 )
+from events.types.metadata import MAX_BYTES, MAX_DEPTH, MetadataInvalidError, metadata_text
+
+METADATA = (
+    f"a JSON object of the app, at most {MAX_BYTES} bytes and {MAX_DEPTH} levels deep; numbers up to 2^53"
+)
+
+
+def metadata_wanted(given: object) -> str | None:
+    """Returns the canonical text of the metadata that cards must contain. Raises a 422 problem."""
+    try:
+        return metadata_text(given)
+    except MetadataInvalidError as error:
+        raise invalid("metadata", str(error)) from None
+
 
 _SKEW = timedelta(minutes=1)  # another machine's clock may be a little ahead
 
@@ -64,3 +80,16 @@ def refuse_future(field: str, instant: datetime | None, now: datetime) -> None:
             field,
             f"is in the future; use an instant up to now, {now.astimezone(UTC).isoformat(timespec='seconds')}",
         )
+
+
+_FORM = re.compile("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
+def _as_documented(value: object) -> object:
+    # UUID() also reads braces, "urn:uuid:" and text without hyphens. The format `uuid` of JSON Schema has none of them.
+    if isinstance(value, str) and not _FORM.fullmatch(value):
+        raise ValueError("must be a UUID, such as 0198c0de-6a2f-7c1d-9a54-1f2e3d4c5b6a")
+    return value
+
+
+Uuid = Annotated[UUID, BeforeValidator(_as_documented)]

@@ -1,0 +1,134 @@
+"""The one shape of a verb about a user's memory: its words, the method of the client that it calls, and its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from inspect import Parameter, Signature
+from typing import Annotated, Any, cast
+from uuid import UUID
+
+import cyclopts
+from cyclopts import App
+
+from cardlog_client import Client
+from deploy.answer import Answer
+from deploy.options import Flat, Given, OfUser, Scope
+
+_PAGE = 500
+_CLIENT = Parameter("client", Parameter.KEYWORD_ONLY, annotation=Given[Client])
+_annotated, _flat = cast(Any, Annotated), cast(Any, Flat)
+
+
+def argument(name: str, kind: Any, help: str | None = None, /, **more: Any) -> Parameter:
+    """Returns an argument of a verb. ``more`` are fields of ``cyclopts.Parameter``."""
+    shown = kind if help is None else _annotated[kind, cyclopts.Parameter(help=help, **more)]
+    return Parameter(name, Parameter.POSITIONAL_ONLY, annotation=shown)
+
+
+def option(name: str, kind: Any, help: str, default: object = None, /, **more: Any) -> Parameter:
+    """Returns an option of a verb. The client leaves an option out that is None."""
+    shown = _annotated[kind | None if default is None else kind, cyclopts.Parameter(help=help, **more)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=shown, default=default)
+
+
+REASON = option("reason", str, "the reason, which is recorded", metavar="WHY")
+
+
+class Verbs:
+    """The verbs of ``app`` that only call the client. ``options`` are those of each, and tell whose memory is meant."""
+
+    def __init__(self, app: App, options: type[Scope] = OfUser) -> None:
+        self._app = app
+        self.options = Parameter("options", Parameter.KEYWORD_ONLY, annotation=_flat[options])
+
+    def call(
+        self,
+        name: str,
+        help: str,
+        method: Callable[..., Any],
+        *words: Parameter,
+        lines: str | Callable[[Any], Iterable[str]],
+    ) -> None:
+        """Adds the verb ``name``. It calls a method of the client with the user, the arguments and the options.
+
+        ``lines`` makes the lines of the answer. A text is one line that may name the ``answer`` and the words.
+        """
+
+        def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
+            found = method(client, options.user, *arguments, **chosen, **options.place)
+            if not isinstance(lines, str):
+                return Answer(found, lines(found))
+            named = dict(zip((word.name for word in words), arguments, strict=False))
+            return Answer(found, [lines.format(answer=found, **named)])
+
+        self._add(name, help, words, answered)
+
+    def pages(
+        self,
+        name: str,
+        help: str,
+        method: Callable[..., Any],
+        *words: Parameter,
+        items: str,
+        most: int | None = None,
+        lines: Callable[[Any], Iterable[str]],
+        none: str | Callable[[str], str],
+    ) -> None:
+        """Adds the verb ``name``. It shows the ``items`` of all pages that a method of the client gives.
+
+        ``lines`` makes the lines of an item. ``none`` is the line without items, or makes it of the option ``status``.
+        """
+
+        def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
+            ask = partial(method, client)
+            found = every(ask, options.user, items, *arguments, most=most, **chosen, **options.place)
+            text = none if isinstance(none, str) else none(chosen["status"])
+            return Answer(
+                found, [line for each in found for line in lines(each)] or [text.format(user=options.user)]
+            )
+
+        self._add(name, help, words, answered)
+
+    def _add(
+        self, name: str, help: str, words: tuple[Parameter, ...], answered: Callable[..., Answer]
+    ) -> None:
+        signature = Signature(
+            [*words, self.options, _CLIENT] if self.options not in words else [*words, _CLIENT]
+        )
+
+        def run(*given: object, **named: object) -> Answer:
+            bound = signature.bind(*given, **named)
+            bound.apply_defaults()
+            chosen = {
+                each: str(value) if isinstance(value, UUID) else value
+                for each, value in bound.arguments.items()
+            }
+            arguments = [chosen.pop(word.name) for word in words if word.kind is Parameter.POSITIONAL_ONLY]
+            return answered(chosen.pop("client"), chosen.pop("options"), arguments, chosen)
+
+        run.__annotations__ = {}
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        self._app.command(run, name=name, help=help)
+
+
+def every(
+    ask: Callable[..., Mapping[str, Any]],
+    user: str,
+    items: str,
+    *arguments: str,
+    most: int | None = None,
+    **filters: Any,
+) -> list[Any]:
+    """Returns the ``items`` of all pages that ``ask`` gives about a user, at most ``most``."""
+    found: list[Any] = []
+    cursor = None
+    while most is None or len(found) < most:
+        limit = None if most is None else min(most - len(found), _PAGE)
+        place = {"cursor": cursor, "limit": limit}
+        page = ask(user, *arguments, **{name: value for name, value in place.items() if value}, **filters)
+        found += page[items]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    return found
