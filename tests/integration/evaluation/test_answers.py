@@ -90,7 +90,7 @@ def test_a_missing_reading_gives_no_card_and_is_counted(
 def test_a_private_reading_holds_no_sentence_and_gives_the_same_answers(tmp_path: Path) -> None:
     with MessagesApi() as api:
         record(recorder(api, tmp_path / "private"))
-        open_words = replace(SHORT, private=False)
+        open_words = replace(SHORT, group="own")
         record(recorder(api, tmp_path / "open", open_words), open_words)
     written = "".join(path.read_text("utf-8") for path in (tmp_path / "private").rglob("*.json"))
     assert '"by": "a stand-in"' in written
