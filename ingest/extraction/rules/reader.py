@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from events.language.casual import WrittenOut
+from events.language.changes import tells_of_a_change
 from events.language.chinese_script import to_simplified
 from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
 from events.language.life_times import life_time
@@ -377,12 +378,13 @@ _NEW_JOB = re.compile(
     re.IGNORECASE,
 )
 _NEW_HOME = re.compile(r"\bmoved (?:house|home|flats?|apartments?)\b|搬(?:了)?家", re.IGNORECASE)
-_NEW = re.compile(r"\b(?:my|our) new\b|我们?的?新", re.IGNORECASE)
 _NEWS = {"employer": _NEW_JOB, "occupation": _NEW_JOB, "residence": _NEW_HOME}
 
 
 def _announces_change(draft: StateDraft, sentence: Sentence) -> bool:
-    if draft.statement != "ended" and _NEW.search(sentence.plain, *draft.span):
+    if draft.statement != "ended" and tells_of_a_change(
+        sentence.plain[slice(*clause(sentence, *draft.span))]
+    ):
         return True
     pattern = _NEWS.get(draft.key)
     return pattern is not None and pattern.search(sentence.plain) is not None

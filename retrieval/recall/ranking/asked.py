@@ -30,6 +30,7 @@ _CLAIM = re.compile(
 _MORE = 6  # terms beside those of the question: a card with so many tells enough
 
 
+_ONESELF = re.compile(r"\b(?:i|my|me|mine|myself|we|our|us)\b|[我咱俺]", re.IGNORECASE)
 # Most recalls of a user see the same cards as the recall before.
 asks = lru_cache(maxsize=8192)(asking)
 
@@ -97,6 +98,11 @@ class Asked:
             return INJECTED in card.tags
         claims = " ".join(claim[0] for claim in _CLAIM.finditer(card.content[:READ].replace("’", "'")))
         return not self.keys.isdisjoint(term_keys(self.user_id, analyse(claims)))
+
+    @cached_property
+    def of_asker(self) -> bool:
+        """True when the question is about the one who asks."""
+        return _ONESELF.search(self.question.text) is not None
 
     @cached_property
     def keys(self) -> frozenset[int]:

@@ -94,6 +94,7 @@ def strongest(evidence: Mapping[UUID, Evidence]) -> dict[UUID, float]:
 class Candidate:
     """A card with its evidence and with the keys of its own ``terms``.
 
+    ``subjects`` are those whom the facts that were read from its turns are about; none when no fact was read.
     ``revised`` tells how much of the card's topic a newer card has that tells of a change or another value, and
     ``revises`` tells the same of the newer card: both from 0 to 1. ``ended_by`` may have ended what the card says. It
     did so ``surely`` when it names the value or the slot of a fact, changes a value to another one of its kind, or
@@ -103,6 +104,7 @@ class Candidate:
     card: Card
     evidence: Evidence
     terms: frozenset[int] = frozenset()
+    subjects: frozenset[str] = frozenset()
     revised: float = 0.0
     revises: float = 0.0
     ended_by: Candidate | None = None
@@ -133,6 +135,19 @@ class Candidate:
 
     def holds_again(self) -> None:
         self.revised, self.ended_by, self.surely = 0.0, None, False
+
+
+def note_subjects(found: Sequence[Candidate]) -> None:
+    """Notes in each card whom it is about, by the facts that were read from its turns."""
+    of_turn: dict[str, set[str]] = {}
+    for each in found:
+        if each.card.kind == "state" and each.card.entity is not None:
+            each.subjects = frozenset([each.card.entity])
+            for turn in each.card.turn_ids:
+                of_turn.setdefault(turn, set()).add(each.card.entity)
+    for each in found:
+        if not each.subjects:
+            each.subjects = frozenset().union(*(of_turn.get(turn, ()) for turn in each.card.turn_ids))
 
 
 def by_score(candidate: Candidate) -> tuple[float, int]:

@@ -22,7 +22,7 @@ _HALF_DAYS = 30.0
 
 
 def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty: float) -> dict[str, float]:
-    """Returns the features of a card. Every number lies between -2 and 2, and an absent one is 0.
+    """Returns the features of a card that are not 0. Every number lies between -2 and 2.
 
     ``latest`` is its place in time among the cards on the topic, 1 for the latest and 0 for a card off the topic.
     ``beside_empty`` tells how empty the hit is beside which it was said.
@@ -31,54 +31,65 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
     values = _of_channels(candidate.evidence, question, beside_empty)
     values["tells more"] = asked.tells_more(candidate)
     values["decayed"] = 1 - decay(card.cardinality, card.last_verified, question.now, asked.pace(card))
-    if latest:
-        values["last"] = latest
+    values["last"] = latest
     if card.kind in ("state", "reference"):
         values[card.kind] = 1.0
     if candidate.ended_by is None:
         values["number named"] = asked.names_numbers_of(card)
-        values["fact asked for"] = float(is_asked_for(card, question))
+        values["fact asked for"] = is_asked_for(card, question)
+    values["about another"] = _about_another(candidate, asked)
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
-    if card.episode and (part := asks(card.content)):
+    if card.episode:
         # A question is no member of a list.
-        values["asks"] = part * (2 if question.several and question.intent in ("present", "list") else 1)
-    if asked.pasted(card):
-        values["pasted"] = 1.0
-    if asked.stretch is not None and _outside(card, asked.stretch):
-        values["outside the time"] = 1.0
+        of_list = question.several and question.intent in ("present", "list")
+        values["asks"] = asks(card.content) * (2 if of_list else 1)
+    values["pasted"] = asked.pasted(card)
+    values["outside the time"] = asked.stretch is not None and _outside(card, asked.stretch)
     if asked.about_now:
-        if candidate.revised or candidate.revises:
-            values["revised"], values["revises"] = candidate.revised, candidate.revises
+        values["revised"], values["revises"] = candidate.revised, candidate.revises
         # A card that tells of an end holds at no instant, and yet answers.
-        if (_superseded(card, question) and not card.ended) or card.card_id in asked.retracted:
-            values["superseded"] = 1.0
+        over = _superseded(card, question) and not card.ended
+        values["superseded"] = over or card.card_id in asked.retracted
     if question.message and not asked.of_the_past:
         days = max(0.0, (question.now - card.said_at).total_seconds() / 86400)
         values["recent in a talk"] = exp2(-days / _HALF_DAYS)
-    if question.outcome is not None and "attempt" in card.tags:
-        worked = ("worked" in card.tags) - ("failed" in card.tags)
-        values["outcome asked for"] = float(worked if question.outcome == "worked" else -worked)
-    if asked.context_layer is not None and card.context_layer == asked.context_layer:
-        values["layer"] = 1.0
-    if asked.is_of_first_mode(card):
-        values["mode of the session"] = 1.0
-    return values
+    if question.outcome is not None:
+        values["outcome asked for"] = _outcome(card, question.outcome)
+    values["layer"] = asked.context_layer is not None and card.context_layer == asked.context_layer
+    values["mode of the session"] = asked.is_of_first_mode(card)
+    return {name: float(value) for name, value in values.items() if value}
+
+
+def _outcome(card: Card, wanted: str) -> float:
+    """Returns 1 for an attempt with the outcome that is asked for, -1 for one with the other outcome, else 0."""
+    worked = ("worked" in card.tags) - ("failed" in card.tags) if "attempt" in card.tags else 0
+    return float(worked if wanted == "worked" else -worked)
 
 
 def _of_channels(told: Evidence, question: Question, beside_empty: float) -> dict[str, float]:
-    values = {
+    return {
         "meaning": max(-1.0, told.meaning),
         "meaning place": told.meaning_place,
         "words": told.words,
         "words place": told.words_place,
         "better place": max(told.meaning_place, told.words_place),
         "spelling place" if question.language == "english" else "pairs place": told.spelling_place,
+        "related": told.related,
+        "said beside": told.beside,
+        "beside an empty one": told.beside * beside_empty,
     }
-    if told.related or told.beside:
-        values["related"], values["said beside"] = told.related, told.beside
-        values["beside an empty one"] = told.beside * beside_empty
-    return values
+
+
+def _about_another(candidate: Candidate, asked: Asked) -> bool:
+    """True when the asker asks for one own fact, and only facts about others were read from the card's turn."""
+    question = asked.question
+    one_fact = asked.of_asker and question.intent == "present" and len(question.concepts) == 1
+    return (
+        one_fact
+        and bool(candidate.subjects)
+        and not any(_is_meant(each, question) for each in candidate.subjects)
+    )
 
 
 def is_asked_for(card: Card, question: Question) -> bool:
@@ -87,12 +98,15 @@ def is_asked_for(card: Card, question: Question) -> bool:
         card.kind == "state"
         and question.intent == "present"
         and card.concept_key in question.concepts
-        # Entities are stored in simplified script.
-        and (
-            card.entity in (None, OWNER) or card.entity.casefold() in to_simplified(question.text.casefold())
-        )
+        and _is_meant(card.entity, question)
         and holds(card, question)
     )
+
+
+def _is_meant(entity: str | None, question: Question) -> bool:
+    """True for the asker, and for somebody whom the question names."""
+    # Entities are stored in simplified script.
+    return entity in (None, OWNER) or entity.casefold() in to_simplified(question.text.casefold())
 
 
 def decay(cardinality: str | None, verified: datetime, now: datetime, pace: str | None = None) -> float:

@@ -47,7 +47,13 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
     for place, older in enumerate(own):
-        later = [each for at, each in telling if at > place and _may_end(each.card, older.card)]
+        later = [
+            each
+            for at, each in telling
+            if at > place
+            and _may_end(each.card, older.card)
+            and _share_a_subject(each.subjects, older.subjects)
+        ]
         if later and older.card.card_id not in asked.disputed:
             _compare_with(later, older, weights, asked)
     for place, newer in telling:
@@ -70,6 +76,11 @@ def _may_end(newer: Card, older: Card) -> bool:
     )
 
 
+def _share_a_subject(newer: frozenset[str], older: frozenset[str]) -> bool:
+    """True unless facts were read from both, and nobody is in both. What Ruben does says nothing of the user."""
+    return not newer or not older or not newer.isdisjoint(older)
+
+
 def _compare_with(
     later: Sequence[Candidate], older: Candidate, weights: Mapping[int, float], asked: Asked
 ) -> None:
@@ -90,6 +101,7 @@ def _compare_with(
         changes = _changes(text)
         if value is not None:
             share = _share(value or topic, newer.terms)
+            repeated = share >= 1
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near >= 0 and slot in _news(text)
@@ -98,7 +110,7 @@ def _compare_with(
             named = max(share, _share(of_slot, newer.terms))
             if changes and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
-            elif share >= 1:
+            elif repeated:
                 older.holds_again()
         own = _values(text) if others else others
         another = differ(own, others)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from projectors.cards.card import Card
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, Evidence, by_score, by_votes
+from retrieval.recall.ranking.candidate import Candidate, Evidence, by_score, by_votes, note_subjects
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.newer import compare
@@ -55,6 +55,7 @@ def candidates_of(
         if (told := evidence.get(card_id)) is not None
     ]
     found.sort(key=by_votes)
+    note_subjects(found)
     if asked.about_now:
         compare(found, asked)
     # What ends a card answers in its place, so it is as near to the question.

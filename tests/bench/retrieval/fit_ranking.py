@@ -60,6 +60,7 @@ _CHOSEN = (
     "last",
     "superseded",
     "spelling place",
+    "about another",
 )
 """Features that at most one evaluation set has, or that keep a promise. Their coefficients are chosen."""
 

@@ -215,3 +215,27 @@ def test_only_the_beginning_of_a_text_of_the_same_project_is_compared() -> None:
     assert ended("Who is my boss?", fact, episode(2, "Ines quit", said_at=LATER)) == {1: 2}
     assert ended("Who is my boss?", fact, episode(2, "hm " * READ + "Ines quit", said_at=LATER)) == {}
     assert ended("Who is my boss?", fact, episode(2, "Ines quit", said_at=LATER, project_id="theirs")) == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "fact", "other", "words"),
+    [
+        ("Where do I live?", "Lives in Ghent", "Ruben lives in Ghent Lane now", "Ruben lives there these days"),
+        ("我住哪裡？", "住在台南", "美玲現在住在台南路", "美玲現在住那裡"),
+    ],
+)
+def test_news_of_somebody_else_ends_no_fact_of_the_asker_and_stands_below_it(
+    question: str, fact: str, other: str, words: str
+) -> None:
+    own = state(1, fact, "residence", value=fact[-5:], said_at=EARLIER)
+    theirs = state(2, other, "residence", entity="ruben", value="there", said_at=LATER)
+    turn = episode(3, words, turn_ids=["t2"], said_at=LATER)
+    assert ended(question, own, theirs, turn) == {}
+    assert order(question, theirs, turn, own, *OTHERS, shares=(1.0, 1.0, 0.9, 0.1, 0.1, 0.1, 0.1))[0] == 1
+
+
+def test_a_turn_about_the_slot_that_does_not_repeat_the_value_confirms_nothing() -> None:
+    boss = state(1, "The boss is Ines", "manager", value="Ines", said_at=EARLIER)
+    new = episode(2, "I have a new manager: Tom", said_at=LATER)
+    pity = episode(3, "What a manager my cousin has!", said_at=LATER + timedelta(hours=1))
+    assert ended("Who is my manager?", boss, new, pity)[1] == 2

@@ -33,6 +33,20 @@ def test_the_end_of_a_fact_is_found(text: str, fact: tuple[str, str, str]) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "announced"),
+    [
+        ("My new boss is Ann.", True),
+        ("我的新主管是志明。", True),
+        ("我現在住高雄。", True),
+        ("I live in Graz.", False),
+        ("I live in Graz, and the rent went up.", False),
+    ],
+)
+def test_words_of_change_in_its_clause_announce_a_value(text: str, announced: bool) -> None:
+    assert states(text)[0].announced is announced
+
+
+@pytest.mark.parametrize(
     ("texts", "value", "replaces"),
     [
         (("I live in Graz.", "Sorry, I meant Aarhus."), "Aarhus", "Graz"),
