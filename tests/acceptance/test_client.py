@@ -124,47 +124,6 @@ def test_the_awaited_client_does_the_same(stack: Running) -> None:
     asyncio.run(talk())
 
 
-def test_a_document_is_kept_through_the_client(client: Client) -> None:
-    client.patch_memory("olga", [{"op": "add", "path": "/profile/residence", "value": "Riga"}], "agent")
-    [first] = client.memory_history("olga")["changes"]
-    age = {"op": "add", "path": "/profile/age", "value": 41}
-    client.patch_memory("olga", [age], "user", confidence=0.9)
-    assert client.memory("olga")["document"]["profile"]["age"] == 41
-    shown = client.memory("olga", paths=["/profile/age", "/profile/residence"], version=1, explain=True)
-    assert shown["snippets"] is not None
-    assert [each["value"] for each in shown["snippets"]] == [None, "Riga"]
-    assert shown["explain"] is not None
-    assert shown["explain"]["/profile/residence"]["event_id"] == first["event_id"]
-    assert client.memory_diff("olga", 1)["patch"] == [age]
-    assert [each["version"] for each in client.memory_history("olga")["changes"]] == [2, 1]
-    with pytest.raises(RefusedError) as refused:
-        client.patch_memory("olga", [{"op": "remove", "path": "/profile/name"}], "agent")
-    assert (refused.value.status, refused.value.field) == (409, "patch/0")
-    [entry] = client.memory_queue("olga")["entries"]
-    client.refuse_patch("olga", entry["queue_id"], reason="there is none")
-    assert client.memory_queue("olga")["entries"] == []
-    assert client.roll_back_memory("olga", event_ids=[first["event_id"]], dry_run=True)["conflicts"] == []
-    client.roll_back_memory("olga", event_ids=[first["event_id"]])
-    client.cherry_pick_memory("olga", [str(first["event_id"])])
-    prompt = client.context("olga", "where do I live?", paths=["/profile"])
-    assert '<fact path="/profile/residence">Riga</fact>' in prompt["text"]
-
-
-def test_a_topic_becomes_a_category_through_the_client(client: Client) -> None:
-    for number in (1, 2, 3):
-        client.patch_memory(
-            "olga", [{"op": "add", "path": f"/uncategorized/sleep_note_{number}", "value": "bad"}], "agent"
-        )
-    [found] = client.memory_candidates("olga")["candidates"]
-    tried = client.promote_category("olga", found["candidate"], dry_run=True)
-    done = client.promote_category("olga", found["candidate"], proposed_name="sleepHealth", rationale="often")
-    assert (tried["proposed_name"], done["proposed_name"]) == ("sleep", "sleepHealth")
-    [old] = client.memory("olga", paths=["/uncategorized/sleep_note_1"])["snippets"] or []
-    assert (old["value"], old["moved_to"]) == ("bad", "/sleepHealth/note1")
-    client.revert_category("olga", "sleepHealth")
-    assert len(client.memory("olga")["document"]["uncategorized"]) == 3
-
-
 def test_references_are_kept_through_the_client(client: Client) -> None:
     created = client.create_reference("lena", "todo_list", "sewing box", tier="pinned")
     assert (created["version"], created["rendering"]) == (1, "sewing box: (empty)")

@@ -99,7 +99,7 @@ def tested(root: Path, tests: Sequence[str]) -> tuple[int, str]:
     )  # fmt: skip
     lines = ran.stdout.strip().splitlines() or ran.stderr.strip().splitlines() or [""]
     why = next((line for line in lines if line.startswith("E  ")), lines[-1])
-    failed = re.search(r"(\d+) failed", lines[-1])
+    failed = re.search(r"(\d+) (?:failed|error)", lines[-1])  # a set-up that fails notices, too
     if ran.returncode == 0:
         return 0, lines[-1]
     return (int(failed[1]), why) if failed and ran.returncode == 1 else (-1, why)
