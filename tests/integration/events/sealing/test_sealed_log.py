@@ -11,12 +11,14 @@ import pytest
 from deploy.commands.security.sealing import CopyRefusedError, seal_log
 from events.platform.database import Connection, connect, migrate
 from events.platform.key_file import new_key
+from events.platform.sql import statement
 from events.sealing import keystore
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.store.archive import export_log, import_log
+from events.store.rows import rows_of
 from events.store.verification import verify
 from events.types.envelope import partition_of
 from events.types.tombstones import Erased
@@ -79,6 +81,10 @@ def test_without_the_key_reading_stops_and_blames_no_event(connection: Connectio
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     with pytest.raises(KeyUnavailableError, match="not at hand"):
         log.read(connection, partition_of("ada"))
+    partition = {"partition": partition_of("ada"), "after": 0, "limit": None}
+    [row] = rows_of(connection, statement("events.store", "read_partition"), partition)
+    with pytest.raises(KeyUnavailableError, match="not at hand"):
+        log.event_if_readable(row)
 
 
 def test_destroying_a_subject_erases_its_payloads_alone_and_later_events_get_a_new_key(
