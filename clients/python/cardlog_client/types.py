@@ -592,7 +592,7 @@ class Problem(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int
@@ -621,7 +621,7 @@ class ProblemHistory(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int
@@ -1137,7 +1137,7 @@ class WrittenProblem(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int
