@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from events.resources.resource import Resource
+from events.types.turns import GENERAL_MODE
 
 
 class Attempt(Resource):
@@ -26,7 +27,7 @@ class Problem(Resource):
 
     problem_id: UUID
     project_id: str
-    mode: str | None
+    mode: Annotated[str, BeforeValidator(lambda mode: mode or GENERAL_MODE)]
     description: str
     status: Literal["active", "closed"]
     priority: int

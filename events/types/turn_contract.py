@@ -20,6 +20,8 @@ FIELDS = (
 )  # fmt: skip
 ROLES = ("user", "assistant", "system")
 LAYERS = ("personal", "work", "social")
+DEFAULT_SESSION = "default"
+"""The session of turns whose app names none."""
 MAX_TEXT_BYTES = 64 * 1024
 MAX_NAME_BYTES = 512
 MAX_AHEAD = timedelta(days=1)
@@ -109,7 +111,7 @@ def parse_turn(
         role=cast("Role", role),
         said_at=said_at,
         timezone=timezone,
-        session_id=_name(fields, "session_id") or "default",
+        session_id=_name(fields, "session_id") or DEFAULT_SESSION,
         project_id=_name(fields, "project_id") or "default",
         speaker=_name(fields, "speaker"),
         agent_id=_name(fields, "agent_id"),

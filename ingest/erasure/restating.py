@@ -40,6 +40,7 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tenancy import tenant_of
+from ingest.references.reference_commands import MOVE
 
 ERASE = "erase"
 """The op of a change by which an erasure says the rest of a value again."""
@@ -250,7 +251,7 @@ class _ReferenceStream:
 
     def _applied(self, payload: ReferenceChanged) -> object:
         """Returns the rest of the value after an op. An op that does not fit the rest changes nothing."""
-        if payload.op["op"] == ERASE:
+        if payload.op["op"] in (ERASE, MOVE):
             return self.kept
         if payload.op["op"] == "restore":
             return self.kept_at.get(payload.op.get("version", 0), self.kept)

@@ -10,6 +10,7 @@ from html import escape
 
 from events.modes.registry import Modes
 from events.platform.modes import GENERAL_MODE
+from events.types.turn_contract import DEFAULT_SESSION
 from events.types.turns import TurnRecorded
 
 RECENT = 6
@@ -130,7 +131,9 @@ def modes_of_turns(
     talk = context.talk or next((told for turn in reversed(before) if (told := context.told(turn))), None)
     found: dict[str, str | None] = {}
     for turn in turns:
-        found[turn.turn_id] = context.of_turn(turn, classified.get(turn.turn_id), talk)
+        # The default session holds the turns of all apps that name none, so it is no talk.
+        before_it = None if turn.session_id == DEFAULT_SESSION else talk
+        found[turn.turn_id] = context.of_turn(turn, classified.get(turn.turn_id), before_it)
         talk = found[turn.turn_id] or talk
     return found
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
+from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -22,7 +25,7 @@ from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
 from events.references.reference_log import current, events_below, lock, version_of
 from events.types.codec import Payload
-from events.types.envelope import Event
+from events.types.envelope import Event, NewEvent, uuid7
 from events.types.references import (
     ReferenceArchived,
     ReferenceChanged,
@@ -35,6 +38,11 @@ from events.types.references import (
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
 
 _MOST_EVENTS_BETWEEN = 200
+MOVE = "move"
+"""The op of the version that a move makes. It tells the scope that the reference comes from."""
+MOST_CARRIED = 200
+"""The versions that a moved reference keeps under its new name."""
+_CARRIED = ReferenceCreated | ReferenceChanged | ReferenceArchived | ReferenceTierChanged
 
 
 class ReferenceStream(Aggregate[Reference | None, Reference]):
@@ -222,6 +230,50 @@ class _Moved(ReferenceStream):
         super().__init__(source.connection, new_owner, to, source.command)
         self._source = source
 
+    def answer(self, state: Reference | None, event: Event | None) -> Reference:
+        return _existing(self.load())
+
+    def carried(self, there: Reference | None, reference_id: UUID) -> list[NewEvent]:
+        """Returns the latest versions of the source, with their times and actors, as events of this stream."""
+        source = self._source
+        latest = events_below(source.connection, source.owner, source.stream, None, MOST_CARRIED)
+        told = [event for event in reversed(latest) if isinstance(event.payload, _CARRIED)]
+        begun = [place for place, event in enumerate(told) if isinstance(event.payload, ReferenceCreated)]
+        told = told[begun[-1] :] if begun else told
+        while not isinstance(told[0].payload, ReferenceCreated | ReferenceChanged):
+            del told[0]
+        first = told[0]
+        further = self.expected_version(there) + 1 - first.version
+        created = ReferenceCreated(
+            name=self.name,
+            data=first.payload.data,
+            rendering=first.payload.rendering,
+            tier=first.payload.tier,
+            moved_from=source.stream,
+        )
+        payloads = [created, *(self._renamed(event.payload, reference_id, further) for event in told[1:])]
+        return [
+            source.command.event(
+                self.owner,
+                self.stream,
+                payload,
+                event_id=reference_id if payload is created else uuid7(),
+                occurred_at=event.occurred_at,
+                actor=event.actor,
+            )
+            for event, payload in zip(told, payloads, strict=True)
+        ]
+
+    def _renamed(self, payload: Any, reference_id: UUID, further: int) -> Payload:
+        renamed: Payload = replace(payload, name=self.name, reference_id=reference_id)
+        if (
+            isinstance(renamed, ReferenceChanged)
+            and renamed.op["op"] == "restore"
+            and "version" in renamed.op
+        ):
+            return replace(renamed, op={**renamed.op, "version": payload.op["version"] + further})
+        return renamed
+
     def hold(self) -> None:
         for each in sorted((self._source, self), key=lambda each: (each.owner, each.stream)):
             lock(each.connection, each.owner, each.stream)
@@ -229,9 +281,10 @@ class _Moved(ReferenceStream):
 
 @_problems()
 def move(source: ReferenceStream, new_owner: str, to: ReferenceName) -> Outcome[Reference]:
-    """Gives a reference another scope, in one transaction. Its history stays readable under the old name.
+    """Gives a reference another scope, in one transaction, with its latest :data:`MOST_CARRIED` versions.
 
-    Raises a 409 problem when the new scope has a reference with this key.
+    All of its history stays readable under the old name. Raises a 409 problem when the new scope has a reference with
+    this key.
     """
     checked_name(to)
     target = _Moved(source, new_owner, to)
@@ -245,15 +298,18 @@ def move(source: ReferenceStream, new_owner: str, to: ReferenceName) -> Outcome[
         gone = ReferenceMoved(
             reference_id=present.reference_id, name=source.name, to=to, to_stream=target.stream
         )
-        created = ReferenceCreated(
+        leaves = source.command.event(source.owner, source.stream, gone, expected_version=present.version)
+        reference_id = uuid7()
+        carried = target.carried(there, reference_id)
+        arrived = ReferenceChanged(
+            reference_id=reference_id,
             name=to,
+            op={"op": MOVE, "project_id": source.name.project_id, "team_id": source.name.team_id},
             data=present.data,
             rendering=present.rendering,
             tier=present.tier,
-            moved_from=source.stream,
         )
-        leaves = source.command.event(source.owner, source.stream, gone, expected_version=present.version)
-        return Decision(payload=created, before=[leaves])
+        return Decision(payload=arrived, before=[leaves, *carried])
 
     return decide(target, moved)
 
@@ -265,7 +321,7 @@ def _refuse_same_items(stream: ReferenceStream, kind: Kind, op: Op, arrived: int
     for event in events_below(stream.connection, stream.owner, stream.stream, None, count):
         if isinstance(event.payload, ReferenceChanged) and event.version > arrived:
             other = event.payload.op
-            if other["op"] == "restore" or targets & batch.targets(kind, other):
+            if other["op"] in ("restore", MOVE) or targets & batch.targets(kind, other):
                 reason = "another command changed the same item at the same time; read it, and decide again"
                 raise _conflict("Changed meanwhile", "item_id", reason, present)
 

@@ -58,7 +58,7 @@ VALUES (%(user_id)s, %(stream)s, %(reference_id)s, %(kind)s, %(key)s, %(project_
         %(rendering)s, %(tier)s, %(tier_reason)s, %(archived)s, %(moved_to)s, %(created_at)s, %(updated_at)s, %(actor)s,
         %(partition)s, %(position)s)
 ON CONFLICT (user_id, stream) DO UPDATE SET
-    version = excluded.version, data = excluded.data, rendering = excluded.rendering, tier = excluded.tier,
+    reference_id = excluded.reference_id, version = excluded.version, data = excluded.data, rendering = excluded.rendering, tier = excluded.tier,
     tier_reason = excluded.tier_reason, archived = excluded.archived, moved_to = excluded.moved_to,
     updated_at = excluded.updated_at, actor = excluded.actor, position = excluded.position;
 

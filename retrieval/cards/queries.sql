@@ -78,12 +78,10 @@ END
 
 -- name: mode
 -- The present name of the mode of a card. `meant` are the names that do not mean themselves, as a name, or as a project,
--- U+001F and a name. `named` are the declared names, given when a card with any other name belongs to the general mode.
-(SELECT CASE WHEN c.kind = 'reference' THEN NULL
-             WHEN present.name <> ALL (%(named)s::text[]) THEN 'general'
-             ELSE present.name END
- FROM (SELECT coalesce(%(meant)s::json ->> (c.project_id || E'\x1f' || c.mode), %(meant)s::json ->> c.mode, c.mode,
-                       'general')) AS present(name))
+-- U+001F and a name. A reference is outside modes.
+CASE WHEN c.kind <> 'reference' THEN
+    coalesce(%(meant)s::json ->> (c.project_id || E'\x1f' || c.mode), %(meant)s::json ->> c.mode, c.mode, 'general')
+END
 
 -- name: cards
 SELECT {columns}, {status} AS status

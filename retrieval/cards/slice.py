@@ -71,7 +71,7 @@ class Slice:
         if names is None:
             return None
         projects = self.projects or ("",)
-        return sorted({self.modes.belonging(project, name) for project in projects for name in names})
+        return sorted({self.modes.meaning(project, name) for project in projects for name in names})
 
     def parameters(self) -> dict[str, Any]:
         """The named parameters of the statements ``slice`` and ``status``."""
@@ -80,7 +80,6 @@ class Slice:
             **self.conditions,
             "mode": self._mode,
             "meant": orjson.dumps(self.modes.meanings()).decode(),
-            "named": self.modes.names if self.modes.closed else None,
             "user_id": self.user_id,
             "kinds": list(self.kinds),
             "projects": None if self.projects is None else list(self.projects),

@@ -111,6 +111,19 @@ def test_what_is_remembered_is_recalled(stack: Running) -> None:
     assert "nothing" not in Client(stack).tool("recall", query="where do I live?")
 
 
+def test_what_is_remembered_in_a_mode_is_recalled_there(stack: Running) -> None:
+    dana = Client(stack)
+    dana.tool("remember", text="I live in Lisbon.", mode="journal", wait=True)
+    dana.tool("remember", text="I live in Porto.", wait=True)
+    question = {"query": "where do I live?", "kinds": ["state"]}
+    told = dana.tool("recall", **question, mode="journal")
+    assert "Lisbon" in told
+    assert "Porto" not in told
+    general = dana.tool("recall", **question, mode="general")
+    assert "Porto" in general
+    assert "Lisbon" not in general
+
+
 def test_references_are_shown_and_changed(stack: Running) -> None:
     dana = Client(stack)
     made = WEB.post(

@@ -595,7 +595,7 @@ class Problem(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int
@@ -627,7 +627,7 @@ class ProblemHistory(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int
@@ -1145,7 +1145,7 @@ class WrittenProblem(TypedDict):
 
     problem_id: str
     project_id: str
-    mode: str | None
+    mode: str
     description: str
     status: Literal["active", "closed"]
     priority: int

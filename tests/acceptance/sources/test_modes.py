@@ -59,6 +59,8 @@ def test_a_fact_is_superseded_within_its_mode_only(person: Person) -> None:
     assert homes(person, mode="journal") == {"Rome": True}
     assert homes(person, mode="travel") == {"Milan": True}
     assert homes(person, mode="general") == {"Oslo": True}
+    for cards in (person.recall("Oslo", mode="general"), person.cards(mode="general")):
+        assert {card["mode"] for card in cards} == {"general"}, "one name, and never null"
     person.write("modes/journal/rename", new_name="diary")
     person.say("I moved to Paris.", mode="diary")
     assert homes(person, mode="diary") == {"Paris": True}

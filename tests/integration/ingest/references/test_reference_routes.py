@@ -14,9 +14,12 @@ from events.references.owners import stream_of
 from events.references.reference_log import lock
 from events.types.references import ReferenceName
 from events.types.tenancy import DEFAULT_TENANT, storage_id
+from projectors.cards.projector import CardsProjector
+from projectors.generations.digest import digest_of
 from projectors.references.projector import ReferencesProjector
-from tests.support.projectors.folding import count, fold_live, rebuild
-from tests.support.waiting import eventually
+from retrieval.http.read_api import create_app as read_app
+from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
+from tests.support.waiting import PATIENT, eventually
 
 
 def create(api: TestClient, kind: str = "todo_list", key: str = "groceries", **more: Any) -> dict[str, Any]:
@@ -201,6 +204,53 @@ def test_a_reference_moves_between_scopes_by_an_event(api: TestClient) -> None:
     assert patch(api, "add", text="x").status_code == 404
     assert patch(api, "add", text="screws", project_id="shed").status_code == 200
     assert create(api)["version"] > 1
+
+
+@pytest.mark.parametrize("away_before", [False, True])
+def test_a_moved_reference_keeps_its_versions(
+    api: TestClient, database: str, redis_url: str, connection: Connection, away_before: bool
+) -> None:
+    for member in ("ada", "bo"):
+        api.put(f"/v1/teams/kitchen/members/{member}", json={"user_id": "ada"})
+    path, team = "/v1/references/todo_list/groceries", {"user_id": "bo", "team_id": "kitchen"}
+    if away_before:
+        create(api, team_id="kitchen")
+        api.post(f"{path}/move", json=team | {"to_project_id": "elsewhere"})
+    create(api)
+    patch(api, "add", text="nails", item_id="n")
+    patch(api, "add", text="screws", item_id="s")
+    patch(api, "remove", item_id="n")
+    api.post(f"{path}/restore", json={"user_id": "ada", "version": 3})
+    patch(api, "clear")
+    moved = api.post(f"{path}/move", json={"user_id": "ada", "to_team_id": "kitchen"}).json()
+    assert (moved["team_id"], moved["data"]["items"]) == ("kitchen", [])
+    with TestClient(read_app(settings_of(database, redis_url=redis_url, **PATIENT))) as read:
+        told = read.get(f"{path}/history", params=team | {"values": True}).json()["versions"]
+        ops = [each["op"] and each["op"]["op"] for each in told]
+        assert ops[:7] == ["move", "clear", "restore", "remove", "add", "add", None]
+        assert (told[1]["actor"], told[0]["version"]) == ("user/ada", moved["version"])
+        assert [item["text"] for item in told[4]["after"]["items"]] == ["nails", "screws"]
+        wanted = told[4]["version"]
+        assert told[2]["op"]["version"] == wanted
+        then = read.get(path, params=team | {"version": wanted}).json()
+        assert then["rendering"] == "groceries: [ ] nails · [ ] screws"
+        assert read.get(path, params=team | {"as_of": then["updated_at"]}).json()["data"] == then["data"]
+    back = api.post(f"{path}/restore", json=team | {"version": wanted}).json()
+    assert back["data"] == then["data"]
+    never = api.post(f"{path}/restore", json=team | {"version": 99})
+    assert (never.status_code, never.json()["field"]) == (422, "version")
+    for projector in (CardsProjector(), ReferencesProjector()):
+        fold_live(database, projector, batch=3)
+        live = digest_of(connection, projector, projector.name)
+        rebuild(database, projector)
+        assert digest_of(connection, projector, projector.name) == live
+    kept = connection.execute(
+        "SELECT content FROM cards.cards WHERE kind = 'reference' AND title = 'groceries'"
+    )
+    expected = {("groceries: [ ] nails · [ ] screws",)} | (
+        {("groceries: (empty)",)} if away_before else set()
+    )
+    assert {*kept.fetchall()} == expected
 
 
 def test_a_declared_kind_is_used_like_a_built_in_one(api: TestClient) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted
-from events.types.modes import CardReclassified
+from events.types.cards import EventNoted, StateAsserted
+from events.types.modes import CardReclassified, Decay
 from ingest.decider import Command
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, UserModes
@@ -193,6 +193,31 @@ def test_without_a_mode_the_sessions_recent_mode_comes_first(memory: Memory) -> 
     for mode, text in told.items():
         question = {"query": "lighthouse", "session_id": f"session of {mode}"}
         assert memory.found(**question)[0] == text
+
+
+def test_a_mode_decides_how_fast_its_cards_decay(memory: Memory) -> None:
+    said_at = NOW - timedelta(days=60)
+    decays: tuple[Decay, ...] = ("fast", "medium", "slow", "none")
+    for decay in decays:
+        memory.declare(decay, default_decay=decay)
+        origin = replace(ORIGIN, mode=decay, said_at=said_at, session_id=decay)
+        skill = StateAsserted(
+            content="I can sail a dinghy", entity="user", concept_key="skill", value="sailing", tags=(), origin=origin,
+            cardinality="multi_value", effective_at=said_at,
+        )  # fmt: skip
+        log.append(memory.connection, [apart(skill)])
+    memory.fold()
+    scores, lost = [], []
+    for decay in decays:
+        answer = memory.ask(query="who can sail a dinghy?", mode=decay, kinds=["state"], explain=True)
+        [card] = answer["cards"]
+        [explained] = answer["explain"]["cards"]
+        scores.append(card["score"])
+        lost.append(explained["contributions"].get("decayed", 0.0))
+    assert lost == sorted(lost)
+    assert len({*lost}) == len(decays)
+    assert lost[-1] == 0
+    assert scores == sorted(scores)
 
 
 def test_a_changed_default_leaves_the_models_that_users_name(memory: Memory) -> None:

@@ -113,7 +113,9 @@ def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(
     # The extraction of these turns begins when that of the turns before is in the log.
     later = [again(each, "later") for each in said(by_caller={3: "general"})]
     elsewhere = [again(each, "other", session_id="elsewhere") for each in said(by_caller={})[2:]]
-    log.append(connection, [*later, *elsewhere])
+    nameless = [again(each, "nameless", session_id="default") for each in said(by_caller={0: "family"})[:1]]
+    nameless.append(again(said(by_caller={})[3], "nameless", session_id="default"))
+    log.append(connection, [*later, *elsewhere, *nameless])
     with reading(rules):
         eventually(caught_up(connection, "ann"))
     modes = modes_of(connection)
@@ -122,6 +124,7 @@ def test_a_reply_has_the_mode_of_its_talk_where_no_default_tells_one(
         "family", "code", "code", "general",
     ]  # fmt: skip
     assert [mode for turn, mode in modes.items() if turn.startswith("other")] == [None, None]
+    assert [mode for turn, mode in modes.items() if turn.startswith("nameless")] == ["family", None]
 
 
 def test_the_model_reads_modes_and_the_caller_is_above_it(
