@@ -220,7 +220,12 @@ def test_only_the_beginning_of_a_text_of_the_same_project_is_compared() -> None:
 @pytest.mark.parametrize(
     ("question", "fact", "other", "words"),
     [
-        ("Where do I live?", "Lives in Ghent", "Ruben lives in Ghent Lane now", "Ruben lives there these days"),
+        (
+            "Where do I live?",
+            "Lives in Ghent",
+            "Ruben lives in Ghent Lane now",
+            "Ruben lives there these days",
+        ),
         ("我住哪裡？", "住在台南", "美玲現在住在台南路", "美玲現在住那裡"),
     ],
 )
