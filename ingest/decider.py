@@ -61,7 +61,8 @@ class Command:
 class Decision:
     """The decision of a rule: the event with ``payload``, and events that are appended with it.
 
-    ``key`` is the idempotency key of the event in the place of the command's own.
+    ``key`` is the idempotency key of the event in the place of the command's own, and ``cause`` the event that it
+    rests on.
     """
 
     payload: Payload
@@ -69,6 +70,7 @@ class Decision:
     before: Sequence[NewEvent] = ()
     after: Sequence[NewEvent] = ()
     event_id: UUID = field(default_factory=uuid7)
+    cause: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,7 @@ def decide(
             event_id=decision.event_id,
             dedupe_key=decision.key or own_key,
             expected_version=aggregate.expected_version(state),
+            causation_id=decision.cause,
         )
         try:
             with connection.transaction() if aggregate.attempts > 1 else nullcontext():

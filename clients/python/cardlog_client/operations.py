@@ -54,6 +54,9 @@ _CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
 )
 _CONCEPTS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/concepts")
 _CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
+_CORRECT_CARD: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/cards/{card_id}/correct", once="idempotency_key"
+)
 _COUNT_CARDS: Operation[types.Groups] = Operation("read", "GET", "/v1/cards/aggregate")
 _CREATE_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts", once="idempotency_key"
@@ -148,6 +151,7 @@ _REOPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
 _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
 )
+_RETRACT_CARD: Operation[types.Accepted] = Operation("write", "POST", "/v1/cards/{card_id}/retract")
 _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
     "write", "POST", "/v1/memory/{user_id}/schema/revert", once="idempotency_key"
 )
@@ -283,6 +287,11 @@ class Operations:
         timezone, kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for, token_budget,
         paths."""
         return self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    def correct_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        """Put a card with the right words in the place of a card that was never true. Other fields: reason, agent_id,
+        value, content, idempotency_key."""
+        return self._send(_CORRECT_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
     def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
         """The number of cards of a slice, grouped by axes. Other fields: wait_for, as_of, known_at, project_id,
@@ -559,6 +568,10 @@ class Operations:
         idempotency_key."""
         return self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        """Mark a card as never true, until that is withdrawn. Other fields: reason, agent_id."""
+        return self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
     def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         """Take a promoted category of the core document back. Other fields: rationale, agent_id, actor,
         idempotency_key."""
@@ -704,6 +717,9 @@ class AsyncOperations:
 
     async def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
         return await self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    async def correct_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        return await self._send(_CORRECT_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
     async def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
         return await self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
@@ -927,6 +943,9 @@ class AsyncOperations:
         self, user_id: str, kind: str, key: str, **more: object
     ) -> types.WrittenReference:
         return await self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        return await self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
     async def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         return await self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)

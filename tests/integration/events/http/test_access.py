@@ -59,6 +59,8 @@ class Operation:
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
         }  # fmt: skip
+        if self.path.endswith(("/correct", "/retract")):
+            known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
         if "/modes/" in self.path:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
                 self.method
@@ -82,6 +84,8 @@ class Operation:
                 body["to_version"] = ada["version"]
             if self.path == "/v1/concepts/{concept_id}":
                 body |= {"definition": known["definition"]}
+            if self.path == "/v1/cards/{card_id}/correct":
+                body |= {"value": "figs"}
             if self.path == "/v1/memory/{user_id}/migrate":
                 body |= {"text": "User likes tea.", "dry_run": True}
         return services.client(self.service).request(
