@@ -10,6 +10,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("recall", "ask.recall:recall", "ask a question"),
     ("context", "ask.context:context", "print the prompt for a question"),
     ("cards", "ask.cards:app", "take back what was never true: correct, retract"),
+    ("sessions", "ask.sessions:app", "the conversations of a user: list, show, turn"),
     ("arbitrations", "ask.arbitrations:app", "conflicts that wait for a verdict: list, show, rule"),
     ("ref", "ask.ref:app", "references: list, show, create, apply, history, restore, archive, tier"),
     ("modes", "ask.modes:app", "modes of a memory: list, declare, rename, delete, default of a project"),

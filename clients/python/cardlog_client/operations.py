@@ -161,11 +161,14 @@ _ROLL_BACK_MEMORY: Operation[types.MemoryRolledBack] = Operation(
 _SAVE_CHECKPOINT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/sessions/{session_id}/checkpoint", once="idempotency_key"
 )
+_SESSION_TURNS: Operation[types.TurnsPage] = Operation("read", "GET", "/v1/sessions/{session_id}/turns")
+_SESSIONS: Operation[types.SessionsPage] = Operation("read", "GET", "/v1/sessions")
 _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
 )
 _STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
 _STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
+_TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn_id}")
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
@@ -590,6 +593,14 @@ class Operations:
             _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
         )
 
+    def session_turns(self, user_id: str, session_id: str, **more: object) -> types.TurnsPage:
+        """The turns of a session, the latest first. Other fields: limit, cursor, project_id."""
+        return self._send(_SESSION_TURNS, {"user_id": user_id, "session_id": session_id}, more)
+
+    def sessions(self, user_id: str, **more: object) -> types.SessionsPage:
+        """The sessions of a user, the latest spoken in first. Other fields: limit, cursor, project_id."""
+        return self._send(_SESSIONS, {"user_id": user_id}, more)
+
     def settle_arbitration(
         self,
         user_id: str,
@@ -611,6 +622,10 @@ class Operations:
     def status(self) -> types.Status:
         """The health and the lag of every stage."""
         return self._send(_STATUS, {}, {})
+
+    def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
+        """One turn, as it was recorded."""
+        return self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
 
     def users(self, **more: object) -> types.UsersPage:
         """The users of the tenant, in order. Other fields: after, limit."""
@@ -960,6 +975,12 @@ class AsyncOperations:
             _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
         )
 
+    async def session_turns(self, user_id: str, session_id: str, **more: object) -> types.TurnsPage:
+        return await self._send(_SESSION_TURNS, {"user_id": user_id, "session_id": session_id}, more)
+
+    async def sessions(self, user_id: str, **more: object) -> types.SessionsPage:
+        return await self._send(_SESSIONS, {"user_id": user_id}, more)
+
     async def settle_arbitration(
         self,
         user_id: str,
@@ -978,6 +999,9 @@ class AsyncOperations:
 
     async def status(self) -> types.Status:
         return await self._send(_STATUS, {}, {})
+
+    async def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
+        return await self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
 
     async def users(self, **more: object) -> types.UsersPage:
         return await self._send(_USERS, {}, more)

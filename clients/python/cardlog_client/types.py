@@ -811,6 +811,25 @@ class RecalledCard(TypedDict):
     perhaps_no_longer: NotRequired[Beside]
 
 
+class RecordedTurn(TypedDict):
+    """A turn as the app pushed it. ``mode`` is the mode that the app gave, if any."""
+
+    turn_id: str
+    text: str
+    role: Literal["user", "assistant", "system"]
+    said_at: str
+    timezone: str
+    session_id: str
+    project_id: str
+    speaker: str | None
+    agent_id: str | None
+    document_id: str | None
+    context_layer: Literal["personal", "work", "social"] | None
+    mode: str | None
+    metadata: dict[str, Any] | None
+    recorded_at: str
+
+
 class Reembedding(TypedDict):
     """What a re-embedding does, or would do. No language model is called."""
 
@@ -967,6 +986,16 @@ class RollbackConflict(TypedDict):
     reason: str
 
 
+class Session(TypedDict):
+    """A conversation: when its first and its last turn were said, and the number of its turns."""
+
+    session_id: str
+    project_id: str
+    first_said_at: str
+    last_said_at: str
+    turns: int
+
+
 class SessionCheckpoint(TypedDict):
     """The state of a session, as an assistant saved it last."""
 
@@ -976,6 +1005,13 @@ class SessionCheckpoint(TypedDict):
     version: int
     saved_at: str
     actor: str
+
+
+class SessionsPage(TypedDict):
+    """Sessions of a user, the latest spoken in first."""
+
+    sessions: list[Session]
+    next_cursor: int | None
 
 
 class Side(TypedDict):
@@ -1101,6 +1137,13 @@ class Turn(TypedDict):
     role: NotRequired[Literal["user", "assistant", "system", ""] | None]
     speaker: NotRequired[str | None]
     turn_id: NotRequired[str | None]
+
+
+class TurnsPage(TypedDict):
+    """Turns of a session, the latest first."""
+
+    turns: list[RecordedTurn]
+    next_cursor: int | None
 
 
 class User(TypedDict):

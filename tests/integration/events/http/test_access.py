@@ -61,6 +61,8 @@ class Operation:
         }  # fmt: skip
         if self.path.endswith(("/correct", "/retract")):
             known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
+        if self.path == "/v1/sessions/{session_id}/turns":
+            known["session_id"] = "s"
         if "/modes/" in self.path:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
                 self.method
