@@ -46,7 +46,8 @@ CHECKS = [
 ]
 SAID = (
     "I live in Porto.", "I moved to Lisbon.", "I have moved to Madrid.", "I now live in Rome, we moved to Rome.",
-    "My dog is called Rex.", "I am learning Rust. Rust is a programming language.", "I work at Acme.",
+    "I'm allergic to nuts.", "I'm allergic to plums.", "My dog is called Rex.",
+    "I am learning Rust. Rust is a programming language.", "I work at Acme.",
 )  # fmt: skip
 
 # Rules that the documents state in words: the schema of a string cannot say that a time zone exists.
@@ -89,7 +90,10 @@ class Known:
             base_url=stack.read_url, params={"user_id": self.user}, headers=stack.administrator, timeout=30
         ) as client:
             page = client.get("/v1/cards", params={"status": "*", "limit": 100}).json()
-            self.cards: list[str] = [card["card_id"] for card in page["cards"]]
+            self.slips = [card["card_id"] for card in page["cards"] if card["concept_key"] == "allergy"]
+            self.cards: list[str] = [
+                card["card_id"] for card in page["cards"] if card["card_id"] not in self.slips
+            ]
             found = client.get("/v1/arbitrations", params={"status": "*"}).json()
             self.arbitrations: list[str] = [each["arbitration_id"] for each in found["arbitrations"]]
         gone = {"user_id": f"gone {uuid4()}", "text": "I live in Porto."}
@@ -164,12 +168,28 @@ class Known:
         for name, ids in named:
             if name in (case.path_parameters or {}) and ids:
                 case.path_parameters[name] = chance.choice(ids)
+        self._put_slip_into(case)
+        if case.path == "/v1/sessions/{session_id}/turns" and isinstance(case.query, dict):
+            case.path_parameters["session_id"] = "default"
+            case.query.pop("project_id", None)
+        if case.path == "/v1/recall/batch" and isinstance(case.body, dict):
+            case.body.pop("user_id", None)
         if "/modes" in case.path or "/projects" in case.path or case.path.endswith("/mode"):
             self._put_mode_into(case)
         if "reference" in case.path or "teams" in case.path:
             self._put_reference_into(case)
         if "/memory/" in case.path:
             self._put_memory_into(case)
+
+    def _put_slip_into(self, case: AnyCase) -> None:
+        """Sets a card that may be taken back in a request that takes one back, and the right value."""
+        if case.path.endswith(("/correct", "/retract")):
+            if "card_id" in (case.path_parameters or {}):
+                case.path_parameters["card_id"] = self.slips[case.path.endswith("/retract")]
+            if isinstance(case.body, dict) and case.body:
+                case.body.pop("agent_id", None)
+                if case.path.endswith("/correct") and "value" not in case.body:
+                    case.body["value"] = "figs"
 
     def _put_memory_into(self, case: AnyCase) -> None:
         """Sets a request about this user's document that fits it. What it needs is made first."""

@@ -121,6 +121,7 @@ _PROMOTE_CATEGORY: Operation[types.MemoryPromoted] = Operation(
 )
 _PROPOSALS: Operation[types.ProposalsPage] = Operation("read", "GET", "/v1/proposals")
 _RECALL: Operation[types.Answer] = Operation("read", "POST", "/v1/recall")
+_RECALL_BATCH: Operation[types.Answers] = Operation("read", "POST", "/v1/recall/batch")
 _RECLASSIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/mode", once="request_id"
 )
@@ -481,6 +482,10 @@ class Operations:
         """Ask; get the few cards that matter. Other fields: project_id, session_id, k, as_of, known_at, timezone,
         kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for."""
         return self._send(_RECALL, {"user_id": user_id, "query": query}, more)
+
+    def recall_batch(self, questions: Sequence[Mapping[str, object]]) -> types.Answers:
+        """Ask several questions; get their answers in order."""
+        return self._send(_RECALL_BATCH, {"questions": questions}, {})
 
     def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
         """Give a card another mode. Other fields: by, reason, request_id."""
@@ -877,6 +882,9 @@ class AsyncOperations:
 
     async def recall(self, user_id: str, query: str, **more: object) -> types.Answer:
         return await self._send(_RECALL, {"user_id": user_id, "query": query}, more)
+
+    async def recall_batch(self, questions: Sequence[Mapping[str, object]]) -> types.Answers:
+        return await self._send(_RECALL_BATCH, {"questions": questions}, {})
 
     async def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
         return await self._send(

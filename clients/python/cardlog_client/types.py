@@ -30,6 +30,19 @@ class Answer(TypedDict):
     explain: NotRequired[dict[str, Any]]
 
 
+class Answered(TypedDict):
+    """The place of one question among several: its answer, or its problem."""
+
+    answer: NotRequired[Answer]
+    problem: NotRequired[ProblemDetails]
+
+
+class Answers(TypedDict):
+    """The answers to several questions, in the order of the questions."""
+
+    answers: list[Answered]
+
+
 class AppliedPatch(TypedDict):
     """A change of the document that rests on migrated sentences."""
 
@@ -603,6 +616,18 @@ class Problem(TypedDict):
     resolution: str | None
     turn_ids: list[str]
     version: int
+
+
+class ProblemDetails(TypedDict):
+    """A problem document (RFC 9457). Some problems have further fields."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: NotRequired[str]
+    reason: NotRequired[str]
+    index: NotRequired[int]
 
 
 class ProblemEntry(TypedDict):

@@ -58,6 +58,7 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
+            "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.endswith(("/correct", "/retract")):
             known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
