@@ -61,8 +61,8 @@ class Command:
 class Decision:
     """The decision of a rule: the event with ``payload``, and events that are appended with it.
 
-    ``key`` is the idempotency key of the event in the place of the command's own. ``occurred_at`` is the instant that
-    the event is about; None is that of the command.
+    ``key`` is the idempotency key of the event in the place of the command's own, and ``cause`` the event that it
+    rests on. ``occurred_at`` is the instant that the event is about; None is that of the command.
     """
 
     payload: Payload
@@ -71,6 +71,7 @@ class Decision:
     after: Sequence[NewEvent] = ()
     event_id: UUID = field(default_factory=uuid7)
     occurred_at: datetime | None = None
+    cause: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ def decide(
             occurred_at=decision.occurred_at or aggregate.command.at,
             dedupe_key=decision.key or own_key,
             expected_version=aggregate.expected_version(state),
+            causation_id=decision.cause,
         )
         try:
             with connection.transaction() if aggregate.attempts > 1 else nullcontext():

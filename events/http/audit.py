@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from events.access.audit import OUTCOMES, Entry, Outcome
 from events.access.audit_writer import AuditAwayError, AuditWriter
 from events.access.principal import NotYoursError, Principal
+from events.http.body import items_of
 from events.http.errors import ProblemError
 from events.http.guard import JSON, PRINCIPAL
 from events.platform.settings import Settings, revealed
@@ -186,7 +187,6 @@ def _named(scope: Scope) -> Iterator[str]:
     except ValueError:
         pairs = []
     yield from (value for name, value in pairs if name == "user_id")
-    body = scope.get(JSON)
-    for item in body if isinstance(body, list) else [body]:
-        if isinstance(item, dict) and isinstance(user := item.get("user_id"), str):
+    for item in items_of(scope.get(JSON)):
+        if isinstance(user := item.get("user_id"), str):
             yield user

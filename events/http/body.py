@@ -43,6 +43,12 @@ def parsed(body: bytes) -> object:
     return document
 
 
+def items_of(body: object) -> list[dict[str, object]]:
+    """Returns the objects of a parsed body: those of a list, the questions of a batch, or the body itself."""
+    several = body.get("questions", body) if isinstance(body, dict) else body
+    return [each for each in (several if isinstance(several, list) else [body]) if isinstance(each, dict)]
+
+
 def _refuse_nul(value: object, field: str, where: dict[str, int]) -> None:
     if isinstance(value, str):
         if "\0" in value:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from events.access.limiters import RateLimiter
 from events.access.principal import Principal
+from events.http.body import items_of
 from events.http.errors import invalid
 from events.http.guard import JSON, too_many
 from events.platform.settings import Settings
@@ -93,16 +94,13 @@ def _users(named: Iterable[dict[str, Any]]) -> frozenset[str]:
 
 def _named(request: Request) -> list[dict[str, object]]:
     """Returns the fields of the request: of its query and its path, and of its body or of each item of the body."""
-    body = request.scope.get(JSON)
-    items = body if isinstance(body, list) else [body]
-    return [
-        {**request.query_params, **request.path_params},
-        *(each for each in items if isinstance(each, dict)),
-    ]
+    return [{**request.query_params, **request.path_params}, *items_of(request.scope.get(JSON))]
 
 
 def _cost(named: list[dict[str, object]]) -> float:
-    return (len(named) - 1) / 10 + sum(map(cost_of, named), 1.0)
+    # Each question of a batch costs as much as a request of its own.
+    questions = sum("query" in each for each in named)
+    return (len(named) - 1) / 10 + sum(map(cost_of, named), float(max(1, questions)))
 
 
 def cost_of(asked: Mapping[str, object]) -> float:

@@ -61,6 +61,30 @@ class Answer(Resource, use_attribute_docstrings=True):
     """the explanation of the answer, when it was asked for; any version may change it"""
 
 
+class ProblemDetails(Resource):
+    """The problem document (RFC 9457) of one question among several."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: Absent[str] = None
+    reason: Absent[str] = None
+
+
+class Answered(Resource):
+    """The place of one question among several: its answer, or its problem."""
+
+    answer: Absent[Answer] = None
+    problem: Absent[ProblemDetails] = None
+
+
+class Answers(Resource):
+    """The answers to several questions, in the order of the questions."""
+
+    answers: list[Answered]
+
+
 class Block(Resource):
     """One XML element of a prompt. ``stable``: it is the same for every question, so a prompt cache can keep it."""
 

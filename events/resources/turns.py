@@ -1,10 +1,11 @@
-"""The answer to a push of turns."""
+"""The answer to a push of turns, and turns as they were recorded."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from events.resources.resource import Resource
+from events.types.turns import ContextLayer, Role
 
 
 class Pushed(Resource):
@@ -16,3 +17,29 @@ class Pushed(Resource):
         description="give the token to a recall's wait_for to read these turns; null when Postgres has been away since "
         "this service started, because the key of tokens is in Postgres"
     )
+
+
+class RecordedTurn(Resource):
+    """A turn as the app pushed it. ``mode`` is the mode that the app gave, if any."""
+
+    turn_id: str
+    text: str
+    role: Role
+    said_at: AwareDatetime
+    timezone: str
+    session_id: str
+    project_id: str
+    speaker: str | None
+    agent_id: str | None
+    document_id: str | None
+    context_layer: ContextLayer | None
+    mode: str | None
+    metadata: dict[str, object] | None
+    recorded_at: AwareDatetime
+
+
+class TurnsPage(Resource):
+    """Turns of a session, the latest first."""
+
+    turns: list[RecordedTurn]
+    next_cursor: int | None

@@ -1,4 +1,4 @@
-"""Commands over HTTP: verdicts, relations, verifications."""
+"""Commands over HTTP: verdicts, relations, verifications, corrections, retractions."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 
+from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
+from events.http.errors import invalid
 from events.http.fields import Instant, Uuid, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
+from events.types.core import Author
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
-from ingest.api import commands
-from ingest.api.transactions import Transactions
+from ingest.api import commands, corrections
+from ingest.api.corrections import Correction
+from ingest.api.transactions import Sent, Transactions
 from ingest.decider import Command, Outcome
 
 
@@ -77,6 +81,29 @@ class WithdrawIn(BaseModel, extra="forbid"):
     user_id: Name = Field(description="whose memory this is")
     reason: Words = Field(description="why, for whoever asks later")
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
+
+
+class _TakenBackIn(BaseModel, extra="forbid"):
+    """A card that is taken back."""
+
+    user_id: Name = Field(description="whose memory this is")
+    reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
+    agent_id: Annotated[
+        Name | None, Field(description="the agent that says so; it takes back nothing that the user stated")
+    ] = None
+
+
+class CorrectIn(_TakenBackIn):
+    """What is right in the place of a card. ``value``, ``content`` or both are given."""
+
+    value: Annotated[Words | None, Field(description="the right value of a fact, such as Milan")] = None
+    content: Annotated[
+        Words | None, Field(description="the right words; else those of the card with the new value")
+    ] = None
+
+
+class RetractIn(_TakenBackIn):
+    """A card that was never true."""
 
 
 class VerifyIn(BaseModel, extra="forbid"):
@@ -159,7 +186,42 @@ def command_router(transactions: Transactions) -> APIRouter:
         )
         return accepted(transactions, owner, lambda c: commands.verify(c, owner, card_id, body.note, command))
 
+    @router.post(
+        "/v1/cards/{card_id}/correct",
+        status_code=202,
+        summary="Put a card with the right words in the place of a card that was never true",
+        operation_id="correct_card",
+        tags=["cards"],
+    )
+    def correct(card_id: Uuid, body: CorrectIn, sender: Sent) -> Accepted:
+        owner = sender.owner(body.user_id, thing="card", field="card_id")
+        if body.value is None and body.content is None:
+            raise invalid("value", "is missing, and so is content; give what is right")
+        right = Correction(value=body.value, content=body.content, reason=body.reason)
+        command = sender.command(_actor(body.agent_id), agent_id=body.agent_id, by=_by(sender.caller, body))
+        return accepted(transactions, owner, lambda c: corrections.correct(c, owner, card_id, right, command))
+
+    @router.post(
+        "/v1/cards/{card_id}/retract",
+        status_code=202,
+        summary="Mark a card as never true, until that is withdrawn",
+        operation_id="retract_card",
+        tags=["cards"],
+    )
+    def retract(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
+        owner = owner_of(caller, body.user_id, thing="card", field="card_id")
+        command = Command(
+            actor=_actor(body.agent_id), at=datetime.now(UTC), by=_by(caller, body), reach=caller.reach
+        )
+        return _related(
+            transactions, owner, lambda c: corrections.retract(c, owner, card_id, body.reason, command)
+        )
+
     return router
+
+
+def _by(caller: Principal, body: _TakenBackIn) -> Author:
+    return "user" if body.agent_id is None and caller.may("user") else "agent"
 
 
 def _actor(agent_id: str | None) -> str:

@@ -18,7 +18,7 @@ from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
 from events.references.reference_log import events_below, first_event
 from events.types.codec import Payload
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event, NewEvent, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -46,7 +46,7 @@ _CONTRARY: tuple[tuple[frozenset[Predicate], frozenset[Predicate]], ...] = (
 )
 
 
-class _Stream(Aggregate[Event | None, Event | None]):
+class RelationStream(Aggregate[Event | None, Event | None]):
     """The events of one relation: from one card, with one predicate, to another card."""
 
     attempts = 3
@@ -88,9 +88,9 @@ def relate(
 
     def rule(last: Event | None) -> Decision | None:
         same = last is not None and (last.payload, last.actor) == (connected, command.actor)
-        return None if same else _decision(connected)
+        return None if same else new_relation(connected)
 
-    return decide(_Stream(connection, user_id, command, connected), rule)
+    return decide(RelationStream(connection, user_id, command, connected), rule)
 
 
 def withdraw(
@@ -111,9 +111,9 @@ def withdraw(
 
     def rule(last: Event | None) -> Decision | None:
         over = last is not None and isinstance(last.payload, ConnectionWithdrawn)
-        return None if over else _decision(_made_from(ConnectionWithdrawn, link, reason))
+        return None if over else new_relation(_made_from(ConnectionWithdrawn, link, reason))
 
-    return decide(_Stream(connection, user_id, command, link), rule)
+    return decide(RelationStream(connection, user_id, command, link), rule)
 
 
 def _named(connection: Connection, user_id: str, relation_id: UUID) -> Relation | None:
@@ -132,9 +132,17 @@ def _made_from(kind: type[_R], link: Relation, reason: str) -> _R:
     return kind(from_card=link.from_card, to_card=link.to_card, predicate=link.predicate, reason=reason)
 
 
-def _decision(payload: Relation) -> Decision:
+def new_relation(payload: Relation) -> Decision:
+    """Returns the decision to append the event of a relation. :func:`withdraw` finds it by its id."""
     event_id = uuid7()
     return Decision(payload=payload, key=_key(event_id), event_id=event_id)
+
+
+def relation_event(owner: str, connected: CardsConnected, command: Command) -> NewEvent:
+    """Returns the event of a relation from a card that is made with it. :func:`withdraw` finds it."""
+    event_id = uuid7()
+    stream = _stream_of(connected.from_card, connected.predicate, connected.to_card)
+    return command.event(owner, stream, connected, event_id=event_id, dedupe_key=_key(event_id))
 
 
 def _key(relation_id: UUID) -> str:

@@ -2,6 +2,19 @@
 SELECT detail AS status FROM cards.command_targets
 WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s::uuid;
 
+-- name: card_events
+-- The events of the statements about the same fact as a card, or the event of an event card.
+SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
+       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
+       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+FROM (SELECT s.position FROM cards.retractable_statements s
+      WHERE s.user_id = %(user_id)s AND s.card_id = %(card)s::uuid
+      UNION
+      SELECT c.position FROM cards.retractable_cards c
+      WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.card_id = %(card)s::uuid) said
+JOIN log.events e ON e.partition = %(partition)s AND e.position = said.position AND e.user_id = %(user_id)s
+ORDER BY e.position;
+
 -- name: concept
 -- A concept by its card, or by the card of a concept that was merged into it.
 WITH RECURSIVE same(event_id) AS (
@@ -20,6 +33,12 @@ LIMIT 1;
 SELECT card_id, project_id, mode, title, aliases, definition, name_keys FROM cards.concepts
 WHERE user_id = %(user_id)s AND project_id = %(project_id)s AND name_keys && %(names)s::text[]
 ORDER BY position;
+
+-- name: corrected_card
+-- A card as the tables have it. A card that is `gone` is retracted, contested, or records an end.
+SELECT kind, content, concept_key, value, gone, retracted, superseded_at <= %(at)s AS over, effective_at
+FROM cards.retractable_cards
+WHERE user_id = %(user_id)s AND kind IN ('state', 'event', 'knowledge') AND card_id = %(card)s::uuid;
 
 -- name: existing_cards
 SELECT id, detail AS kind FROM cards.command_targets

@@ -58,6 +58,7 @@ from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.http.audit_routes import audit_router
+from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.episode_routes import episodes_router
@@ -408,6 +409,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
             )
         return choice.server.reader
 
+    app.include_router(batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
     app.include_router(cards_router(fresh_reader))
     app.include_router(sessions_router(servers.primary.pool))
     app.include_router(

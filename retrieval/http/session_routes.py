@@ -1,32 +1,107 @@
-"""The saved state of a session over HTTP. It is read from the log, so a read right after a write sees it."""
+"""Turns, sessions and their saved states over HTTP. They come from the log, so a read right after a write sees them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, ParamSpec, TypeVar
 
 import psycopg
 from fastapi import APIRouter, Path, Query
 from psycopg.rows import dict_row
+from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
-from events.http.errors import missing
+from events.http.errors import invalid, missing
 from events.platform.failures import retry_on_lost_connection
 from events.references.reference_log import BELOW, below_parameters
-from events.resources.sessions import SessionCheckpoint
+from events.resources.sessions import SessionCheckpoint, SessionsPage
+from events.resources.turns import RecordedTurn, TurnsPage
 from events.store import log
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
+from events.types.turn_contract import TurnInvalidError, text_of
 from retrieval.pool.connections import Pool, listing
+from retrieval.sessions.reader import SessionReader
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _PATIENCE_S = 2.0
 _Name = Annotated[str, Query(min_length=1)]
 
 
+class _PageParams(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    user_id: str = Field(min_length=1, description="whose memory is read")
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+    cursor: Annotated[
+        int | None, Field(ge=1, le=2**63 - 1, description="the next_cursor of the page before")
+    ] = None
+
+
+class SessionParams(_PageParams):
+    """Which sessions."""
+
+    project_id: Annotated[str | None, Field(min_length=1, description="only of this project")] = None
+
+
+class TurnParams(_PageParams):
+    """Which turns of a session."""
+
+    project_id: Annotated[str, Field(min_length=1, description="the project of the session")] = "default"
+
+
 def sessions_router(pool: Pool) -> APIRouter:
-    """Returns the route. ``pool`` must be of the primary. A session without a readable checkpoint gives 404."""
+    """Returns the routes. ``pool`` must be of the primary. What is erased or out of reach gives the 404 of none."""
     router = routes_of("sessions")
+    reader = SessionReader(pool)
+
+    @router.get(
+        "/v1/turns/{turn_id}",
+        summary="One turn, as it was recorded",
+        operation_id="turn",
+        tags=["turns"],
+    )
+    async def turn(
+        turn_id: Annotated[str, Path(min_length=1)], user_id: _Name, caller: Reader
+    ) -> RecordedTurn:
+        owner = owner_of(caller, user_id, thing="turn", field="turn_id")
+        found = await _read(reader.turn, owner, _text("turn_id", turn_id), caller.reach)
+        if found is None:
+            raise missing("turn", "turn_id")
+        return found
+
+    @router.get(
+        "/v1/sessions",
+        summary="The sessions of a user, the latest spoken in first",
+        operation_id="list_sessions",
+    )
+    async def page(query: Annotated[SessionParams, Query()], caller: Reader) -> SessionsPage:
+        owner = owner_of(caller, query.user_id)
+        project = None if query.project_id is None else _text("project_id", query.project_id)
+        found, following = await _read(
+            reader.sessions, owner, project, caller.reach, below=query.cursor, limit=query.limit
+        )
+        return SessionsPage(sessions=found, next_cursor=following)
+
+    @router.get(
+        "/v1/sessions/{session_id}/turns",
+        summary="The turns of a session, the latest first",
+        operation_id="session_turns",
+    )
+    async def transcript(
+        session_id: Annotated[str, Path(min_length=1)], query: Annotated[TurnParams, Query()], caller: Reader
+    ) -> TurnsPage:
+        owner = owner_of(caller, query.user_id, thing="session", field="session_id")
+        named = _text("project_id", query.project_id), _text("session_id", session_id)
+        found, following = await _read(
+            reader.turns, owner, *named, caller.reach, below=query.cursor, limit=query.limit
+        )
+        if not found and query.cursor is None:
+            raise missing("session", "session_id")
+        return TurnsPage(turns=found, next_cursor=following)
 
     @router.get(
         "/v1/sessions/{session_id}/checkpoint", summary="The state of a session, as it was saved last"
@@ -40,10 +115,7 @@ def sessions_router(pool: Pool) -> APIRouter:
         owner = owner_of(caller, user_id, thing="session", field="session_id")
         found: Event | None = None
         if caller.reach.modes is None and caller.reach.admits(project_id, None):
-            try:
-                found = await retry_on_lost_connection(last, owner, checkpoint_stream(project_id, session_id))
-            except (psycopg.Error, TimeoutError) as error:
-                raise problem_of(error, "Sessions unavailable") from error
+            found = await _read(last, owner, checkpoint_stream(project_id, session_id))
         if found is None or not isinstance(found.payload, SessionCheckpointed):
             raise missing("session", "session_id")
         return SessionCheckpoint.made_from(
@@ -60,3 +132,17 @@ def sessions_router(pool: Pool) -> APIRouter:
         return None if row is None else log.event_if_readable(row)
 
     return router
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except (psycopg.Error, TimeoutError) as error:
+        raise problem_of(error, "Sessions unavailable") from error
+
+
+def _text(field: str, text: str) -> str:
+    try:
+        return text_of(field, text)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None

@@ -67,8 +67,8 @@ class CardResolution:
 
     A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
-    facts all were retracted, one of them, and for a turn whose successor is of a kind that is not asked for, that
-    card. ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
+    facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
+    not asked for, that card. ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
     """
 
     cards: dict[UUID, Card]
@@ -237,8 +237,9 @@ def _judged(  # noqa: C901 - one branch a reason
     of_turns: Sequence[tuple[UUID, UUID, bool]],
 ) -> CardResolution:
     known = {**others, **found}
-    edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
+    # A card may be retracted without another card in its place.
     out = {edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"}
+    edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
     out |= {card: "it is contested" for card, row in known.items() if row.contested}
     out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
     out |= {card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)}
@@ -287,8 +288,11 @@ def _judged(  # noqa: C901 - one branch a reason
         if episode in evidence and len(latest) == 1 and (episode, *latest) not in stated
     }
     sound = {episode for episode, _, retracted in of_turns if not retracted}
+    right = {edge.to_card: known[edge.from_card] for edge in edges if _corrects(edge, known)}
     wrong = {
-        episode: known[state] for episode, state, _ in of_turns if episode not in sound and state in known
+        episode: right.get(state, known[state])
+        for episode, state, _ in of_turns
+        if episode not in sound and state in known
     }
     for episode, successor in over.items():
         raise_to(successor, evidence[episode])
@@ -341,6 +345,13 @@ def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
                 reached |= new
                 waiting += new
     return reached - {card}
+
+
+def _corrects(edge: RelationEdge, known: Mapping[UUID, Card]) -> bool:
+    """True when a fact stands in the place of another one that was never true."""
+    newer, older = known[edge.from_card], known[edge.to_card]
+    same = (newer.entity, newer.concept_key) == (older.entity, older.concept_key)
+    return edge.predicate == "retracts" and same and not newer.retracted
 
 
 def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 
 def told(stack: Running, *words: str) -> Any:
@@ -54,3 +56,23 @@ def test_an_operator_reaches_another_tenant_and_only_that_one(stack: Running) ->
     assert (unknown.returncode, unknown.stderr) == (1, "cardlog problems: this user has no such problem\n")
     asked = stack.command("recall", "is the lamp on?", "--user", "ivo", "--tenant", "acme")
     assert asked.returncode == 0, asked.stderr
+
+
+def test_turns_are_shown_and_several_questions_are_asked_by_the_verbs(stack: Running, tmp_path: Path) -> None:
+    turns = [
+        {"user_id": "lea", "text": text, "session_id": "s1"}
+        for text in ("I live in Oslo.", "I work at Acme.")
+    ]
+    [turn, _] = WEB.post(f"{stack.write_url}/v1/turns", json=turns).raise_for_status().json()["turn_ids"]
+    stack.wait()
+    mine = ("--user", "lea")
+    assert [(each["session_id"], each["turns"]) for each in told(stack, "sessions", "list", *mine)] == [
+        ("s1", 2)
+    ]
+    shown = told(stack, "sessions", "show", "s1", *mine)
+    assert [each["text"] for each in shown] == ["I live in Oslo.", "I work at Acme."]
+    assert stack.command("sessions", "turn", turn, *mine).stdout.endswith("  user: I live in Oslo.\n")
+    (tmp_path / "questions.txt").write_text("where do I live?\n\nwhere do I work?\n")
+    home, job = told(stack, "recall", "--file", str(tmp_path / "questions.txt"), *mine)
+    assert [each["answer"]["cards"][0]["value"] for each in (home, job)] == ["Oslo", "Acme"]
+    assert stack.command("recall", *mine).returncode == 2

@@ -47,7 +47,8 @@ CHECKS = [
 ]
 SAID = (
     "I live in Porto.", "I moved to Lisbon.", "I have moved to Madrid.", "I now live in Rome, we moved to Rome.",
-    "My dog is called Rex.", "I am learning Rust. Rust is a programming language.", "I work at Acme.",
+    "I'm allergic to nuts.", "I'm allergic to plums.", "My dog is called Rex.",
+    "I am learning Rust. Rust is a programming language.", "I work at Acme.",
 )  # fmt: skip
 
 # Rules that the documents state in words: the schema of a string cannot say that a time zone exists.
@@ -88,13 +89,16 @@ class Known:
         pushed = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turns, timeout=30)
         self.token: str = pushed.json()["token"]
         self.turn: str = pushed.json()["turn_ids"][0]
+        stack.wait()
+        page = person.cards(status="*", limit=100)
+        self.slips = [card["card_id"] for card in page if card["concept_key"] == "allergy"]
+        self.cards: list[str] = [card["card_id"] for card in page if card["card_id"] not in self.slips]
         gone = Person(stack, f"gone {uuid4()}")
         gone.say("I live in Porto.")
         erased = WEB.delete(
             f"{stack.write_url}/v1/users/{gone.user}", headers=stack.administrator, timeout=60
         )
         self.erasure: str = erased.json()["erasure_id"]
-        self.cards: list[str] = [card["card_id"] for card in person.cards(status="*", limit=100)]
         found = person.read("arbitrations")["arbitrations"]
         self.arbitrations: list[str] = [each["arbitration_id"] for each in found]
         person.write(f"teams/{self.team}/members/{self.user}", method="PUT")
@@ -137,12 +141,28 @@ class Known:
         for name, ids in named:
             if name in (case.path_parameters or {}) and ids:
                 case.path_parameters[name] = chance.choice(ids)
+        self._put_slip_into(case)
+        if case.path == "/v1/sessions/{session_id}/turns" and isinstance(case.query, dict):
+            case.path_parameters["session_id"] = "default"
+            case.query.pop("project_id", None)
+        if case.path == "/v1/recall/batch" and isinstance(case.body, dict):
+            case.body.pop("user_id", None)
         if "/modes" in case.path or "/projects" in case.path or case.path.endswith("/mode"):
             self._put_mode_into(case)
         if "reference" in case.path or "teams" in case.path:
             self._put_reference_into(case)
         if "/memory/" in case.path:
             self._put_memory_into(case)
+
+    def _put_slip_into(self, case: AnyCase) -> None:
+        """Sets a card that may be taken back in a request that takes one back, and the right value."""
+        if case.path.endswith(("/correct", "/retract")):
+            if "card_id" in (case.path_parameters or {}):
+                case.path_parameters["card_id"] = self.slips[case.path.endswith("/retract")]
+            if isinstance(case.body, dict) and case.body:
+                case.body.pop("agent_id", None)
+                if case.path.endswith("/correct") and "value" not in case.body:
+                    case.body["value"] = "figs"
 
     def _put_memory_into(self, case: AnyCase) -> None:
         """Sets a request about this user's document that fits it. What it needs is made first."""

@@ -54,6 +54,9 @@ _CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
 )
 _CONCEPTS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/concepts")
 _CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
+_CORRECT_CARD: Operation[types.Accepted] = Operation(
+    "write", "POST", "/v1/cards/{card_id}/correct", once="idempotency_key"
+)
 _COUNT_CARDS: Operation[types.Groups] = Operation("read", "GET", "/v1/cards/aggregate")
 _CREATE_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts", once="idempotency_key"
@@ -118,6 +121,7 @@ _PROMOTE_CATEGORY: Operation[types.MemoryPromoted] = Operation(
 )
 _PROPOSALS: Operation[types.ProposalsPage] = Operation("read", "GET", "/v1/proposals")
 _RECALL: Operation[types.Answer] = Operation("read", "POST", "/v1/recall")
+_RECALL_BATCH: Operation[types.Answers] = Operation("read", "POST", "/v1/recall/batch")
 _RECLASSIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/mode", once="request_id"
 )
@@ -148,6 +152,7 @@ _REOPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
 _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
 )
+_RETRACT_CARD: Operation[types.Accepted] = Operation("write", "POST", "/v1/cards/{card_id}/retract")
 _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
     "write", "POST", "/v1/memory/{user_id}/schema/revert", once="idempotency_key"
 )
@@ -157,11 +162,14 @@ _ROLL_BACK_MEMORY: Operation[types.MemoryRolledBack] = Operation(
 _SAVE_CHECKPOINT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/sessions/{session_id}/checkpoint", once="idempotency_key"
 )
+_SESSION_TURNS: Operation[types.TurnsPage] = Operation("read", "GET", "/v1/sessions/{session_id}/turns")
+_SESSIONS: Operation[types.SessionsPage] = Operation("read", "GET", "/v1/sessions")
 _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
 )
 _STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
 _STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
+_TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn_id}")
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
@@ -284,6 +292,11 @@ class Operations:
         timezone, kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for, token_budget,
         paths."""
         return self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    def correct_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        """Put a card with the right words in the place of a card that was never true. Other fields: reason, agent_id,
+        value, content, idempotency_key."""
+        return self._send(_CORRECT_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
     def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
         """The number of cards of a slice, grouped by axes. Other fields: wait_for, as_of, known_at, project_id,
@@ -471,6 +484,10 @@ class Operations:
         kinds, context_layer, only_layers, metadata, mode, modes, explain, wait_for."""
         return self._send(_RECALL, {"user_id": user_id, "query": query}, more)
 
+    def recall_batch(self, questions: Sequence[Mapping[str, object]]) -> types.Answers:
+        """Ask several questions; get their answers in order."""
+        return self._send(_RECALL_BATCH, {"questions": questions}, {})
+
     def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
         """Give a card another mode. Other fields: by, reason, request_id."""
         return self._send(_RECLASSIFY_CARD, {"user_id": user_id, "card_id": card_id, "mode": mode}, more)
@@ -560,6 +577,10 @@ class Operations:
         idempotency_key."""
         return self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        """Mark a card as never true, until that is withdrawn. Other fields: reason, agent_id."""
+        return self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
     def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         """Take a promoted category of the core document back. Other fields: rationale, agent_id, actor,
         idempotency_key."""
@@ -577,6 +598,14 @@ class Operations:
         return self._send(
             _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
         )
+
+    def session_turns(self, user_id: str, session_id: str, **more: object) -> types.TurnsPage:
+        """The turns of a session, the latest first. Other fields: limit, cursor, project_id."""
+        return self._send(_SESSION_TURNS, {"user_id": user_id, "session_id": session_id}, more)
+
+    def sessions(self, user_id: str, **more: object) -> types.SessionsPage:
+        """The sessions of a user, the latest spoken in first. Other fields: limit, cursor, project_id."""
+        return self._send(_SESSIONS, {"user_id": user_id}, more)
 
     def settle_arbitration(
         self,
@@ -599,6 +628,10 @@ class Operations:
     def status(self) -> types.Status:
         """The health and the lag of every stage."""
         return self._send(_STATUS, {}, {})
+
+    def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
+        """One turn, as it was recorded."""
+        return self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
 
     def users(self, **more: object) -> types.UsersPage:
         """The users of the tenant, in order. Other fields: after, limit."""
@@ -705,6 +738,9 @@ class AsyncOperations:
 
     async def context(self, user_id: str, query: str, **more: object) -> types.Prompt:
         return await self._send(_CONTEXT, {"user_id": user_id, "query": query}, more)
+
+    async def correct_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        return await self._send(_CORRECT_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
     async def count_cards(self, user_id: str, group_by: Sequence[str], **more: object) -> types.Groups:
         return await self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
@@ -848,6 +884,9 @@ class AsyncOperations:
     async def recall(self, user_id: str, query: str, **more: object) -> types.Answer:
         return await self._send(_RECALL, {"user_id": user_id, "query": query}, more)
 
+    async def recall_batch(self, questions: Sequence[Mapping[str, object]]) -> types.Answers:
+        return await self._send(_RECALL_BATCH, {"questions": questions}, {})
+
     async def reclassify_card(self, user_id: str, card_id: str, mode: str, **more: object) -> types.Accepted:
         return await self._send(
             _RECLASSIFY_CARD, {"user_id": user_id, "card_id": card_id, "mode": mode}, more
@@ -929,6 +968,9 @@ class AsyncOperations:
     ) -> types.WrittenReference:
         return await self._send(_RESTORE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    async def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
+        return await self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
     async def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         return await self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)
 
@@ -941,6 +983,12 @@ class AsyncOperations:
         return await self._send(
             _SAVE_CHECKPOINT, {"user_id": user_id, "session_id": session_id, "state": state}, more
         )
+
+    async def session_turns(self, user_id: str, session_id: str, **more: object) -> types.TurnsPage:
+        return await self._send(_SESSION_TURNS, {"user_id": user_id, "session_id": session_id}, more)
+
+    async def sessions(self, user_id: str, **more: object) -> types.SessionsPage:
+        return await self._send(_SESSIONS, {"user_id": user_id}, more)
 
     async def settle_arbitration(
         self,
@@ -960,6 +1008,9 @@ class AsyncOperations:
 
     async def status(self) -> types.Status:
         return await self._send(_STATUS, {}, {})
+
+    async def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
+        return await self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
 
     async def users(self, **more: object) -> types.UsersPage:
         return await self._send(_USERS, {}, more)

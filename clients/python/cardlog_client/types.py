@@ -30,6 +30,19 @@ class Answer(TypedDict):
     explain: NotRequired[dict[str, Any]]
 
 
+class Answered(TypedDict):
+    """The place of one question among several: its answer, or its problem."""
+
+    answer: NotRequired[Answer]
+    problem: NotRequired[ProblemDetails]
+
+
+class Answers(TypedDict):
+    """The answers to several questions, in the order of the questions."""
+
+    answers: list[Answered]
+
+
 class AppliedPatch(TypedDict):
     """A change of the document that rests on migrated sentences."""
 
@@ -610,6 +623,18 @@ class Problem(TypedDict):
     version: int
 
 
+class ProblemDetails(TypedDict):
+    """A problem document (RFC 9457). Some problems have further fields."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: NotRequired[str]
+    reason: NotRequired[str]
+    index: NotRequired[int]
+
+
 class ProblemEntry(TypedDict):
     """One event of a problem, with the turns and the words behind it."""
 
@@ -819,6 +844,25 @@ class RecalledCard(TypedDict):
     perhaps_no_longer: NotRequired[Beside]
 
 
+class RecordedTurn(TypedDict):
+    """A turn as the app pushed it. ``mode`` is the mode that the app gave, if any."""
+
+    turn_id: str
+    text: str
+    role: Literal["user", "assistant", "system"]
+    said_at: str
+    timezone: str
+    session_id: str
+    project_id: str
+    speaker: str | None
+    agent_id: str | None
+    document_id: str | None
+    context_layer: Literal["personal", "work", "social"] | None
+    mode: str | None
+    metadata: dict[str, Any] | None
+    recorded_at: str
+
+
 class Reembedding(TypedDict):
     """What a re-embedding does, or would do. No language model is called."""
 
@@ -975,6 +1019,16 @@ class RollbackConflict(TypedDict):
     reason: str
 
 
+class Session(TypedDict):
+    """A conversation: when its first and its last turn were said, and the number of its turns."""
+
+    session_id: str
+    project_id: str
+    first_said_at: str
+    last_said_at: str
+    turns: int
+
+
 class SessionCheckpoint(TypedDict):
     """The state of a session, as an assistant saved it last."""
 
@@ -984,6 +1038,13 @@ class SessionCheckpoint(TypedDict):
     version: int
     saved_at: str
     actor: str
+
+
+class SessionsPage(TypedDict):
+    """Sessions of a user, the latest spoken in first."""
+
+    sessions: list[Session]
+    next_cursor: int | None
 
 
 class Side(TypedDict):
@@ -1109,6 +1170,13 @@ class Turn(TypedDict):
     role: NotRequired[Literal["user", "assistant", "system", ""] | None]
     speaker: NotRequired[str | None]
     turn_id: NotRequired[str | None]
+
+
+class TurnsPage(TypedDict):
+    """Turns of a session, the latest first."""
+
+    turns: list[RecordedTurn]
+    next_cursor: int | None
 
 
 class User(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,11 +12,13 @@ from cyclopts import Parameter
 
 from cardlog_client import CardlogError, Client, RefusedError
 from deploy.answer import Answer
-from deploy.options import Flat, Given, OptionInvalidError, Tenant, at_least, between
+from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, at_least, between
+from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
 
 MOST_CARDS = 200
+_BATCH = 32
 
 
 Project = Annotated[str | None, Parameter(help="project to ask in; * for all (default: default)")]
@@ -60,18 +62,28 @@ class Options(Question):
 
 
 def recall(
-    question: Annotated[str, Parameter(help='the question, such as "where do I live?"')],
+    question: Annotated[str | None, Parameter(help='the question, such as "where do I live?"')] = None,
     /,
     *,
+    file: Annotated[
+        File | None, Parameter(help="ask each line of a file, or of - for standard input, and no QUESTION")
+    ] = None,
     options: Flat[Options],
     client: Given[Client],
 ) -> Answer:
     """Ask a question and print the cards that answer it, best first."""
+    if (question is None) == (file is None):
+        raise OptionInvalidError("QUESTION or --file is needed, and not both")
+    asked = {
+        "project_id": options.project, "k": options.k, "as_of": options.as_of, "known_at": options.known_at,
+        "timezone": options.timezone, "mode": options.mode, "explain": options.explain or None,
+    }  # fmt: skip
+    if question is None:
+        with reading(file or "-") as source:
+            questions = [line.decode().strip() for line in source]
+        return _several([each for each in questions if each], asked, options, client)
     with refusing():
-        answer = client.recall(
-            options.user, question, project_id=options.project, k=options.k, as_of=options.as_of,
-            known_at=options.known_at, timezone=options.timezone, mode=options.mode, explain=options.explain or None,
-        )  # fmt: skip
+        answer = client.recall(options.user, question, **asked)
     if options.json:
         return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
@@ -87,6 +99,22 @@ def recall(
     for warning in answer["warnings"]:
         print(f"warning: {warning}", file=sys.stderr)
     return Answer(answer, ())
+
+
+def _several(
+    questions: Sequence[str], asked: Mapping[str, object], options: Options, client: Client
+) -> Answer:
+    """Returns the answer or the problem of each question. The exit status is 1 when there is a problem."""
+    given = {name: value for name, value in asked.items() if value is not None} | {"user_id": options.user}
+    bodies = [given | {"query": each} for each in questions]
+    found: list[Any] = []
+    for at in range(0, len(bodies), _BATCH):
+        found += client.recall_batch(bodies[at : at + _BATCH])["answers"]
+    lines = []
+    for question, each in zip(questions, found, strict=True):
+        told = [each["problem"]["detail"]] if "problem" in each else lines_of(each["answer"])
+        lines += [question, *(f"    {line}" for line in told)]
+    return Answer(found, lines, int(any("problem" in each for each in found)))
 
 
 _OPTIONS = {"token_budget": "--budget", "query": "QUESTION", "user_id": "--user", "project_id": "--project"}

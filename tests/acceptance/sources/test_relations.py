@@ -79,6 +79,29 @@ def test_a_wrong_edge_buries_no_fact(stack: Running) -> None:
     assert states(stack, "iris", "allergy", "retracted") == ["Is allergic to peanuts"]
 
 
+def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(stack: Running) -> None:
+    say(stack, "noa", ("2026-03-01", "I'm allergic to peanuts."), ("2026-03-02", "I work at Acme."))
+    [peanuts] = told(stack, "cards", user_id="noa", kind="state", concept_key="allergy")["cards"]
+    words = ("cards", "correct", peanuts["card_id"], "cashews", "--user", "noa")
+    assert stack.command(*words).stdout.startswith(f"corrected {peanuts['card_id']}; the card is now ")
+    stack.wait()
+    assert states(stack, "noa", "allergy") == ["Is allergic to cashews"]
+    assert "cashews" in document(stack, "noa").casefold()
+    assert "peanuts" not in document(stack, "noa").casefold()
+    assert stack.recall("noa", "what am I allergic to?", kinds=["state"])["cards"][0]["value"] == "cashews"
+    fact, *others = prompt(stack, "noa", "what am I allergic to?")
+    assert "cashews" in fact
+    [turn] = [line for line in others if "allergic" in line]
+    assert 'newer="perhaps no longer: Is allergic to cashews"' in turn
+
+    [acme] = told(stack, "cards", user_id="noa", kind="state", concept_key="employer")["cards"]
+    assert stack.command("cards", "retract", acme["card_id"], "--user", "noa").returncode == 0
+    stack.wait()
+    assert states(stack, "noa", "employer") == []
+    assert "acme" not in document(stack, "noa").casefold()
+    assert not any("<state" in line and "Acme" in line for line in prompt(stack, "noa", "where do I work?"))
+
+
 def test_a_turn_whose_fact_is_over_says_so_and_stands_below_what_replaced_it(stack: Running) -> None:
     say(stack, "wei", ("2026-03-01", "I live in Taipei."), ("2026-04-01", "I moved to Taichung."))
     lines = prompt(stack, "wei", "where do I live?")

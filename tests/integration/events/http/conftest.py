@@ -52,6 +52,8 @@ class Services:
     conflict: str
     to_accept: str
     to_refuse: str
+    slip: str
+    misheard: str
     erasure: str = ""
     relation: str = ""
     problem: str = ""
@@ -191,6 +193,9 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             diary = memory.event("Ada slept badly and walked", day(3), mode="journal")
             for number, city in enumerate(("Lisbon", "Bern", "Oslo", "Rome")):
                 memory.state("hometown", city, day(4 + number), content=f"Ada moved to {city}")
+            slip, misheard = (
+                memory.state("allergy", food, day(8), cardinality="multi_value") for food in ("nuts", "plums")
+            )
             other = memory.of(storage_id("elsewhere", "bea"))
             other.state("residence", "Quito", day(0))
             memory.fold()
@@ -200,7 +205,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 "SELECT arbitration_id FROM cards.arbitrations WHERE user_id = 'ada'"
             ).fetchone()
             assert row is not None
-            ids = map(str, (home, dog, job, diary, row[0], first, second))
+            ids = map(str, (home, dog, job, diary, row[0], first, second, slip, misheard))
             made = Services(connection, write, read, embed, settings, *ids)
             erasure, problem = _kept_things(made)
             relation = _relation(made)

@@ -58,7 +58,12 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
+            "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
+        if self.path.endswith(("/correct", "/retract")):
+            known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
+        if self.path == "/v1/sessions/{session_id}/turns":
+            known["session_id"] = "s"
         if "/modes/" in self.path:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
                 self.method
@@ -82,6 +87,8 @@ class Operation:
                 body["to_version"] = ada["version"]
             if self.path == "/v1/concepts/{concept_id}":
                 body |= {"definition": known["definition"]}
+            if self.path == "/v1/cards/{card_id}/correct":
+                body |= {"value": "figs"}
             if self.path == "/v1/memory/{user_id}/migrate":
                 body |= {"text": "User likes tea.", "dry_run": True}
         return services.client(self.service).request(

@@ -102,6 +102,25 @@ def request(**document: Any) -> Request:
     return Request(scope)
 
 
+def test_each_question_of_a_batch_counts_for_its_user(redis_url: str) -> None:
+    # A batch takes most of the bucket, which needs half a minute to hold enough for another one.
+    limits = RequestLimits(Settings(redis_url=redis_url, user_rate=1, rate_burst_s=40))
+    users = [f"ada {uuid4()}", f"bea {uuid4()}"]
+    questions = [{"user_id": user, "query": "where?"} for user in users * 16]
+
+    async def run() -> None:
+        async with limits.admitted(request(questions=questions), Principal()):
+            pass
+        for user in users:
+            again = [{**each, "user_id": user} for each in questions]
+            with pytest.raises(ProblemError, match="this user asks faster"):
+                async with limits.admitted(request(questions=again), Principal()):
+                    pass
+        await limits.close()
+
+    asyncio.run(run())
+
+
 def test_requests_about_one_user_at_the_same_time_are_limited() -> None:
     limits = RequestLimits(Settings(user_concurrency=1))
     app, other = Principal(key_id="app"), Principal(key_id="other")

@@ -1,0 +1,60 @@
+"""``cardlog sessions``: lists the sessions of a user, and shows turns as they were recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from cardlog_client import Client
+from deploy.answer import Answer
+from deploy.commands.ask.verbs import Verbs, argument, every
+from deploy.options import Count, Flat, Given, OfUser
+
+app = App(name="sessions", help="the conversations of a user: list them, show the turns of one, or one turn")
+verbs = Verbs(app)
+
+
+@app.command(name="list", help="list the sessions of a user, the latest spoken in first")
+def run_list(
+    *,
+    project: Annotated[str | None, Parameter(help="only of this project")] = None,
+    limit: Annotated[Count, Parameter(help="the most sessions to print (default: all)")] = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    found = every(client.sessions, options.user, "sessions", most=limit, project_id=project)
+    lines = [
+        f"{each['session_id']}  project {each['project_id']}  {each['first_said_at']} to {each['last_said_at']}"
+        f"  turns {each['turns']}"
+        for each in found
+    ]
+    return Answer(found, lines or [f"{options.user} has no sessions"])
+
+
+@app.command(name="show", help="show the turns of a session in their order")
+def run_show(
+    session: Annotated[str, Parameter(help="the session's id, as listed")],
+    /,
+    *,
+    project: Annotated[str, Parameter(help="the project of the session")] = "default",
+    limit: Annotated[Count, Parameter(help="only so many of the latest turns (default: all)")] = None,
+    options: Flat[OfUser],
+    client: Given[Client],
+) -> Answer:
+    def ask(user: str, **page: Any) -> Any:
+        return client.session_turns(user, session, **page)
+
+    found = every(ask, options.user, "turns", most=limit, project_id=project)[::-1]
+    return Answer(found, map(_line, found))
+
+
+def _line(turn: Any) -> str:
+    return f"{turn['said_at']}  {turn['speaker'] or turn['role']}: {turn['text']}"
+
+
+verbs.call(
+    "turn", "show one turn", Client.turn,
+    argument("turn", str, "the turn's id, as the cards of the turn name it"),
+    lines=lambda turn: [_line(turn)],
+)  # fmt: skip

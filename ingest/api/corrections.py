@@ -1,0 +1,245 @@
+"""Commands that take a card back: a correction puts another card in its place, and a retraction puts none.
+
+Both append a relation ``retracts``, so the card counts as never true until the relation is withdrawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from psycopg.rows import class_row
+
+from events.http.errors import ProblemError, invalid, missing
+from events.language.concepts import normalise_value
+from events.platform.database import Connection
+from events.platform.sql import statement
+from events.store import log
+from events.store.bounds import fault_of
+from events.store.rows import rows_of
+from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
+from events.types.codec import Payload
+from events.types.envelope import Event, partition_of, uuid7
+from events.types.relations import CardsConnected
+from events.types.verdicts import CardKind
+from ingest.api.commands import STREAM, RelationStream, first_row, kind_within, new_relation, relation_event
+from ingest.api.concept_commands import Words, edit
+from ingest.decider import Command, Decision, Keyed, Outcome, decide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What is right. A part that is None stays as it is."""
+
+    value: str | None
+    content: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Card:
+    """A card as the tables have it, which may be behind the log."""
+
+    kind: CardKind
+    content: str
+    concept_key: str | None
+    value: str | None
+    gone: bool
+    retracted: bool
+    over: bool | None
+    effective_at: datetime | None
+
+
+def correct(
+    connection: Connection, owner: str, card_id: UUID, right: Correction, command: Command
+) -> Outcome[None]:
+    """Puts a card with the right words in the place of a state or an event. The event of the outcome makes the card.
+
+    The new card has the scope and the time of the old one. A concept keeps its card and gets another definition.
+    Commands with one idempotency key count once. Raises the problems of :func:`retract`, and 409 for a card that is
+    not current: what took its place is corrected instead.
+    """
+    if kind_within(connection, owner, card_id, command.reach) == "knowledge":
+        return _define(connection, owner, card_id, right, command)
+    key = f"correct/{card_id}/{command.idempotency_key or uuid7()}"
+
+    def rule(_: None) -> Decision:
+        card = _present(connection, owner, card_id, command)
+        _refuse_taken_back(connection, owner, card_id, card)
+        if card.gone or card.over:
+            raise ProblemError(
+                409,
+                "Not current",
+                "card_id: the card is superseded, contested or records an end; correct the card that holds now",
+                field="card_id",
+            )
+        stated = _refuse_agent(connection, owner, card_id, card, command)
+        own = next((each for each in stated if each.event_id == card_id), None)
+        if own is None or not isinstance(own.payload, StateAsserted | EventNoted):
+            raise missing("card", "card_id")
+        payload = _corrected(own.payload, card, right, command)
+        event_id = uuid7()
+        wrong = CardsConnected(from_card=event_id, to_card=card_id, predicate="retracts", reason=right.reason)
+        # A retraction takes back what was said before it, so it stands before a statement of the same value.
+        return Decision(
+            payload=payload, event_id=event_id, cause=card_id, before=[relation_event(owner, wrong, command)]
+        )
+
+    def is_repeat(first: Payload) -> bool:
+        return (
+            isinstance(first, StateAsserted | EventNoted)
+            and right.value in (None, first.value)
+            and right.content in (None, first.content)
+        )
+
+    return decide(Keyed(connection, owner, STREAM, command, key), rule, is_repeat)
+
+
+def retract(
+    connection: Connection, owner: str, card_id: UUID, reason: str, command: Command
+) -> Outcome[Event | None]:
+    """Marks a card as never true, until the relation of the outcome is withdrawn. A repeated command appends nothing.
+
+    Raises a 404 problem when the user has no such card within reach, 409 when it was taken back before, and 403 when
+    an agent would take back what the user stated.
+    """
+    # No card says it, so an id that is derived from the card stands for who retracts it.
+    connected = CardsConnected(
+        from_card=uuid5(card_id, "retraction"), to_card=card_id, predicate="retracts", reason=reason
+    )
+
+    def rule(last: Event | None) -> Decision | None:
+        card = _present(connection, owner, card_id, command)
+        if last is not None and isinstance(last.payload, CardsConnected):
+            if (last.payload, last.actor) == (connected, command.actor):
+                return None
+            raise _taken_back(last.event_id)
+        _refuse_taken_back(connection, owner, card_id, card)
+        _refuse_agent(connection, owner, card_id, card, command)
+        return new_relation(connected)
+
+    return decide(RelationStream(connection, owner, command, connected), rule)
+
+
+def _present(connection: Connection, owner: str, card_id: UUID, command: Command) -> _Card:
+    kind_within(connection, owner, card_id, command.reach)
+    with connection.cursor(row_factory=class_row(_Card)) as cursor:
+        values = {"user_id": owner, "card": card_id, "at": command.at}
+        card = cursor.execute(statement("ingest.api", "corrected_card"), values).fetchone()
+    if card is None:
+        raise missing("card", "card_id")
+    return card
+
+
+def _refuse_taken_back(connection: Connection, owner: str, card_id: UUID, card: _Card) -> None:
+    row = first_row(connection, "retracted", user_id=owner, card=card_id)
+    if row is not None or card.retracted:
+        raise _taken_back(None if row is None else row[0])
+
+
+def _taken_back(relation_id: UUID | None) -> ProblemError:
+    remedy = "say the fact again" if relation_id is None else f"withdraw relation {relation_id} to undo that"
+    return ProblemError(
+        409, "Retracted", f"card_id: the card was retracted before; {remedy}", field="card_id"
+    )
+
+
+def _refuse_agent(
+    connection: Connection, owner: str, card_id: UUID, card: _Card, command: Command
+) -> list[Event]:
+    """Returns the events that state what the card says. Raises a 403 problem when an agent would overrule the user."""
+    values = {"user_id": owner, "card": card_id, "partition": partition_of(owner)}
+    rows = rows_of(connection, statement("ingest.api", "card_events"), values)
+    stated = [event for event in map(log.event_if_readable, rows) if _states(event, card)]
+    if command.by != "user" and any(each.provenance == "user_stated" for each in _origins(stated)):
+        raise ProblemError(
+            403,
+            "Stated by the user",
+            "card_id: the user stated this, and an agent does not overrule the user; leave out agent_id and use a key "
+            "of `cardlog keys create --acts-as user`, or relate another card that contradicts it",
+            field="card_id",
+        )
+    return stated
+
+
+def _states(event: Event, card: _Card) -> bool:
+    payload = event.payload
+    if isinstance(payload, StateAsserted) and card.concept_key is not None:
+        key = card.concept_key
+        return normalise_value(key, payload.value) == normalise_value(key, card.value or "")
+    return isinstance(payload, EventNoted | KnowledgeLearned)
+
+
+def _origins(stated: list[Event]) -> Iterator[CardOrigin]:
+    for event in stated:
+        if isinstance(event.payload, StateAsserted | EventNoted | KnowledgeLearned):
+            yield event.payload.origin
+
+
+def _define(
+    connection: Connection, owner: str, card_id: UUID, right: Correction, command: Command
+) -> Outcome[None]:
+    if right.content is None or right.value is not None:
+        raise invalid("value", "is not for a concept; give its right definition as content")
+    card = _present(connection, owner, card_id, command)
+    _refuse_taken_back(connection, owner, card_id, card)
+    [origin, *_] = _origins(_refuse_agent(connection, owner, card_id, card, command))
+    words = Words(definition=right.content)
+    return edit(connection, owner, card_id, words, _sent_now(origin, command), command)
+
+
+def _sent_now(origin: CardOrigin, command: Command) -> CardOrigin:
+    """Returns the origin of words that come with a command and from no turn, in the scope of ``origin``."""
+    return replace(
+        origin,
+        turn_ids=(),
+        said_at=command.at,
+        source_span=None,
+        provenance="user_stated" if command.by == "user" else "agent_inferred",
+        agent_id=command.agent_id,
+        document_id=None,
+    )
+
+
+def _corrected(
+    first: StateAsserted | EventNoted, card: _Card, right: Correction, command: Command
+) -> StateAsserted | EventNoted:
+    """Returns the payload of the new card. Raises a 422 problem for words that make no card."""
+    changed: dict[str, Any] = {
+        "origin": _sent_now(first.origin, command),
+        "content": _content(card, right),
+        "value": card.value if right.value is None else right.value,
+        "replaces": None,
+    }
+    made: StateAsserted | EventNoted
+    if isinstance(first, StateAsserted):
+        if right.value is not None:
+            changed |= dict.fromkeys(("value_hint", "value_at", "value_until", "value_grain"))
+        if card.effective_at != first.effective_at:
+            changed["effective_at"] = card.effective_at
+        old = (card.value or "").casefold()
+        tags = tuple(right.value if right.value and tag.casefold() == old else tag for tag in first.tags)
+        made = replace(first, **changed, tags=tags, statement="asserted", announced=True)
+    elif first.episode:
+        raise invalid(
+            "card_id", "is the words of a turn, which stay as they were said; correct a fact of the turn"
+        )
+    else:
+        made = replace(first, **changed, before=(), replaces_event=None)
+    if (fault := fault_of(made)) is not None:
+        raise invalid("value" if fault.startswith("value") else "content", f"makes no card: {fault}")
+    return made
+
+
+def _content(card: _Card, right: Correction) -> str:
+    if right.content is not None:
+        return right.content
+    value = right.value or ""
+    if card.value and card.value in card.content:
+        return card.content.replace(card.value, value)
+    if card.concept_key is None:
+        raise invalid("content", "is required, because the words of the card do not hold its value")
+    return f"{card.concept_key.replace('_', ' ')}: {value}"

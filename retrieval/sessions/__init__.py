@@ -1,0 +1,1 @@
+"""Turns as they were recorded, by id and by session."""

@@ -1,0 +1,74 @@
+-- name: reached_turns
+-- The turns (or one of them) all of whose cards are in some modes. A turn without a card is in none: its mode is not
+-- known yet.
+SELECT told.turn_id
+FROM cards.cards c CROSS JOIN LATERAL unnest(c.turn_ids) AS told(turn_id)
+WHERE c.user_id = %(user_id)s AND c.kind IN ('state', 'event', 'knowledge')
+  AND (%(turn_id)s::text IS NULL OR %(turn_id)s::text = ANY (c.turn_ids))
+GROUP BY told.turn_id
+HAVING bool_and(coalesce(c.mode, 'general') = ANY (%(modes)s::text[]));
+
+-- name: sessions
+-- The sessions of a user, the latest spoken in first, each with its last turn. The index gives one stream after the
+-- other. A turn whose salt or key was destroyed is erased. `turns` are the turns in reach; NULL means all of them.
+WITH RECURSIVE streams AS (
+    (SELECT stream FROM log.events
+     WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream > 'session/' AND stream < 'session0'
+     ORDER BY stream LIMIT 1)
+    UNION ALL
+    SELECT following.stream FROM streams s
+    CROSS JOIN LATERAL (SELECT e.stream FROM log.events e
+                        WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s
+                          AND e.stream > s.stream AND e.stream < 'session0'
+                        ORDER BY e.stream LIMIT 1) following
+), spoken AS (
+    SELECT last.position, s.stream FROM streams s
+    CROSS JOIN LATERAL (
+        SELECT e.position FROM log.events e
+        WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = s.stream
+          AND e.type = 'TurnRecorded'
+          AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
+          AND (NOT starts_with(e.data::text, '{"sealed":"')
+               OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
+                  AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
+        ORDER BY e.version DESC LIMIT 1
+    ) last
+    WHERE (%(projects)s::text[] IS NULL OR split_part(s.stream, '/', 2) = ANY (%(projects)s::text[]))
+      AND last.position < coalesce(%(below)s::bigint, 9223372036854775807)
+    ORDER BY last.position DESC
+    LIMIT %(limit)s
+)
+SELECT l.partition, l.position, l.event_id, l.user_id, l.stream, l.version, l.type, l.schema_version, l.dedupe_key,
+       l.occurred_at, l.recorded_at, l.actor, l.causation_id, l.correlation_id,
+       sealing.readable(l.user_id, l.partition, l.position, l.data) AS data,
+       said.first_said_at, said.last_said_at, said.turns
+FROM spoken
+JOIN log.events l ON l.partition = %(partition)s AND l.position = spoken.position
+CROSS JOIN LATERAL (
+    SELECT min(e.occurred_at) AS first_said_at, max(e.occurred_at) AS last_said_at, count(*) AS turns
+    FROM log.events e
+    WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = spoken.stream
+      AND e.type = 'TurnRecorded'
+      AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
+      AND (NOT starts_with(e.data::text, '{"sealed":"')
+           OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
+              AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
+) said
+ORDER BY spoken.position DESC;
+
+-- name: turn
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
+
+-- name: turns
+-- The latest turns of a session below a version, also those that were erased. `turns` is as for sessions.
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND type = 'TurnRecorded'
+  AND version < coalesce(%(below)s::bigint, 9223372036854775807)
+  AND (%(turns)s::text[] IS NULL OR substr(dedupe_key, 6) = ANY (%(turns)s::text[]))
+ORDER BY version DESC
+LIMIT %(limit)s;

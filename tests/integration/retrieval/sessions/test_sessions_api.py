@@ -1,0 +1,141 @@
+"""Turns and sessions are read from the log as they were said. What is erased or out of reach is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.access import keys
+from events.access.principal import SCOPES
+from events.platform.database import Connection
+from events.platform.key_file import new_key
+from events.platform.settings import Settings
+from events.sealing import sealer as sealing
+from events.sealing.key_encryption import LocalKeyEncryption
+from events.sealing.sealer import Sealer
+from events.store import log
+from events.types.cards import CardOrigin, EventNoted
+from events.types.turns import TurnRecorded
+from ingest.recording.recorder import recorded_event
+from retrieval.http.read_api import create_app
+from tests.support.conversing import day
+from tests.support.projectors.folding import event, fold_live
+from tests.support.waiting import PATIENT
+
+Get = Callable[..., Any]
+
+
+@pytest.fixture
+def get(database: str, connection: Connection) -> Iterator[Get]:
+    """Reads with a key that has ``rights``, or every right."""
+    sealing.use(Sealer(LocalKeyEncryption([new_key()])))
+    settings = replace(Settings(), database_url=database, **PATIENT | {"auth": "on"})
+    with TestClient(create_app(settings)) as client:
+
+        def ask(path: str, *, answers: int = 200, rights: dict[str, Any] | None = None, **query: Any) -> Any:
+            _, key = keys.create(connection, **({"name": "test", "scopes": SCOPES} | (rights or {})))
+            header = {"Authorization": f"Bearer {key}"}
+            answer = client.get(f"/v1/{path}", params={"user_id": "ada"} | query, headers=header)
+            assert answer.status_code == answers, answer.text
+            return answer.json()
+
+        yield ask
+    sealing.use(None)
+
+
+def say(connection: Connection, turn_id: str, at: datetime, session: str, **more: Any) -> None:
+    fields: dict[str, Any] = {"text": f"words of {turn_id}", "role": "user", "project_id": "default"} | more
+    turn = TurnRecorded(turn_id=turn_id, said_at=at, timezone="UTC", session_id=session, **fields)
+    log.append(connection, [recorded_event("ada", turn)])
+
+
+def note(connection: Connection, turn_id: str, mode: str | None) -> None:
+    origin = CardOrigin(
+        project_id="default", session_id="s", turn_ids=(turn_id,), said_at=day(1), source_span=None,
+        provenance="user_stated", mode=mode,
+    )  # fmt: skip
+    noted = EventNoted(content=turn_id, entity="user", tags=(), origin=origin, occurred_at=day(1))
+    log.append(connection, [event(noted, "ada")])
+
+
+def erase(connection: Connection, *turn_ids: str) -> None:
+    keys_of = [f"turn/{each}" for each in turn_ids]
+    rows = connection.execute("SELECT event_id FROM log.events WHERE dedupe_key = ANY (%s)", [keys_of])
+    connection.execute("SELECT sealing.destroy_events('ada', %s)", [[row[0] for row in rows.fetchall()]])
+
+
+def ids(page: Any) -> list[str]:
+    return [each["turn_id"] for each in page["turns"]]
+
+
+def counts(page: Any) -> list[tuple[str, int]]:
+    return [(each["session_id"], each["turns"]) for each in page["sessions"]]
+
+
+def test_a_turn_and_the_turns_of_a_session_are_as_they_were_said(connection: Connection, get: Get) -> None:
+    say(connection, "t1", day(1), "a talk", metadata='{"ticket":"A-17"}', speaker="Mia")
+    for number in range(2, 6):
+        say(connection, f"t{number}", day(number), "a talk", role="assistant")
+    say(connection, "t9", day(9), "a talk", project_id="work")
+    found = get("turns/t1")
+    assert (found["text"], found["speaker"], found["metadata"]) == ("words of t1", "Mia", {"ticket": "A-17"})
+    assert datetime.fromisoformat(found["said_at"]) == day(1)
+    first = get("sessions/a talk/turns", limit=2)
+    assert ids(first) == ["t5", "t4"]
+    assert first["turns"][0]["role"] == "assistant"
+    second = get("sessions/a talk/turns", limit=2, cursor=first["next_cursor"])
+    third = get("sessions/a talk/turns", limit=2, cursor=second["next_cursor"])
+    assert (ids(second), ids(third), third["next_cursor"]) == (["t3", "t2"], ["t1"], None)
+    assert ids(get("sessions/a talk/turns", project_id="work")) == ["t9"]
+
+
+def test_sessions_are_listed_the_latest_first(connection: Connection, get: Get) -> None:
+    say(connection, "t1", day(1), "one")
+    say(connection, "t2", day(5), "two", project_id="work")
+    say(connection, "t3", day(3), "one")
+    say(connection, "t4", day(2), "three")
+    first = get("sessions", limit=2)
+    assert counts(first) == [("three", 1), ("one", 2)]
+    said = [datetime.fromisoformat(first["sessions"][1][name]) for name in ("first_said_at", "last_said_at")]
+    assert said == [day(1), day(3)]
+    rest = get("sessions", limit=2, cursor=first["next_cursor"])
+    assert (counts(rest), rest["next_cursor"]) == ([("two", 1)], None)
+    assert get("sessions", project_id="work") == rest
+    assert counts(get("sessions", user_id="eve")) == []
+
+
+def test_erased_turns_are_absent(connection: Connection, get: Get) -> None:
+    for number in range(1, 4):
+        say(connection, f"t{number}", day(number), "one")
+    say(connection, "t4", day(4), "two")
+    erase(connection, "t2", "t3", "t4")
+    assert get("turns/t2", answers=404)["field"] == "turn_id"
+    page = get("sessions/one/turns", limit=1)
+    assert (ids(page), page["next_cursor"]) == (["t1"], None)
+    assert counts(get("sessions")) == [("one", 1)]
+    assert get("sessions/two/turns", answers=404)["field"] == "session_id"
+
+
+def test_a_key_sees_the_turns_of_its_users_projects_and_modes(
+    database: str, connection: Connection, get: Get
+) -> None:
+    say(connection, "open", day(1), "one")
+    say(connection, "private", day(2), "one")
+    say(connection, "unread", day(3), "one")
+    say(connection, "job", day(4), "two", project_id="work")
+    note(connection, "open", None)
+    note(connection, "private", "journal")
+    fold_live(database)
+    for rights in ({"users": ["carl"]}, {"projects": ["work"]}, {"modes": ["vault"]}):
+        assert get("turns/open", rights=rights, answers=404) == get("turns/none", rights=rights, answers=404)
+        assert get("sessions/one/turns", rights=rights, answers=404)["field"] == "session_id"
+    assert counts(get("sessions", rights={"projects": ["work"]})) == [("two", 1)]
+    general: dict[str, Any] = {"modes": ["general"]}
+    assert ids(get("sessions/one/turns", rights=general)) == ["open"]
+    assert get("turns/private", rights=general, answers=404)["field"] == "turn_id"
+    assert counts(get("sessions", rights=general)) == [("one", 1)]
