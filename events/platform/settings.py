@@ -192,7 +192,7 @@ class Settings:
     knowledge_extraction: bool = _setting(True, "the extractor makes knowledge cards")
     model: str = _setting(
         "claude-haiku-5-5",
-        "model that extracts turns, if ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set",
+        "model that extracts turns, if ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or CARDLOG_OPENAI_BASE_URL is set",
     )
     thinking: bool = _setting(False, "the model may think before it answers: slower and dearer")
     session_batch_gap_s: int = _setting(
@@ -405,6 +405,17 @@ class Settings:
         "server with the Messages API; empty: Anthropic's",
         variable="ANTHROPIC_BASE_URL",
         form="http",
+    )
+    openai_base_url: str = _setting(
+        "",
+        "server with chat completions, OpenAI-style, up to /v1 (http://127.0.0.1:11434/v1), which then extracts turns "
+        "in the place of the Messages API; CARDLOG_MODEL names its model",
+        form="http",
+    )
+    openai_api_key: str = _setting("", "key for that server; empty: none is sent", secret=True)
+    openai_output: Literal["tool", "schema"] = _setting(
+        "tool",
+        "answer of that server: the call of a tool, or schema: a JSON object of a schema, for models without tools",
     )
 
     def __post_init__(self) -> None:
