@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length") or 0)
         body = json.loads(self.rfile.read(length))
         request = Request(body, self._key(), time.monotonic())
-        if self.path != self.owner.path:
+        if self.path.partition("?")[0] != self.owner.path:
             self._send(404, _error("not_found_error", self.path))
             return
         trouble = self.owner.answer(request)
