@@ -63,7 +63,7 @@ def _extractor(name: str, settings: Settings) -> tuple[Extractor, Any]:
         return RulesExtractor(), lambda: None
     if not uses_model(settings):
         raise SettingsError(
-            "ANTHROPIC_API_KEY is not set: set it (or ANTHROPIC_BASE_URL), or use --extractor rules"
+            "ANTHROPIC_API_KEY is not set: set it (or the URL of a server), or use --extractor rules"
         )
     from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - the SDK takes a second to load
 

@@ -102,13 +102,15 @@ def run_record(
     settings = replace(
         settings,
         anthropic_base_url=base_url or settings.anthropic_base_url,
+        openai_base_url="" if base_url else settings.openai_base_url,
         extract_timeout_s=max(
-            settings.extract_timeout_s, _PATIENCE_S if base_url or settings.anthropic_base_url else 0
+            settings.extract_timeout_s,
+            _PATIENCE_S if base_url or settings.anthropic_base_url or settings.openai_base_url else 0,
         ),
     )
     if not uses_model(settings):
         raise SettingsError(
-            "no model answers: set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or give --base-url"
+            "no model answers: set ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or CARDLOG_OPENAI_BASE_URL, or give --base-url"
         )
     read = list(chosen_of(_conversations(), only or ()))
     private = [each.name for each in read if each.private]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,11 +11,10 @@ from evaluation.answers.readings import Reading, Readings, digest_of, new_readin
 from events.platform.settings import Settings
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
-from ingest.extraction.claude.client import MessagesClient, Reply
-from ingest.extraction.claude.extractor import ClaudeExtractor
+from ingest.extraction.claude.extractor import ClaudeExtractor, create_client
+from ingest.extraction.claude.model_client import ModelClient, Reply
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
 
-_NOWHERE = "http://127.0.0.1:9"
 _FAILURES = 3
 _CALL_ID = "toolu_recorded"
 
@@ -65,11 +64,9 @@ class RecordedExtractor:
         prompt_version: str | None = None,
     ) -> None:
         """``prompt_version`` replays the readings of another version of the prompt. None means today's."""
-        if not recording:
-            settings = replace(settings, anthropic_base_url=_NOWHERE, anthropic_api_key="")
         self._readings = readings
         self._private = private
-        self._messages = _RecordedMessages(settings, recording=recording)
+        self._messages = _RecordedClient(settings, recording=recording)
         self._inner = ClaudeExtractor(settings, self._messages)
         self._by = by
         self.model: str | None = self._inner.model
@@ -133,7 +130,7 @@ class RecordedExtractor:
         self.counts.models.add((reading.model, reading.by, reading.recorded_on))
 
 
-class _RecordedMessages(MessagesClient):
+class _RecordedClient(ModelClient):
     """Answers from the reading of :meth:`begin`, and asks the server for what the reading lacks while it records.
 
     A reading that is too short repeats its last answer, because a model that is asked once more mostly does so.
@@ -141,7 +138,7 @@ class _RecordedMessages(MessagesClient):
 
     def __init__(self, settings: Settings, *, recording: bool) -> None:
         super().__init__(settings)
-        self._recording = recording
+        self._server_client = create_client(settings) if recording else None
         self._reading: Reading | None = None
         self._answered = 0
         self._asking = False
@@ -158,9 +155,9 @@ class _RecordedMessages(MessagesClient):
     def ask(self, messages: list[dict[str, Any]], max_tokens: int, *, with_modes: bool = False) -> Reply:
         assert self._reading is not None
         answers = self._reading.answers
-        if self._answered >= len(answers) and self._recording:
+        if self._answered >= len(answers) and self._server_client is not None:
             self._asking = True
-            reply = super().ask(messages, max_tokens, with_modes=with_modes)
+            reply = self._server_client.ask(messages, max_tokens, with_modes=with_modes)
             self._asking = False
             answers.append(_answer(reply))
         elif not answers:
@@ -169,6 +166,11 @@ class _RecordedMessages(MessagesClient):
             reply = _reply(answers[min(self._answered, len(answers) - 1)])
         self._answered += 1
         return reply
+
+    def close(self) -> None:
+        super().close()
+        if self._server_client is not None:
+            self._server_client.close()
 
 
 def _answer(reply: Reply) -> dict[str, Any]:

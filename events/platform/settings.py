@@ -149,7 +149,7 @@ class Settings:
     knowledge_extraction: bool = True
     """the extractor makes knowledge cards"""
     model: str = "claude-haiku-5-5"
-    """model that extracts turns, if ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL is set"""
+    """model that extracts turns, if ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL or CARDLOG_OPENAI_BASE_URL is set"""
     thinking: bool = False
     """the model may think before it answers: slower and dearer"""
     session_batch_gap_s: int = 180
@@ -324,6 +324,13 @@ class Settings:
     """key for the Messages API"""
     anthropic_base_url: str = _setting("", variable="ANTHROPIC_BASE_URL", form="http")
     """server with the Messages API; empty: Anthropic's"""
+    openai_base_url: str = _setting("", form="http")
+    """server with chat completions, OpenAI-style, up to /v1 (http://127.0.0.1:11434/v1), which then extracts turns in
+    the place of the Messages API; CARDLOG_MODEL names its model"""
+    openai_api_key: str = _setting("", secret=True)
+    """key for that server; empty: none is sent"""
+    openai_output: Literal["tool", "schema"] = "tool"
+    """answer of that server: the call of a tool, or schema: a JSON object of a schema, for models without tools"""
 
     def __post_init__(self) -> None:
         for name in _secrets():

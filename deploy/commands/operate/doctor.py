@@ -12,10 +12,12 @@ import psycopg
 from deploy.instance import find
 from deploy.options import Given
 from deploy.security.roles import tenant_weaknesses, weaknesses
+from events.health.heartbeat import reports
 from events.platform.database import DatabaseUnfitError, address_of, check_server, connect, is_migrated
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
+from ingest.extraction.workers.extractor_factory import describe
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
 
@@ -27,6 +29,7 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
         ("postgres", lambda: _postgres(settings)),
         ("redis", lambda: _redis(settings)),
         ("embedding models", lambda: _models(settings)),
+        ("extraction", lambda: _extraction(settings)),
     ]
     failed = 0
     for name, check in checks:
@@ -117,6 +120,14 @@ def _version(information: dict[str, Any]) -> str:
     """Returns the version. Valkey reports the compatible Redis version, and its own version in another field."""
     own = information.get("valkey_version")
     return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])
+
+
+def _extraction(settings: Settings) -> str:
+    """Names what reads the turns: the running extractors with their servers, or the extractor of these settings."""
+    with connect(settings.database_url, application="doctor") as connection:
+        seen = reports(connection) if is_migrated(connection) else []
+    running = {each.detail or "rules" for each in seen if each.stage == "extractor" and each.alive}
+    return "; ".join(sorted(running)) or f"none runs; with these settings: {describe(settings)}"
 
 
 def _models(settings: Settings) -> str:

@@ -59,6 +59,12 @@ env:
         name: {{ .root.Values.secret }}
         key: anthropic-api-key
         optional: true
+  - name: CARDLOG_OPENAI_API_KEY
+    valueFrom:
+      secretKeyRef:
+        name: {{ .root.Values.secret }}
+        key: openai-api-key
+        optional: true
   {{- end }}
 resources:
   requests:

@@ -1,1 +1,1 @@
-"""The extractor that asks a language model through the Messages API. Only :mod:`.client` imports the SDK."""
+"""The extractor that asks a language model. Only :mod:`.messages_client` imports the SDK of Anthropic."""

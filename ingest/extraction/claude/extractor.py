@@ -12,7 +12,8 @@ from events.types.cards import StateAsserted
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.cards import GroundedCards, ground_cards, substantive
-from ingest.extraction.claude.client import MessagesClient, Reply
+from ingest.extraction.claude.model_client import ModelClient, Reply
+from ingest.extraction.claude.model_server import speaks_chat
 from ingest.extraction.claude.schema import Answer, answer_of
 from ingest.extraction.extractor_port import (
     CardEvent,
@@ -32,7 +33,7 @@ _ANSWERED_A_TURN = 40  # Output tokens, measured on conversations with about one
 
 
 class ClaudeExtractor:
-    """Extracts cards with a model behind the Messages API. A batch of small talk costs no call. Thread-safe.
+    """Extracts cards with a model behind the server of the settings. A batch of small talk costs no call. Thread-safe.
 
     Every card quotes words of a turn. :mod:`events.language.timex` computes every time from the turn's own clock.
     When an answer is unusable, the extractor asks once more and names the faults. Raises
@@ -42,8 +43,8 @@ class ClaudeExtractor:
 
     name = "claude"
 
-    def __init__(self, settings: Settings, client: MessagesClient | None = None) -> None:
-        self._client = client or MessagesClient(settings)
+    def __init__(self, settings: Settings, client: ModelClient | None = None) -> None:
+        self._client = client or create_client(settings)
         self._max_tokens = settings.extract_max_tokens
         self.model: str | None = self._client.model
         self.prompt_version = prompt.version()
@@ -125,6 +126,17 @@ class ClaudeExtractor:
             ):
                 return each, usage
         raise TurnsUnreadableError(second_fault, usage=usage, attempts=2)
+
+
+def create_client(settings: Settings) -> ModelClient:
+    """Returns the client of the server that the settings name."""
+    if speaks_chat(settings):
+        from ingest.extraction.claude.chat_client import ChatClient  # noqa: PLC0415 - its twin needs the SDK
+
+        return ChatClient(settings)
+    from ingest.extraction.claude.messages_client import MessagesClient  # noqa: PLC0415 - the SDK takes a second
+
+    return MessagesClient(settings)
 
 
 def _links(found: GroundedCards, batch: SessionBatch) -> tuple[CardLink, ...]:

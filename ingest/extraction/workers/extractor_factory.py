@@ -17,8 +17,8 @@ class Worker(Protocol):
 
 
 def uses_model(settings: Settings) -> bool:
-    """True when an API key or a base URL is set."""
-    return bool(settings.anthropic_api_key or settings.anthropic_base_url)
+    """True when the settings name a server or hold the key of Anthropic."""
+    return bool(settings.anthropic_api_key or settings.anthropic_base_url or settings.openai_base_url)
 
 
 def create_extractor(settings: Settings) -> Extractor:
@@ -53,8 +53,8 @@ def create_extractor_worker(
 def describe(settings: Settings) -> str:
     """Returns a description of the extractor for people. It holds no secret."""
     if not uses_model(settings):
-        return "rules (no language model is used; with ANTHROPIC_API_KEY set, Claude reads the turns)"
+        return "rules (no language model is used; with ANTHROPIC_API_KEY or CARDLOG_OPENAI_BASE_URL set, one does)"
     from ingest.extraction.claude import prompt  # noqa: PLC0415
-    from ingest.extraction.claude.address import address_of  # noqa: PLC0415
+    from ingest.extraction.claude.model_server import server_of  # noqa: PLC0415
 
-    return f"{settings.model} at {address_of(settings)} (prompt {prompt.version()})"
+    return f"{settings.model} at {server_of(settings).address} (prompt {prompt.version()})"

@@ -32,6 +32,7 @@ from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
 from ingest.extraction.workers.event_targets import with_targets
+from ingest.extraction.workers.extractor_factory import describe
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN
@@ -71,6 +72,7 @@ class ModelWorker(Handler):
         self._modes = modes_of(settings)
         self._extractor = extractor
         self._rules_fallback = rules_fallback
+        self._described = describe(settings)
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
         self._assignment = PartitionAssignment(
@@ -360,7 +362,7 @@ class ModelWorker(Handler):
                 note=f"the rules stand in: {self._budget.reached} users have reached today's budget of "
                 f"{self._settings.budget_tokens_per_user_day} tokens"
             )
-        return RoundResult()
+        return RoundResult(note=self._feed.note or self._described)
 
     def _succeeding(self, now: float) -> bool:
         """True when the breaker is closed and a first try is running."""

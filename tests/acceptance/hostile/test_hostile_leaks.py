@@ -23,7 +23,7 @@ from tests.support.stack import Running, start, stop
 SAID, ASKED, MISUSED = (f"zq{name}{secrets.token_hex(8)}" for name in ("said", "asked", "misused"))
 GIVEN = {
     name: f"zqsecret{secrets.token_hex(16)}"
-    for name in ("CARDLOG_TOKEN_KEY", "ANTHROPIC_API_KEY", "CARDLOG_KAFKA_PASSWORD")
+    for name in ("CARDLOG_TOKEN_KEY", "ANTHROPIC_API_KEY", "CARDLOG_OPENAI_API_KEY", "CARDLOG_KAFKA_PASSWORD")
 }
 LOGIN = f"zqlogin{secrets.token_hex(8)}"
 

@@ -23,6 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from events.platform.settings import Settings
 from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
@@ -81,8 +82,7 @@ class Request:
     @property
     def question(self) -> str:
         """The changing part of the prompt."""
-        text: str = self.body["messages"][0]["content"]
-        return text
+        return _question(self.body)
 
     @property
     def turns(self) -> list[str]:
@@ -92,6 +92,8 @@ class Request:
 
 class MessagesApi:
     """The server, in threads of this process. ``trouble`` is asked before each answer; None is no trouble."""
+
+    path = "/v1/messages"
 
     def __init__(self, *, seconds: float = 0.0, port: int = 0) -> None:
         self.requests: list[Request] = []
@@ -123,6 +125,21 @@ class MessagesApi:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that name this server, with a key."""
+        return Settings(anthropic_base_url=self.url, anthropic_api_key="key-of-the-test")
+
+    def message(
+        self, body: dict[str, Any], content: list[dict[str, Any]], stop_reason: str, usage: object
+    ) -> dict[str, Any]:
+        """The answer with ``content``. ``usage`` in the place of the true one, unless None."""
+        return {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": content,
+            "stop_reason": stop_reason, "stop_sequence": None,
+            "usage": self.usage(body, content) if usage is None else usage,
+        }  # fmt: skip
 
     def answer(self, request: Request) -> Trouble | None:
         """Records the request and returns the planned trouble, if any. It waits as long as the answer takes."""
@@ -165,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length") or 0)
         body = json.loads(self.rfile.read(length))
         request = Request(body, self._key(), time.monotonic())
-        if self.path != "/v1/messages":
+        if self.path.partition("?")[0] != self.owner.path:
             self._send(404, _error("not_found_error", self.path))
             return
         trouble = self.owner.answer(request)
@@ -194,12 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             block = {"type": "tool_use", "id": "toolu_1", "name": "record_cards", "input": understood(body)}
             content, stop_reason = [block], "tool_use"
-        message = {
-            "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": content,
-            "stop_reason": stop_reason, "stop_sequence": None, "usage": self.owner.usage(body, content),
-        }  # fmt: skip
-        if trouble is not None and trouble.usage is not None:
-            message["usage"] = trouble.usage
+        message = self.owner.message(body, content, stop_reason, None if trouble is None else trouble.usage)
         if body.get("stream"):
             self._stream(message)
             return
@@ -257,6 +269,11 @@ def _error(kind: str, message: str) -> bytes:
     return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
 
 
+def _question(body: dict[str, Any]) -> str:
+    text: str = next(one["content"] for one in body["messages"] if one.get("role") != "system")
+    return text
+
+
 def turns_in(question: str) -> list[tuple[dict[str, str], str]]:
     """Returns the turns that a prompt asks about: attributes and words. No words of a user can look like a turn.
 
@@ -278,7 +295,6 @@ def turns_in(question: str) -> list[tuple[dict[str, str], str]]:
 
 def understood(body: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Returns what the rules extract from the turns of the question, as the tool's input."""
-    first = body["messages"][0]["content"]
     turns = tuple(
         RecordedTurn(
             "u",
@@ -290,7 +306,7 @@ def understood(body: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
                 said_at=datetime.fromisoformat(attributes["said_at"]),
             ),
         )
-        for number, (attributes, words) in enumerate(turns_in(first), 1)
+        for number, (attributes, words) in enumerate(turns_in(_question(body)), 1)
     )
     found: dict[str, list[dict[str, Any]]] = {"states": [], "events": [], "knowledge": []}
     for card in RulesExtractor().extract(SessionBatch(turns)).cards:

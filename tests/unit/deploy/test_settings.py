@@ -56,6 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("CARDLOG_READ_DATABASE_URL", "postgresql://a/x b", "write it as postgresql://"),
         ("CARDLOG_READ_URL", "localhost:8080", "is 'localhost:8080': write it as http://host:port"),
         ("ANTHROPIC_BASE_URL", "ftp://h", "is 'ftp://h': write it as http://host:port"),
+        ("CARDLOG_OPENAI_OUTPUT", "json", "is 'json': use tool or schema"),
         ("CARDLOG_KAFKA_BROKERS", "a:1,b", "is 'a:1,b': use host:port, several with commas"),
         ("CARDLOG_KAFKA_TOPIC", "a topic", "is 'a topic': use 1 to 249 letters"),
         ("CARDLOG_TURNS_STREAM", "a stream", "is 'a stream': use 1 to 200 characters, no spaces"),

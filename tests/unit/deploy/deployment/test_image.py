@@ -107,7 +107,10 @@ def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: st
 OF_THE_COMMAND = {
     "CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL", "CARDLOG_REDIS_MEMORY_MIB",
 }  # fmt: skip
-OF_THE_EXTRACTOR = {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"}
+OF_THE_EXTRACTOR = {
+    "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CARDLOG_OPENAI_API_KEY", "CARDLOG_OPENAI_BASE_URL",
+    "CARDLOG_OPENAI_OUTPUT",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*deployed.workers(), *PORTS])

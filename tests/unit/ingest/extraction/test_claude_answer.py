@@ -10,7 +10,7 @@ import pytest
 from events.types.envelope import Event
 from events.types.extraction import Usage
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
-from ingest.extraction.claude.client import retry_after
+from ingest.extraction.claude.model_client import retry_after
 from ingest.extraction.claude.schema import SCHEMA, answer_of
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.partition_window import PartitionWindow

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx2
 import pytest
 
-from events.platform.settings import Settings
-from ingest.extraction.claude.client import MessagesClient
-from ingest.extraction.claude.extractor import ClaudeExtractor
+from ingest.extraction.claude.extractor import ClaudeExtractor, create_client
+from ingest.extraction.claude.model_client import ModelClient
 from ingest.extraction.claude.transport import BoundedTransport, deadline
 from ingest.extraction.extractor_port import (
     ExtractorUnavailableError,
@@ -22,25 +23,26 @@ from ingest.extraction.extractor_port import (
 )
 from tests.support.events.turns import recorded
 from tests.support.ingest import hostile_answers
+from tests.support.ingest.chat_completions import SERVERS
 from tests.support.ingest.messages_api import MessagesApi, Trouble, calls
 
 NOTHING: dict[str, list[object]] = {"states": [], "events": [], "knowledge": []}
 
 
-@pytest.fixture
-def api() -> Iterator[MessagesApi]:
-    with MessagesApi() as server:
+@pytest.fixture(params=SERVERS)
+def api(request: pytest.FixtureRequest) -> Iterator[MessagesApi]:
+    with request.param() as server:
         yield server
 
 
 @pytest.fixture
-def client(api: MessagesApi) -> Iterator[MessagesClient]:
-    asking = MessagesClient(Settings(anthropic_base_url=api.url, extract_timeout_s=1))
+def client(api: MessagesApi) -> Iterator[ModelClient]:
+    asking = create_client(replace(api.settings, extract_timeout_s=1))
     yield asking
     asking.close()
 
 
-def refusal(client: MessagesClient) -> ExtractorUnavailableError:
+def refusal(client: ModelClient) -> ExtractorUnavailableError:
     with pytest.raises(ExtractorUnavailableError) as raised:
         client.ask([{"role": "user", "content": "hello"}], 100)
     return raised.value
@@ -48,7 +50,7 @@ def refusal(client: MessagesClient) -> ExtractorUnavailableError:
 
 @pytest.mark.parametrize("name", ["drips", "drips_its_head", "keeps_saying_go_on"])
 def test_an_answer_that_trickles_without_end_is_given_up(
-    api: MessagesApi, client: MessagesClient, name: str
+    api: MessagesApi, client: ModelClient, name: str
 ) -> None:
     api.trouble = lambda _: getattr(hostile_answers, name)()
     ended = threading.Event()
@@ -70,15 +72,15 @@ def test_an_answer_that_trickles_without_end_is_given_up(
         (hostile_answers.floods(), "a body of more than 2097152 bytes"),
         (hostile_answers.bomb(), "a body in the coding 'gzip'"),
         (hostile_answers.of_type("text/html"), "a body of the type 'text/html'"),
-        (Trouble(body=b"[" * 100_000), "no message"),
-        (Trouble(body=b'{"content": [], "stop_reason": "x", "usage": 5}'), "no message"),
-        (Trouble(body=b'{"content": [], "content": 1, "stop_reason": "end_turn"}'), "no message"),
-        (Trouble(body=b"\xff\xfe"), "no message"),
+        (Trouble(body=b"[" * 100_000), "a body that is no "),
+        (Trouble(body=b'{"content": [], "stop_reason": "x", "usage": 5}'), "a body that is no "),
+        (Trouble(body=b'{"content": [], "content": 1, "stop_reason": "end_turn"}'), "a body that is no "),
+        (Trouble(body=b"\xff\xfe"), "a body that is no "),
     ],
     ids=["flood", "bomb", "type", "deep", "usage", "twice", "bytes"],
 )
 def test_an_answer_that_is_too_much_is_not_taken_in(
-    api: MessagesApi, client: MessagesClient, trouble: Trouble, why: str
+    api: MessagesApi, client: ModelClient, trouble: Trouble, why: str
 ) -> None:
     api.trouble = lambda _: trouble
     tracemalloc.start()
@@ -94,7 +96,7 @@ def test_an_answer_that_is_too_much_is_not_taken_in(
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_what_people_said_does_not_follow_a_redirect(
-    api: MessagesApi, client: MessagesClient, status: int
+    api: MessagesApi, client: ModelClient, status: int
 ) -> None:
     with MessagesApi() as elsewhere:
         api.trouble = lambda _: hostile_answers.redirects(elsewhere.url, status)
@@ -108,7 +110,7 @@ def test_proxies_of_the_environment_are_not_used(api: MessagesApi, monkeypatch: 
             monkeypatch.setenv(name, elsewhere.url)
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        asking = MessagesClient(Settings(anthropic_base_url=api.url, extract_timeout_s=5))
+        asking = create_client(replace(api.settings, extract_timeout_s=5))
         api.trouble = lambda _: calls(NOTHING)
         asking.ask([{"role": "user", "content": "hello"}], 100)
         asking.close()
@@ -119,7 +121,7 @@ def test_a_cookie_is_not_sent_back(api: MessagesApi) -> None:
     api.trouble = lambda _: hostile_answers.bakes_cookies()
     with httpx2.Client(transport=BoundedTransport(), trust_env=False) as client, deadline(10):
         answer = client.post(
-            f"{api.url}/v1/messages", json={"messages": [{"content": "<turns>\n\n</turns>"}], "model": "m"}
+            f"{api.url}{api.path}", json={"messages": [{"content": "<turns>\n\n</turns>"}], "model": "m"}
         )
         assert answer.status_code == 200
         assert list(client.cookies.jar) == []
@@ -127,7 +129,7 @@ def test_a_cookie_is_not_sent_back(api: MessagesApi) -> None:
 
 @pytest.mark.parametrize("count", [1e308, -1, "12", True, 2**62, 0.5, [1], {}, 10**30])
 def test_a_count_of_tokens_that_cannot_be_is_left_out_and_the_cost_unknown(
-    api: MessagesApi, client: MessagesClient, count: object
+    api: MessagesApi, client: ModelClient, count: object
 ) -> None:
     api.trouble = lambda _: calls(NOTHING, usage={"input_tokens": count, "output_tokens": 7})
     usage = client.ask([{"role": "user", "content": "hello"}], 100).usage
@@ -136,10 +138,13 @@ def test_a_count_of_tokens_that_cannot_be_is_left_out_and_the_cost_unknown(
 
 def test_an_answer_nested_without_end_is_no_answer(api: MessagesApi) -> None:
     nested = "[" * 1_000 + "]" * 1_000
-    call = f'{{"type":"tool_use","id":"t","name":"record_cards","input":{{"states":[{nested},{{"turn":{nested}}}]}}}}'
-    body = f'{{"content":[{call}],"stop_reason":"tool_use","usage":{{}}}}'
+    given = f'{{"states":[{nested},{{"turn":{nested}}}]}}'
+    call = f'{{"type":"tool_use","id":"t","name":"record_cards","input":{given}}}'
+    function = json.dumps({"id": "t", "function": {"name": "record_cards", "arguments": given}})
+    choice = f'{{"finish_reason":"tool_calls","message":{{"tool_calls":[{function}]}}}}'
+    body = f'{{"content":[{call}],"choices":[{choice}],"stop_reason":"tool_use","usage":{{}}}}'
     api.trouble = lambda _: Trouble(body=body.encode())
-    extractor = ClaudeExtractor(Settings(anthropic_base_url=api.url))
+    extractor = ClaudeExtractor(api.settings)
     turn = recorded("I moved to Lisbon.", turn_id="t", said_at=datetime(2026, 5, 8, tzinfo=UTC))
     with pytest.raises(TurnsUnreadableError, match="missing"):
         extractor.extract(SessionBatch((RecordedTurn("ana", 1, turn),)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,9 @@ def api() -> Iterator[MessagesApi]:
 
 @pytest.fixture
 def settings(database: str, api: MessagesApi) -> Settings:
-    return Settings(
+    return replace(
+        api.settings,
         database_url=database,
-        anthropic_base_url=api.url,
-        anthropic_api_key="key-of-the-test",
         session_batch_linger_ms=0,
         session_batch_turns=1,
         extract_timeout_s=1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.extraction import TurnsExtracted
+from tests.support.ingest import hostile_answers
+from tests.support.ingest.chat_completions import SERVERS
 from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, says, status
 from tests.support.ingest.model_workers import (
     TOWNS,
@@ -29,6 +32,14 @@ from tests.support.ingest.model_workers import (
 )
 from tests.support.waiting import eventually
 
+
+@pytest.fixture(params=SERVERS)
+def api(request: pytest.FixtureRequest) -> Iterator[MessagesApi]:
+    """The server of either API. Both ways to a model fail in the same classes."""
+    with request.param() as server:
+        yield server
+
+
 TROUBLES: dict[str, tuple[Trouble, str]] = {
     "rate limit": (status(429, retry_after="0.2"), "status 429"),
     "overloaded": (status(529, retry_after="0"), "status 529"),
@@ -40,8 +51,10 @@ TROUBLES: dict[str, tuple[Trouble, str]] = {
     "dropped connection": (Trouble(dropped=True), "cannot be reached"),
     "cut answer": (Trouble(cut=True), "cannot be reached"),
     "no answer": (Trouble(hang=True), "did not answer within"),
-    "no message": (Trouble(body=b"<html>hello</html>"), "no message"),
-    "half a message": (Trouble(body=b'{"id": "msg_1", "content": ['), "no message"),
+    "no message": (Trouble(body=b"<html>hello</html>"), "a body that is no "),
+    "half a message": (Trouble(body=b'{"id": "msg_1", "content": ['), "a body that is no "),
+    "no choice": (Trouble(body=b'{"choices": []}'), "a body that is no "),
+    "a flood": (hostile_answers.floods(50), "a body of more than 2097152 bytes"),
 }
 
 
@@ -120,6 +133,10 @@ UNUSABLE: dict[str, Trouble] = {
             ]
         }
     ),
+    "a call of another tool": Trouble(
+        content=({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Lisbon"}},)
+    ),
+    "an unknown end": replace(says("Lisbon"), stop_reason="eos"),
     "an answer cut off": replace(calls({"states": []}), stop_reason="max_tokens"),
 }  # fmt: skip
 

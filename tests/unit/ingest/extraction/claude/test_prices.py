@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from events.platform.settings import Settings
-from ingest.extraction.claude.client import _PRICES
 from ingest.extraction.claude.extractor import ClaudeExtractor
+from ingest.extraction.claude.model_client import _PRICES
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.claude import said
 

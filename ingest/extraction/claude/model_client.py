@@ -1,4 +1,7 @@
-"""Makes one call of the Messages API and classifies its failure. Keys and the words of turns are never logged."""
+"""One call of a model: its reply, its cost, and the classes of its failures, whatever API the server speaks.
+
+Keys and the words of turns are never logged.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,19 @@ import json
 import logging
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from importlib.resources import files
 from typing import Any
 
-import anthropic
 import httpx2
-import orjson
 
-from events.platform.settings import Settings, revealed
+from events.platform.settings import Settings
 from events.types.extraction import Usage
-from ingest.extraction.claude import prompt
-from ingest.extraction.claude.address import OFFICIAL, address_of
-from ingest.extraction.claude.transport import AnswerRefusedError, BoundedTransport, deadline
+from ingest.extraction.claude.model_server import server_of
+from ingest.extraction.claude.transport import AnswerRefusedError, BoundedTransport
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 
 logger = logging.getLogger(__name__)
@@ -37,10 +38,10 @@ _LONGEST_REASON = 200
 # The statuses of an overloaded or absent server. The turns are not at fault.
 _BUSY = frozenset((408, 429, 503, 529))
 _REFUSED = {
-    401: "refuses the key: set ANTHROPIC_API_KEY to a valid one",
-    402: "requires payment: check the billing of the account of ANTHROPIC_API_KEY",
-    403: "denies permission: give ANTHROPIC_API_KEY the right to use the model",
-    404: "knows no such address or model: check ANTHROPIC_BASE_URL and CARDLOG_MODEL",
+    401: "refuses the key: set {key} to a valid one",
+    402: "requires payment: check the billing of the account of {key}",
+    403: "denies permission: give {key} the right to use the model",
+    404: "knows no such address or model: check {url} and CARDLOG_MODEL",
 }
 _PRICES: dict[str, dict[str, Any]] = json.loads(
     files("ingest.extraction.claude").joinpath("prices.json").read_text("utf-8")
@@ -51,8 +52,8 @@ _PRICES: dict[str, dict[str, Any]] = json.loads(
 class Reply:
     """The reply of the model: stop reason, input of the tool call, text outside the call, and the cost.
 
-    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the unchanged answer, which the
-    client sends back when the model must correct it.
+    ``tool_input`` and ``tool_use_id`` are None without a tool call. ``content`` is the answer in the blocks of the
+    Messages API, which the client sends back when the model must correct it.
     """
 
     stop_reason: str | None
@@ -63,7 +64,7 @@ class Reply:
     usage: Usage
 
 
-class MessagesClient:
+class ModelClient(ABC):
     """Calls one model on one server. Thread-safe.
 
     The client tries each call once, because the caller sees all calls and decides about retries. One exchange, from the
@@ -72,91 +73,45 @@ class MessagesClient:
     """
 
     def __init__(self, settings: Settings) -> None:
+        self._server = server_of(settings)
         self.model = settings.model
-        self.address = address_of(settings)
-        self._thinking = settings.thinking
+        self.address = self._server.address
         self._prices = _prices(settings.model)
-        # The key is never empty, so the SDK does not search this machine for credentials.
         self._exchange_s = float(settings.extract_timeout_s)
-        self._sdk = anthropic.Anthropic(
-            api_key=revealed(settings.anthropic_api_key) or "none",
-            base_url=settings.anthropic_base_url or OFFICIAL,
-            max_retries=0,
-            timeout=anthropic.Timeout(self._exchange_s, connect=_CONNECT_S),
-            http_client=httpx2.Client(
-                transport=BoundedTransport(),
-                headers={"accept-encoding": "identity"},
-                follow_redirects=False,
-                trust_env=False,
-            ),
+        self._http = httpx2.Client(
+            transport=BoundedTransport(),
+            timeout=httpx2.Timeout(self._exchange_s, connect=_CONNECT_S),
+            headers={"accept-encoding": "identity"},
+            follow_redirects=False,
+            trust_env=False,
         )
 
+    @abstractmethod
     def ask(self, messages: list[dict[str, object]], max_tokens: int, *, with_modes: bool = False) -> Reply:
         """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none.
 
         ``with_modes``: the question names modes, and the answer gives them to turns.
         """
-        stable = prompt.system_with_modes() if with_modes else prompt.system()
-        began = time.monotonic()
-        # The API does not force a tool on a model with thinking. The prompt then asks for the tool.
-        mode: dict[str, Any] = (
-            {"thinking": {"type": "adaptive"}, "tool_choice": {"type": "auto"}}
-            if self._thinking
-            else {"thinking": {"type": "disabled"}, "tool_choice": {"type": "tool", "name": prompt.TOOL}}
-        )
-        try:
-            with deadline(self._exchange_s):
-                raw = self._sdk.messages.with_raw_response.create(
-                    model=self.model,
-                    max_tokens=max_tokens,
-                    system=[{"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}],
-                    tools=[prompt.tool(with_modes=with_modes)],  # type: ignore[list-item]
-                    messages=messages,  # type: ignore[arg-type]
-                    **mode,
-                )
-            body = raw.http_response.content
-        except anthropic.APIStatusError as error:
-            raise self._refused(error) from None
-        except anthropic.APITimeoutError:
-            waited = time.monotonic() - began
-            raise ExtractorUnavailableError(
-                f"{self.address} did not answer within {waited:.0f} s", suspect=True
-            ) from None
-        except anthropic.APIConnectionError as error:
-            cause = error.__cause__ or error
-            if isinstance(cause, AnswerRefusedError):
-                raise self._no_message(str(cause), time.monotonic() - began) from None
-            raise ExtractorUnavailableError(
-                f"{self.address} cannot be reached ({type(cause).__name__}: {_short(str(cause))})"
-            ) from None
-        return self._reply(body, time.monotonic() - began)
 
     def close(self) -> None:
         """Closes the connections."""
-        self._sdk.close()
+        self._http.close()
 
-    def _reply(self, body: bytes, seconds: float) -> Reply:
-        try:
-            message = orjson.loads(body)
-            content = [block for block in message["content"] if isinstance(block, dict)]
-            stop_reason = message["stop_reason"]
-            usage = self._usage(message.get("usage") or {}, seconds)
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise self._no_message("a body that is no message", seconds) from None
-        calls = [block for block in content if block.get("type") == "tool_use"]
-        prose = "\n".join(str(block.get("text", "")) for block in content if block.get("type") == "text")
-        return Reply(
-            stop_reason if isinstance(stop_reason, str) else None,
-            calls[0].get("input") if calls else None,
-            str(calls[0].get("id")) if calls else None,
-            prose.strip(),
-            content,
-            usage,
+    def _failed(self, cause: BaseException, seconds: float) -> ExtractorUnavailableError:
+        """Returns the error of an exchange that ``cause`` ended."""
+        if isinstance(cause, httpx2.TimeoutException):
+            return ExtractorUnavailableError(
+                f"{self.address} did not answer within {seconds:.0f} s", suspect=True
+            )
+        if isinstance(cause, AnswerRefusedError):
+            return self._no_message(str(cause), seconds)
+        return ExtractorUnavailableError(
+            f"{self.address} cannot be reached ({type(cause).__name__}: {_short(str(cause))})"
         )
 
     def _no_message(self, what: str, seconds: float) -> ExtractorUnavailableError:
         return ExtractorUnavailableError(
-            f"{self.address} answers with {what}; check that ANTHROPIC_BASE_URL speaks the Messages API",
+            f"{self.address} answers with {what}; check that {self._server.url_variable} speaks {self._server.api}",
             suspect=True,
             usage=Usage(calls=1, latency_ms=round(seconds * 1000), cost_usd=None),
         )
@@ -189,7 +144,7 @@ class MessagesClient:
     def _usage(self, counted: Mapping[str, object], seconds: float) -> Usage:
         """Returns the usage that the server reports. An impossible number counts as 0, and the cost is then unknown."""
         names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-        tokens = {name: _tokens(counted.get(name)) for name in names}
+        tokens = {name: tokens_of(counted.get(name)) for name in names}
         impossible = [name for name, count in tokens.items() if count is None]
         fresh, answered, written, read = (tokens[name] or 0 for name in names)
         usage = self.priced(fresh=fresh, answered=answered, written=written, read=read, seconds=seconds)
@@ -198,19 +153,21 @@ class MessagesClient:
         logger.warning("%s reports impossible token counts: %s", self.address, ", ".join(impossible))
         return replace(usage, cost_usd=None)
 
-    def _refused(self, error: anthropic.APIStatusError) -> ExtractorUnavailableError:
-        status = error.status_code
+    def _refused(self, status: int, reason: str, headers: Mapping[str, str]) -> ExtractorUnavailableError:
+        """Returns the error of an answer without success. ``reason`` is in the server's words."""
+        key, url = self._server.key_variable, self._server.url_variable
         if status in _REFUSED:
-            return ExtractorUnavailableError(f"{self.address} {_REFUSED[status]} (status {status})")
+            why = _REFUSED[status].format(key=key, url=url)
+            return ExtractorUnavailableError(f"{self.address} {why} (status {status})")
         if 300 <= status < 400:
             return ExtractorUnavailableError(
                 f"{self.address} redirects (status {status}), and redirects are not followed: "
-                "set ANTHROPIC_BASE_URL to the address that answers"
+                f"set {url} to the address that answers"
             )
-        reason = _short(error.api_message or "")
+        reason = _short(reason)
         return ExtractorUnavailableError(
             f"{self.address} answers with status {status}" + (f": {reason}" if reason else ""),
-            retry_after=retry_after(error.response.headers),
+            retry_after=retry_after(headers),
             suspect=status not in _BUSY,
         )
 
@@ -243,7 +200,7 @@ def _prices(model: str) -> dict[str, Any] | None:
     return _PRICES[max(names, key=len)] if names else None
 
 
-def _tokens(count: object) -> int | None:
+def tokens_of(count: object) -> int | None:
     """Returns a count of tokens: 0 when it is absent, None when it is impossible."""
     if count is None:
         return 0
