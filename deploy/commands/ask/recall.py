@@ -72,8 +72,10 @@ def recall(
     client: Given[Client],
 ) -> Answer:
     """Ask a question and print the cards that answer it, best first."""
-    if (question is None) == (file is None):
-        raise OptionInvalidError("QUESTION or --file is needed, and not both")
+    if question is None and file is None:
+        raise OptionInvalidError("QUESTION is missing; see: cardlog recall --help")
+    if question is not None and file is not None:
+        raise OptionInvalidError("--file stands in the place of QUESTION; leave one of them out")
     asked = {
         "project_id": options.project, "k": options.k, "as_of": options.as_of, "known_at": options.known_at,
         "timezone": options.timezone, "mode": options.mode, "explain": options.explain or None,

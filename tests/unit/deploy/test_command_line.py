@@ -157,7 +157,7 @@ def test_the_data_folder_may_be_given_before_a_file(given: list[str]) -> None:
          "cardlog rebuild: PROJECTION must be one of cards, vectors, references, problems, core, all; it is 'tables'"),
         (["recall", "hi"], "cardlog recall: --user is missing; add --user USER"),
         (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
-        (["recall", "--user", "u"], "cardlog recall: QUESTION is missing; see: cardlog recall --help"),
+        (["context", "--user", "u"], "cardlog context: QUESTION is missing; see: cardlog context --help"),
         (["recall", "where", "am", "--user", "u"],
          "cardlog recall: 'am' is one argument too many; put quotes around a text with spaces"),
         (["recall", "hi", "--user", "a", "--user", "b"], "cardlog recall: --user is given twice; give it once"),
