@@ -42,7 +42,7 @@ VERBS = {
     "proof": ("log", "verify"),
     "reembed": ("reembed", "--dry-run"),
     "log": ("log", "import", "{archive}"),
-    "kek": ("log", "kek", "show", "{kek}"),
+    "sealing": ("log", "kek", "show", "{kek}"),
     "grant": ("grant", "--role", "{role}"),
     "keys": ("keys", "list"),
     "rebuild": ("rebuild", "cards"),

@@ -234,7 +234,7 @@ def test_a_moved_reference_keeps_its_versions(
         assert told[2]["op"]["version"] == wanted
         then = read.get(path, params=team | {"version": wanted}).json()
         assert then["rendering"] == "groceries: [ ] nails · [ ] screws"
-        assert read.get(path, params=team | {"as_of": then["updated_at"]}).json()["data"] == then["data"]
+        assert read.get(path, params=team | {"as_of": told[4]["at"]}).json()["data"] == then["data"]
     back = api.post(f"{path}/restore", json=team | {"version": wanted}).json()
     assert back["data"] == then["data"]
     never = api.post(f"{path}/restore", json=team | {"version": 99})
