@@ -10,7 +10,13 @@ from datetime import UTC, datetime, timedelta
 from events.language.casual import WrittenOut
 from events.language.changes import tells_of_a_change
 from events.language.chinese_script import to_simplified
-from events.language.concepts import concept, default_cardinality, normalise_entity, normalise_value
+from events.language.concepts import (
+    concept,
+    concepts_changed,
+    default_cardinality,
+    normalise_entity,
+    normalise_value,
+)
 from events.language.life_times import life_time
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.turn_contract import clock_of, local_said_at
@@ -372,22 +378,11 @@ def _same_fact(told: DialogueState, draft: StateDraft) -> KnownState | None:
     return None
 
 
-_NEW_JOB = re.compile(
-    r"\b(?:changed|switched|new) (?:jobs?|employers?|careers?)\b|换(?:了)?(?:工作|公司|跑道)|跳槽|转职|转行|"
-    r"新工作|新公司",
-    re.IGNORECASE,
-)
-_NEW_HOME = re.compile(r"\bmoved (?:house|home|flats?|apartments?)\b|搬(?:了)?家", re.IGNORECASE)
-_NEWS = {"employer": _NEW_JOB, "occupation": _NEW_JOB, "residence": _NEW_HOME}
-
-
 def _announces_change(draft: StateDraft, sentence: Sentence) -> bool:
-    if draft.statement != "ended" and tells_of_a_change(
-        sentence.plain[slice(*clause(sentence, *draft.span))]
-    ):
-        return True
-    pattern = _NEWS.get(draft.key)
-    return pattern is not None and pattern.search(sentence.plain) is not None
+    """True when the clause of the state tells of a change, or its sentence has a word of news of its concept."""
+    own = sentence.plain[slice(*clause(sentence, *draft.span))]
+    changed = draft.statement != "ended" and tells_of_a_change(own)
+    return changed or draft.key in concepts_changed(sentence.plain)
 
 
 def _is_of_a_life_time(sentence: Sentence, begin: int, stop: int) -> bool:
