@@ -70,7 +70,14 @@ _BACK = re.compile(
 _DONE = re.compile(
     r"(?:\b(?:[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
     r"(?: (?:just|also|only|then|even|already|finally|[a-z]+ly))*"
-    r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|want|need|suppos|expect|intend|agreed)[a-z]{2,}(?<!e)ed\b"
+    r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
+    r"[a-z]{2,}(?<!e)ed\b"
+)
+# What was arranged for a time lies ahead: "I booked the dentist for June 12", "they moved it to Friday".
+_ARRANGED = re.compile(
+    r"\b(?:(?:re)?(?:booked|scheduled)|planned|arranged|reserved|postponed|moved|pushed|registered|signed up)\b"
+    r"[^.!?;]* (?:for|to|until|till)(?: the)? $",
+    re.IGNORECASE,
 )
 # What follows a past verb and is ahead of now: "she said she will come".
 _PROMISED = re.compile(
@@ -103,7 +110,7 @@ class EnglishScan(Scan):
         tail = _SENTENCE.split(self.text[begin : begin + REACH], maxsplit=1)[0]
         if self.asked:
             return 1 if _WILL.search(head + tail) and not _BACK.search(head + tail) else -1
-        if _BEING.search(head):
+        if _BEING.search(head) or _ARRANGED.search(_CLAUSE.split(head)[-1]):
             return 1
         whole = head + tail
         for part in (_CLAUSE.split(head)[-1], head, whole):
