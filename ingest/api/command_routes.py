@@ -124,10 +124,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/arbitrations/{arbitration_id}/verdict",
         status_code=202,
         summary="Settle a conflict",
-        operation_id="settle_arbitration",
         tags=["arbitrations"],
     )
-    def verdict(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
+    def settle_arbitration(arbitration_id: Uuid, body: VerdictIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="arbitration", field="arbitration_id")
         ruled = ConflictRuled(
             arbitration_id=arbitration_id, verdict=body.verdict, reason=body.reason, by=body.by
@@ -190,10 +189,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/cards/{card_id}/correct",
         status_code=202,
         summary="Put a card with the right words in the place of a card that was never true",
-        operation_id="correct_card",
         tags=["cards"],
     )
-    def correct(card_id: Uuid, body: CorrectIn, sender: Sent) -> Accepted:
+    def correct_card(card_id: Uuid, body: CorrectIn, sender: Sent) -> Accepted:
         owner = sender.owner(body.user_id, thing="card", field="card_id")
         if body.value is None and body.content is None:
             raise invalid("value", "is missing, and so is content; give what is right")
@@ -205,10 +203,9 @@ def command_router(transactions: Transactions) -> APIRouter:
         "/v1/cards/{card_id}/retract",
         status_code=202,
         summary="Mark a card as never true, until that is withdrawn",
-        operation_id="retract_card",
         tags=["cards"],
     )
-    def retract(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
+    def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         command = Command(
             actor=_actor(body.agent_id), at=datetime.now(UTC), by=_by(caller, body), reach=caller.reach

@@ -46,9 +46,8 @@ def batch_router(ask: Ask) -> APIRouter:
     @router.post(
         "/v1/recall/batch",
         summary="Ask several questions; get their answers in order",
-        operation_id="recall_batch",
     )
-    async def batch(body: BatchIn, caller: Reader) -> Answers:
+    async def recall_batch(body: BatchIn, caller: Reader) -> Answers:
         places = asyncio.Semaphore(AT_ONCE)
 
         async def answered(question: dict[str, object]) -> Answered:

@@ -61,7 +61,6 @@ def sessions_router(pool: Pool) -> APIRouter:
     @router.get(
         "/v1/turns/{turn_id}",
         summary="One turn, as it was recorded",
-        operation_id="turn",
         tags=["turns"],
     )
     async def turn(
@@ -76,9 +75,8 @@ def sessions_router(pool: Pool) -> APIRouter:
     @router.get(
         "/v1/sessions",
         summary="The sessions of a user, the latest spoken in first",
-        operation_id="list_sessions",
     )
-    async def page(query: Annotated[SessionParams, Query()], caller: Reader) -> SessionsPage:
+    async def list_sessions(query: Annotated[SessionParams, Query()], caller: Reader) -> SessionsPage:
         owner = owner_of(caller, query.user_id)
         project = None if query.project_id is None else _text("project_id", query.project_id)
         found, following = await _read(
@@ -89,9 +87,8 @@ def sessions_router(pool: Pool) -> APIRouter:
     @router.get(
         "/v1/sessions/{session_id}/turns",
         summary="The turns of a session, the latest first",
-        operation_id="session_turns",
     )
-    async def transcript(
+    async def session_turns(
         session_id: Annotated[str, Path(min_length=1)], query: Annotated[TurnParams, Query()], caller: Reader
     ) -> TurnsPage:
         owner = owner_of(caller, query.user_id, thing="session", field="session_id")

@@ -116,11 +116,8 @@ class EnglishScan(Scan):
         for part in (_CLAUSE.split(head)[-1], head, whole):
             told = [*_BACK.finditer(part), *_DONE.finditer(part)]
             if told:
-                return (
-                    1
-                    if part is not whole and _PROMISED.search(part, max(each.end() for each in told))
-                    else -1
-                )
+                behind = max(each.end() for each in told)
+                return 1 if part is not whole and _PROMISED.search(part, behind) else -1
             if _AHEAD.search(part):
                 return 1
         return 0
