@@ -22,7 +22,7 @@ PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--extra mcp --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
+	--extra mcp --no-emit-package cardlog-client --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
 
 # Interpreters to try, in this order; `make PYTHON=/path/to/python setup` overrides.
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
@@ -45,7 +45,7 @@ setup: $(STAMP) ## create .venv with exactly the locked packages (instant when u
 
 # pip comes with the interpreter and only installs the locked uv. uv then makes the environment equal to the lock file,
 # and refuses any file with another hash. The import at the end writes the bytecode of what a start needs.
-$(STAMP): requirements-dev.lock pyproject.toml
+$(STAMP): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	@$(CACHES); \
 	if ! $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 		found=; for each in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
@@ -63,7 +63,7 @@ $(STAMP): requirements-dev.lock pyproject.toml
 		$(PY) -m pip install --quiet --no-deps --require-hashes --only-binary :all: -r .venv/uv.lock; fi; \
 	export VIRTUAL_ENV="$$PWD/.venv"; \
 	$(UV) pip sync --quiet --require-hashes $<; \
-	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .; \
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable clients/python --editable .; \
 	$(PY) -c 'import deploy.commands.run.up, ingest.api.write_api, retrieval.http.read_api'; \
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 

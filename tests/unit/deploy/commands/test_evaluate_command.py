@@ -17,10 +17,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the packages of the wheel and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-    for name in tools["packages"]["find"]["include"]:
-        package = name.rstrip("*")
-        source = ROOT / tools["package-dir"].get(package, package)
-        shutil.copytree(source, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    client = ROOT / "clients" / "python" / "cardlog_client"
+    for source in (*(ROOT / name.rstrip("*") for name in tools["packages"]["find"]["include"]), client):
+        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
