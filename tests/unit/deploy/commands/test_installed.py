@@ -1,4 +1,4 @@
-"""``cardlog eval`` of an installation without the evaluation, which is what a wheel makes."""
+"""An installation as a wheel makes it: it has no evaluation, and other packages can disturb it."""
 
 from __future__ import annotations
 
@@ -43,3 +43,20 @@ def test_other_verbs_need_no_evaluation(installed: Path) -> None:
         done = typed(*words, cwd=installed)
         assert (done.returncode, done.stderr) == (0, ""), words
         assert done.stdout
+
+
+@pytest.mark.parametrize("left", ["from .events import Events\n", "", None])
+def test_a_package_of_the_same_name_is_refused_in_one_sentence(
+    installed: Path, tmp_path: Path, left: str | None
+) -> None:
+    """PyPI's ``Events`` writes its own ``events/__init__.py``, and removes it when it is uninstalled."""
+    shutil.copytree(installed, tmp_path / "disturbed")
+    first = tmp_path / "disturbed" / "events" / "__init__.py"
+    first.unlink()
+    if left is not None:
+        first.write_text(left)
+        first.with_name("events.py").write_text("class Events: ...\n")
+    done = typed("status", cwd=tmp_path / "disturbed")
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert "uninstall PyPI's `Events` and install Cardlog again" in line
