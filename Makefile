@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -110,6 +110,21 @@ test-readme: setup ## follow README and CONTRIBUTING as they are written, in fol
 	@$(PY) -m scripts.model --optional
 	@$(PY) -m pytest tests/newcomer
 
+dist: setup clients
+	@rm -rf build clients/python/build dist
+	@$(CACHES); for each in clients/python .; do \
+		$(UV) build --quiet --no-build-isolation --python $(PY) --out-dir dist $$each; done
+	@if command -v npm >/dev/null; then cd clients/typescript && npm pack --silent --pack-destination ../../dist >/dev/null; \
+		else echo "no npm here, so dist/ has no npm package" >&2; fi
+	@$(MAKE) supply-chain
+	@cp build/sbom.cdx.json dist/
+
+release: test-release ## build wheels, sdists, npm package and bill of materials in dist/, and try each in a clean environment
+	@cd dist && sha256sum *
+
+test-release: dist ## install what make release builds outside the repository, and walk through the first five minutes
+	@$(PY) -m pytest tests/release
+
 test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
 	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest tests/distributed -k mock
@@ -175,6 +190,12 @@ names: setup ## derive the tables of countries, languages and cities again
 helm: setup ## build helm in .venv/bin from the Go modules (needs Go, takes minutes); the tests of the chart then render it
 	@GOBIN="$$PWD/$(BIN)" go install helm.sh/helm/v3/cmd/helm@v3.16.4
 
+clients: setup ## write the types of the clients again, and build and test the one for TypeScript (needs Node 20)
+	@$(PY) -m scripts.python_client
+	@if command -v npm >/dev/null; then (cd clients/typescript && npm ci --silent) && $(PY) -m scripts.typescript_client \
+		&& cd clients/typescript && npm run --silent build && npm test --silent; \
+		else echo "no npm here, so the TypeScript client stays as it is" >&2; fi
+
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock
 	@$(CACHES); $(LOCK) --constraint requirements-kafka.lock --output-file requirements.lock
@@ -183,5 +204,5 @@ lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@if grep -n '://' requirements*.lock; then echo "a lock file names a registry" >&2; exit 1; fi
 
 clean: ## remove the environment and every cache (data stays)
-	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info clients/typescript/node_modules clients/typescript/dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from typing import Any
 
 import pytest
 
 from cardlog_client import AsyncClient, Client
-from scripts import api_reference
+from scripts import api_reference, typescript_client
 from tests.support.deployed import ROOT
 
 PROBES = {"health", "readiness", "metrics"}
@@ -36,4 +37,16 @@ def test_every_operation_of_the_services_is_a_method(client: type[object]) -> No
 def test_cardlog_needs_the_client_of_its_own_version() -> None:
     server, client = project("."), project("clients/python")
     assert server["version"] == client["version"]
+    typescript = json.loads((typescript_client.CLIENT / "package.json").read_text("utf-8"))
+    assert typescript["version"] == server["version"]
     assert f"cardlog-client=={client['version']}" in server["dependencies"]
+
+
+def test_the_typescript_client_is_made_of_the_present_openapi_documents() -> None:
+    """This needs no Node: the digest of the documents is in the module."""
+    made = (typescript_client.CLIENT / "src" / "operations.ts").read_text("utf-8")
+    assert made == typescript_client.operations(), "run make clients"
+
+
+def test_the_npm_lock_file_names_no_registry() -> None:
+    assert "https://registry" not in (typescript_client.CLIENT / "package-lock.json").read_text("utf-8")
