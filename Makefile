@@ -68,20 +68,20 @@ $(STAMP): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
 demo: setup ## show a small conversation: everything is embedded, and there is nothing to configure
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog demo
 
 run: setup ## run the demo and keep it running
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog demo --stay
 
 up: setup ## run the whole service with its data in ./data
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog up --data data
 
 test: setup ## run acceptance, integration and unit tests, four at a time
-	@$(PY) -m scripts.model --optional
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
 quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute
@@ -103,11 +103,11 @@ chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
 test-readme: setup ## follow README and CONTRIBUTING as they are written, in folders of their own
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(PY) -m pytest tests/newcomer
 
 dist: setup clients
@@ -126,12 +126,12 @@ test-release: dist ## install what make release builds outside the repository, a
 	@$(PY) -m pytest tests/release
 
 test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest tests/distributed -k mock
 	@$(PY) -m pytest $(FAUST)
 
 test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
@@ -172,16 +172,16 @@ bench: setup ## run the benches (some need data; each script in tests/bench name
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
 aging: setup ## grow long histories of SEED (default 7) and check the answers about them (about five minutes)
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(PY) -m tests.aging $(if $(SEED),--seed $(SEED))
 
 ranking: setup ## fit the coefficients of the ranking on the evaluation sets in CARDLOG_EVAL_DATA (about ten minutes)
-	@$(PY) -m scripts.model
+	@$(BIN)/cardlog model fetch
 	@PYTHONPATH=. $(PY) tests/bench/retrieval/fit_ranking.py $(if $(KEEP),--keep $(KEEP)) \
 		--write retrieval/recall/ranking/coefficients.json
 
 model: setup ## build the offline embedding model (once)
-	@$(PY) -m scripts.model
+	@$(BIN)/cardlog model fetch
 
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
@@ -199,7 +199,7 @@ clients: setup ## write the types of the clients again, and build and test the o
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock
 	@$(CACHES); $(LOCK) --constraint requirements-kafka.lock --output-file requirements.lock
-	@$(CACHES); $(LOCK) --extra kafka --group dev --group model --constraint requirements-kafka.lock \
+	@$(CACHES); $(LOCK) --extra kafka --extra model --group dev --constraint requirements-kafka.lock \
 		--output-file requirements-dev.lock
 	@if grep -n '://' requirements*.lock; then echo "a lock file names a registry" >&2; exit 1; fi
 

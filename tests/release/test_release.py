@@ -21,7 +21,6 @@ import pytest
 
 from tests.support.deployed import ROOT
 from tests.support.stack import clean_environment
-from tests.support.waiting import eventually
 
 DIST = ROOT / "dist"
 PACKAGES = {"cardlog": "cardlog", "cardlog-client": "cardlog_client"}
@@ -88,7 +87,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         environment.pop(each, None)
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     made = Installed(folder, environment)
-    made.run("pip", "install", "--quiet", "--find-links", str(DIST), "cardlog[mcp]")
+    made.run("pip", "install", "--quiet", "--find-links", str(DIST), "cardlog[mcp,model]")
     return made
 
 
@@ -118,6 +117,11 @@ def test_the_installed_programs_run_without_the_repository(installed: Installed)
     assert "questions answered rightly" in installed.run("cardlog", "demo")
 
 
+def test_the_model_is_built_into_the_users_cache(installed: Installed) -> None:
+    installed.run("cardlog", "model", "fetch")
+    assert list((installed.folder / "home" / ".cache" / "cardlog" / "model").rglob("*.onnx"))
+
+
 def test_the_first_five_minutes(installed: Installed, running: Mapping[str, Any]) -> None:
     """An app, an assistant with MCP, and a hook each find what was pushed."""
     key = installed.folder / "data" / "api.key"
@@ -133,8 +137,10 @@ def test_the_first_five_minutes(installed: Installed, running: Mapping[str, Any]
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert "Porto" in json.loads(hooked.stdout)["hookSpecificOutput"]["additionalContext"]
-    checked = eventually(lambda: installed.run("cardlog", "doctor", "--data", "data"), within=60)
-    assert "ok    postgres" in checked
+    checked = installed.run("cardlog", "doctor", "--data", "data")
+    assert [line.split(":")[0] for line in checked.splitlines()][:3] == [
+        "ok    postgres", "ok    redis", "ok    embedding models",
+    ]  # fmt: skip
 
 
 def test_a_source_package_holds_what_its_wheel_holds() -> None:
