@@ -34,6 +34,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import checkpoint_stream
+from events.types.threads import CardsThreaded, ThreadClosed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -222,7 +223,7 @@ def _without_reason(payload: Payload) -> Payload | None:
         return replace(payload, reason=None, by="erasure")
     if isinstance(payload, ReferenceProposalAccepted):
         return replace(payload, by="erasure")
-    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn):
+    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn | CardsThreaded | ThreadClosed):
         return replace(payload, reason="")
     return None
 

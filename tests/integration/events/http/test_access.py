@@ -58,6 +58,7 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
+            "thread_id": services.thread, "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.endswith(("/correct", "/retract")):
@@ -111,6 +112,7 @@ class Operation:
         return self.for_everybody or (self.method, self.path) in (
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
+            ("post", "/v1/threads"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
@@ -190,6 +192,7 @@ def unknown() -> dict[str, str]:
         "erasure_id",
         "proposal_id",
         "problem_id",
+        "thread_id",
         "key",
         "turn_id",
         "name",
