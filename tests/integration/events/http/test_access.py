@@ -279,6 +279,20 @@ def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services
     assert [each["actor"] for each in history[:2]] == ["agent", "agent"]
 
 
+def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services: Services) -> None:
+    agent, user = services.key(scopes=["write"]), services.key(scopes=["write", "user"])
+    ends = {"from_card": services.dog, "to_card": services.job, "predicate": "retracts"}
+    body = {"user_id": "ada", **ends, "reason": "misheard"}
+    refused = services.write.post("/v1/relations", json=body, headers=agent)
+    assert (refused.status_code, refused.json()["field"]) == (403, "to_card"), refused.text
+    assert "--acts-as user" in refused.json()["detail"]
+    done = services.write.post("/v1/relations", json=body, headers=user)
+    assert done.status_code == 202, done.text
+    back, why = f"/v1/relations/{done.json()['event_id']}/withdraw", {"user_id": "ada", "reason": "right"}
+    assert services.write.post(back, json=why, headers=agent).status_code == 403
+    assert services.write.post(back, json=why, headers=user).status_code == 202
+
+
 @each_operation
 def test_a_key_of_another_user_learns_nothing(services: Services, operation: Operation) -> None:
     limited = services.key(users=["carl"])
