@@ -173,6 +173,8 @@ def _split(people: People, told: Told, wanted: PersonsSplit) -> Payload | None:
             "from_id", "is the same id as person_id; name the id that was merged, as `merged` lists it"
         )
     if person.person_id != other.person_id:
+        if people.verdicts.get(frozenset((wanted.person_id, wanted.from_id))) == "split":
+            return None
         raise ProblemError(
             409,
             "Not merged",
