@@ -13,32 +13,35 @@ from dataclasses import dataclass
 from typing import Literal
 
 from events.language.chinese_script import has_cjk
-from events.people.mentions import Link, name_in, tie_in
-from events.people.ties import HANDLE, general, known_tie
+from events.people.mentions import SHORTEST, Link, name_in, tie_in
+from events.people.ties import HANDLE, general, known_tie, without_title
 
-Basis = Literal["stated", "identity", "only_tie", "only_kin", "full_name", "likeness"]
+Basis = Literal["stated", "identity", "answered", "only_tie", "only_kin", "full_name", "titled", "likeness"]
 APPLIED = 0.95
 """A proposal with at least this score is applied. Below it waits for a person or an agent."""
 PROPOSED = 0.5
-"""The least score of a proposal. Likeness alone has less."""
+"""The least score of a proposal."""
 SCORES: Mapping[Basis, float] = {
     "stated": 0.99,
     "only_tie": 0.98,
     "only_kin": 0.97,
     "full_name": 0.96,
     "identity": 0.9,
-    "likeness": 0.3,
+    "answered": 0.9,
+    "titled": 0.8,
+    "likeness": 0.6,
 }
 _REASONS: Mapping[Basis, str] = {
     "stated": "the words give the person both names",
     "identity": "the words say that one is the other",
+    "answered": "who was called so answered",
     "only_tie": "it is the only person of that name",
     "only_kin": "it is the only person with that kinship",
     "full_name": "it is the only full name with that part",
+    "titled": "it is the only full name with that part, and a title may be of another of the family",
     "likeness": "one name begins like the other",
 }
 _DIGITS = re.compile(r"\d+")
-_SHORT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,12 @@ def contrary(one: str, other: str) -> bool:
     if _DIGITS.findall(name_in(one)) != _DIGITS.findall(name_in(other)):
         return True
     ties = [tie for handle in (one, other) if (tie := known_tie(tie_in(handle))) is not None and tie.kin]
+    genders = {tie.gender for tie in ties} | {without_title(name_in(each))[1] for each in (one, other)}
+    if {"f", "m"} <= genders:
+        return True
     if len(ties) < 2:
         return False
     first, second = ties
-    if {first.gender, second.gender} == {"f", "m"}:
-        return True
     return first.code != second.code and (
         general(first.code) == general(second.code) or first.one or second.one
     )
@@ -137,34 +141,40 @@ def _kin(known: list[str]) -> _Candidates:
 
 
 def _parts(known: list[str]) -> _Candidates:
-    """Yields a name that is the first or the last word of only one full name, and a short form of a first name."""
+    """Yields a name that is the first or the last word of only one full name, and a short form of a first name.
+
+    A title is no part of a name: "Dr. Haddad" is the only Haddad.
+    """
     whole: dict[str, set[str]] = defaultdict(set)
     firsts: dict[str, set[str]] = defaultdict(set)
     for handle in known:
-        words = words_in(name_in(handle))
+        words = _words(handle)
         if len(words) > 1:
+            for word in (words[0], words[-1]):
+                whole[word].add(handle)
+        elif without_title(name_in(handle))[1] is not None:
             whole[words[0]].add(handle)
-            whole[words[-1]].add(handle)
-            firsts[words[0]].add(handle)
-        elif words and words[0] and not has_cjk(words[0]):
+        if words[0] and tie_in(handle) != HANDLE:
             firsts[words[0]].add(handle)
     starts = sorted(firsts)
     for handle in known:
-        name = name_in(handle)
-        words = words_in(name)
+        words = _words(handle)
         if len(words) != 1 or not words[0] or tie_in(handle) == HANDLE:
             continue
-        full = whole.get(words[0], set())
-        if len({name_in(one) for one in full}) == 1:
-            for one in sorted(full):
-                yield handle, one, "full_name", ""
-        if len(name) >= _SHORT and not has_cjk(name):
+        full = {one for one in whole.get(words[0], set()) - {handle} if not contrary(handle, one)}
+        longest = {one for one in full if len(_words(one)) > 1} or full
+        if len({name_in(one) for one in longest}) == 1:
+            for one in sorted(longest):
+                titled = any(without_title(name_in(each))[1] is not None for each in (handle, one))
+                yield handle, one, "titled" if titled else "full_name", ""
+        name = words[0]
+        if len(name) >= SHORTEST and not has_cjk(name) and len(firsts[name]) == 1:
             longer = [first for first in starts if first.startswith(name) and first != name]
             if len(longer) == 1:
                 for one in sorted(firsts[longer[0]]):
                     yield handle, one, "likeness", ""
 
 
-def words_in(name: str) -> list[str]:
-    """Returns the words of a folded name. Dots stand between the words of foreign names in Chinese."""
-    return re.split(r"[ ·・•‧]+", name)
+def _words(handle: str) -> list[str]:
+    """Returns the words of a name without its title. Dots stand between the words of foreign names in Chinese."""
+    return re.split(r"[ ·・•‧]+", without_title(name_in(handle))[0])

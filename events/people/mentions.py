@@ -18,15 +18,17 @@ from events.language.concepts import canonical_key
 from events.language.names.tables import rows
 from events.language.values import word_set
 from events.people.ties import HANDLE, alternatives, folded, general, tie_of
-from events.types.cards import CardOrigin, EventNoted, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.codec import Payload
 
 Role = Literal["author", "subject", "quoted", "named"]
-Kind = Literal["stated", "identity", "apart"]
+Kind = Literal["stated", "identity", "answered", "apart"]
 ROLES: tuple[Role, ...] = ("author", "subject", "quoted", "named")
 _READ = 4_000
 _LONGEST = 120
 _MOST = 40
+SHORTEST = 3
+"""The least letters of a short form of a name."""
 _OPENERS = word_set(
     "maybe perhaps yesterday today tonight tomorrow then also apparently anyway finally later once sometimes actually "
     "unfortunately luckily hi hey hello dear thanks sorry ok okay so well oh yes no yeah wow good great last next my "
@@ -59,7 +61,11 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is said of two handles: they are one person (``stated`` by a naming word, ``identity`` by "is"), or two."""
+    """What is said of two handles: they are one person, or two (``apart``).
+
+    ``stated``: a naming word says so. ``identity``: "is" says so. ``answered``: who was called so answers as the
+    other.
+    """
 
     one: str
     other: str
@@ -99,6 +105,10 @@ def read_card(payload: Payload) -> Reading:
     if isinstance(payload, EventNoted):
         before = "\n".join(said.text for said in payload.before)
         reading = read(payload.content, before, payload.topics)
+        if payload.before and payload.origin.speaker is not None:
+            reading = replace(
+                reading, links=(*reading.links, *answered(payload.before[0], payload.origin.speaker))
+            )
         named = [Mention(handle_of(each), each, "subject", True) for each in payload.participants]
         if payload.entity != "user":
             named.append(Mention(handle_of(payload.entity), payload.entity, "subject", False))
@@ -126,6 +136,19 @@ def read(text: str, before: str = "", topics: tuple[str, ...] = ()) -> Reading:
         ]
     found = _resolved(found, before[:_READ])
     return Reading(tuple(dict.fromkeys(found))[:_MOST], tuple(dict.fromkeys(_links(text)))[:_MOST])
+
+
+def answered(called: Utterance, speaker: str) -> tuple[Link, ...]:
+    """Returns the links of the short names in ``called`` to ``speaker``, who answers. Others name somebody else."""
+    if called.speaker in (None, speaker):
+        return ()
+    first = folded(speaker).split(" ")[0]
+    names = {name_in(each.handle) for each in read(called.text).mentions if not tie_in(each.handle)}
+    return tuple(
+        Link(handle_of(name), handle_of(speaker), "answered", called.text[:400])
+        for name in sorted(names)
+        if name != first and len(name) >= SHORTEST and first.startswith(name)
+    )
 
 
 def _resolved(found: list[Mention], before: str) -> list[Mention]:

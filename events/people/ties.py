@@ -78,3 +78,30 @@ def alternatives(*, kin: bool, chinese: bool) -> str:
 def folded(text: str) -> str:
     """Returns ``text`` without differences of case, accents, Chinese script and white space."""
     return latin(" ".join(to_simplified(text).split())).strip(" .,'\"")
+
+
+@cache
+def _titles() -> tuple[dict[str, str], dict[str, str]]:
+    """Returns the genders of the words before an English name, and of the words after a Chinese one."""
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    for row in rows("titles"):
+        gender = row.code.partition(":")[2]
+        before |= dict.fromkeys(row.english.split("|"), gender)
+        after |= dict.fromkeys(row.chinese.split("|"), gender)
+    for word, tie in _ties().by_word.items():
+        if tie.kin and word.isascii() and " " not in word:
+            before.setdefault(word, tie.gender)
+    return before, after
+
+
+def without_title(name: str) -> tuple[str, str | None]:
+    """Returns a folded name without the title or the kinship in it, and the gender that this tells. None: no title."""
+    before, after = _titles()
+    first, _, rest = name.partition(" ")
+    if rest and first in before:
+        return rest, before[first]
+    for word, gender in after.items():
+        if name.endswith(word) and len(name) > len(word):
+            return name.removesuffix(word), gender
+    return name, None

@@ -41,7 +41,7 @@ CREATE TABLE links (
     event_id uuid NOT NULL,
     one      text COLLATE "C" NOT NULL,
     other    text COLLATE "C" NOT NULL,
-    kind     text NOT NULL CHECK (kind IN ('stated', 'identity', 'apart')),
+    kind     text NOT NULL CHECK (kind IN ('stated', 'identity', 'answered', 'apart')),
     quote    text NOT NULL,
     PRIMARY KEY (user_id, event_id, one, other, kind)
 );
