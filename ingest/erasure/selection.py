@@ -26,6 +26,7 @@ from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.modes import CardReclassified
 from events.types.naming import ConceptPinned
+from events.types.people import PERSON_EVENTS
 from events.types.problems import PROBLEM_EVENTS
 from events.types.references import (
     ReferenceChanged,
@@ -264,6 +265,8 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return (
             not turn_ids.isdisjoint(payload.origin.turn_ids) or getattr(payload, "problem_id", None) in gone
         )
+    if isinstance(payload, PERSON_EVENTS):
+        return not turn_ids.isdisjoint(payload.origin.turn_ids)
     if isinstance(payload, ExtractionFailed):
         return not turn_ids.isdisjoint(payload.turn_ids)
     if isinstance(payload, CorePatched | PatchQueued):

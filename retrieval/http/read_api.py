@@ -69,6 +69,7 @@ from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
+from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.reference_routes import references_router
@@ -81,6 +82,7 @@ from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
 from retrieval.recall.answer import RecallAnswer
@@ -171,6 +173,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     references = ReferenceReader(servers.primary.pool)
     problems = ProblemReader(servers.primary.pool)
     threads = ThreadReader(servers.primary.pool)
+    people = PeopleReader(servers.primary.pool)
     reference_use = ReferenceUse(settings.database_url)
     documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()
@@ -449,6 +452,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))
+    app.include_router(people_router(people, fresh_reader))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(
         modes_router(
