@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -165,6 +164,8 @@ class AsyncClient(AsyncOperations):
             try:
                 return await self._send_once(operation, request)
             except UnavailableError as error:
+                import asyncio  # noqa: PLC0415 - half of the import time, and only this wait needs it
+
                 await asyncio.sleep(wait_asked_for(error, wait))
         return await self._send_once(operation, request)
 

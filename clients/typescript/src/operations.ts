@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 07627e1acfcde915598b53aabc679f3d53a512dadeacc12b75a3cc0f650a9150
+ * 17fe606bbee1c01c02f177ad05a1992fb0c8c0f6bd18ab2939378082e9625682
  */
 
 /** The paths of commands whose body holds the id of the request. */

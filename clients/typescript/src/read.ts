@@ -531,6 +531,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The threads of a user, open ones first */
+        get: operations["list_threads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One thread with its cards */
+        get: operations["thread"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The people of a user, and who may be whom */
+        get: operations["list_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One person: who, since when, and what is true now */
+        get: operations["person"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cards that name a person, the last said first */
+        get: operations["person_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memory/{user_id}/episodes": {
         parameters: {
             query?: never;
@@ -1714,6 +1799,61 @@ export interface components {
             additionalContext: string;
         };
         /**
+         * KnownPerson
+         * @description A person, and what is true of the person now.
+         */
+        KnownPerson: {
+            /**
+             * Person Id
+             * Format: uuid
+             */
+            person_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Aliases
+             * @description other names that words or commands gave
+             */
+            aliases: string[];
+            /**
+             * Kinship
+             * @description what ties the person to the user, such as sister or work
+             */
+            kinship: string[];
+            /**
+             * Addresses
+             * @description addresses and accounts
+             */
+            addresses: string[];
+            /**
+             * Merged
+             * @description ids of people who turned out to be this one
+             */
+            merged: string[];
+            /**
+             * Since
+             * Format: date-time
+             * @description the first words that named the person
+             */
+            since: string;
+            /**
+             * Last Mention
+             * Format: date-time
+             * @description the last words that named the person
+             */
+            last_mention: string;
+            /**
+             * Mentions
+             * @description cards that name the person
+             */
+            mentions: number;
+            /**
+             * Facts
+             * @description current states that name the person, the latest first
+             */
+            facts: components["schemas"]["Card"][];
+        };
+        /**
          * LatestCard
          * @description The end of a card's chain of changes, and the ids along the chain.
          */
@@ -1910,6 +2050,29 @@ export interface components {
             entries: components["schemas"]["QueueEntry"][];
         };
         /**
+         * MergeProposal
+         * @description Two people who may be one. Nothing is merged until a command says so.
+         */
+        MergeProposal: {
+            /**
+             * Person Id
+             * Format: uuid
+             */
+            person_id: string;
+            /**
+             * Into Id
+             * Format: uuid
+             */
+            into_id: string;
+            /**
+             * Score
+             * @description 0 to 1: how sure it is that they are one person
+             */
+            score: number;
+            /** Evidence */
+            evidence: string[];
+        };
+        /**
          * Modes
          * @description The modes in the order of their names. The general mode always exists. Former names map to present ones.
          */
@@ -1937,6 +2100,94 @@ export interface components {
              * Format: uuid
              */
             card_id: string;
+        };
+        /**
+         * PeoplePage
+         * @description The people of a user, the last mentioned first, with the proposals that wait.
+         */
+        PeoplePage: {
+            /** People */
+            people: components["schemas"]["Person"][];
+            /** Proposals */
+            proposals: components["schemas"]["MergeProposal"][];
+            /** Shared Names */
+            shared_names: components["schemas"]["SharedName"][];
+        };
+        /**
+         * Person
+         * @description A person. Any of ``person_id`` and ``merged`` names the person.
+         */
+        Person: {
+            /**
+             * Person Id
+             * Format: uuid
+             */
+            person_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Aliases
+             * @description other names that words or commands gave
+             */
+            aliases: string[];
+            /**
+             * Kinship
+             * @description what ties the person to the user, such as sister or work
+             */
+            kinship: string[];
+            /**
+             * Addresses
+             * @description addresses and accounts
+             */
+            addresses: string[];
+            /**
+             * Merged
+             * @description ids of people who turned out to be this one
+             */
+            merged: string[];
+            /**
+             * Since
+             * Format: date-time
+             * @description the first words that named the person
+             */
+            since: string;
+            /**
+             * Last Mention
+             * Format: date-time
+             * @description the last words that named the person
+             */
+            last_mention: string;
+            /**
+             * Mentions
+             * @description cards that name the person
+             */
+            mentions: number;
+        };
+        /**
+         * PersonEntry
+         * @description A card that names a person. ``author`` said it, ``subject`` it is about, ``quoted`` told it to the author.
+         */
+        PersonEntry: {
+            card: components["schemas"]["Card"];
+            /** Author */
+            author: string | null;
+            /** Subject */
+            subject: string | null;
+            /** Quoted */
+            quoted: string | null;
+        };
+        /**
+         * PersonTimeline
+         * @description The cards that name a person, the last said first.
+         */
+        PersonTimeline: {
+            /**
+             * Person Id
+             * Format: uuid
+             */
+            person_id: string;
+            /** Entries */
+            entries: components["schemas"]["PersonEntry"][];
         };
         /**
          * Probe
@@ -2934,6 +3185,16 @@ export interface components {
             next_cursor: number | null;
         };
         /**
+         * SharedName
+         * @description A name that several people have. The name alone means none of them.
+         */
+        SharedName: {
+            /** Name */
+            name: string;
+            /** Person Ids */
+            person_ids: string[];
+        };
+        /**
          * Side
          * @description One side of a contradiction: a card in short.
          */
@@ -3140,6 +3401,95 @@ export interface components {
             servers: {
                 [key: string]: string;
             };
+        };
+        /**
+         * Thread
+         * @description A topic. ``opened_at`` and ``updated_at`` are times of the log.
+         */
+        Thread: {
+            /**
+             * Thread Id
+             * Format: uuid
+             */
+            thread_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Mode */
+            mode: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "open" | "closed";
+            /**
+             * Reason
+             * @description why it was opened, closed or opened again
+             */
+            reason: string | null;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /**
+             * Cards
+             * @description the number of its cards
+             */
+            cards: number;
+            /** Version */
+            version: number;
+        };
+        /**
+         * ThreadCard
+         * @description A card of a thread, and why it belongs there. ``content`` is null for a card that is not there any more.
+         */
+        ThreadCard: {
+            /**
+             * Card Id
+             * Format: uuid
+             */
+            card_id: string;
+            /** Kind */
+            kind: string | null;
+            /** Content */
+            content: string | null;
+            /** Said At */
+            said_at: string | null;
+            /** Reason */
+            reason: string;
+            /** Confidence */
+            confidence: number;
+            /** Actor */
+            actor: string;
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+        };
+        /**
+         * ThreadCards
+         * @description A thread with its cards, the one that was said first at the beginning.
+         */
+        ThreadCards: {
+            thread: components["schemas"]["Thread"];
+            /** Cards */
+            cards: components["schemas"]["ThreadCard"][];
+        };
+        /**
+         * ThreadsPage
+         * @description Threads: open ones first, then the last changed.
+         */
+        ThreadsPage: {
+            /** Threads */
+            threads: components["schemas"]["Thread"][];
         };
         /**
          * TurnsPage
@@ -4878,6 +5228,216 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProblemHistory"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_threads: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description * is all */
+                status?: "open" | "closed" | "all" | "*";
+                /** @description only of this project */
+                project_id?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadsPage"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    thread: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+            };
+            header?: never;
+            path: {
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThreadCards"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_people: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description only people with this name or tie */
+                name?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeoplePage"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    person: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+            };
+            header?: never;
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownPerson"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    person_timeline: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonTimeline"];
                 };
             };
             400: components["responses"]["Problem400"];

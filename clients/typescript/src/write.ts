@@ -635,6 +635,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open a thread */
+        post: operations["open_thread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add cards to a thread */
+        post: operations["thread_cards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a thread another title */
+        post: operations["rename_thread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Close a thread */
+        post: operations["close_thread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open a closed thread again */
+        post: operations["reopen_thread"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Note a person */
+        post: operations["note_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}/alias": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a person another name */
+        post: operations["alias_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that two people are one */
+        post: operations["merge_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}/split": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back a merge */
+        post: operations["split_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/people/{person_id}/distinct": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that two people are two, for ever */
+        post: operations["distinguish_person"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memory/{user_id}/events": {
         parameters: {
             query?: never;
@@ -852,6 +1022,40 @@ export interface components {
              * @description give the token to wait_for to read cards that include this event
              */
             token: string;
+        };
+        /**
+         * AliasIn
+         * @description Another name of a person.
+         */
+        AliasIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Turn Ids
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /**
+             * Alias
+             * @description the name, or the address or account
+             */
+            alias: string;
+            /**
+             * Kind
+             * @description handle: an address or an account
+             * @default name
+             * @enum {string}
+             */
+            kind?: "name" | "handle";
         };
         /**
          * AppliedPatch
@@ -1309,6 +1513,38 @@ export interface components {
             changed: boolean;
         };
         /**
+         * DistinctIn
+         * @description Two people are two, for ever.
+         */
+        DistinctIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Turn Ids
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason?: string | null;
+            /**
+             * Other Id
+             * Format: uuid
+             */
+            other_id: string;
+        };
+        /**
          * Erasure
          * @description What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``.
          */
@@ -1590,6 +1826,39 @@ export interface components {
             conflicts: components["schemas"]["RollbackConflict"][];
         };
         /**
+         * MergeIn
+         * @description Two people are one.
+         */
+        MergeIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Turn Ids
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason?: string | null;
+            /**
+             * Into Id
+             * Format: uuid
+             * @description the person that stays
+             */
+            into_id: string;
+        };
+        /**
          * MigrateIn
          * @description The memory of another system: its text, or the messages of old conversations.
          * @example {
@@ -1856,6 +2125,40 @@ export interface components {
              * @default []
              */
             turn_ids?: string[];
+        };
+        /**
+         * PersonIn
+         * @description A person whom the user knows.
+         * @example {
+         *       "kinship": "sister",
+         *       "name": "Alex",
+         *       "user_id": "u"
+         *     }
+         */
+        PersonIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Turn Ids
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /** Name */
+            name: string;
+            /**
+             * Kinship
+             * @description what ties the person to the user: sister, 姊姊, work; it tells two Alexes apart
+             */
+            kinship?: string | null;
         };
         /**
          * PriorityIn
@@ -2512,6 +2815,39 @@ export interface components {
             dry_run?: boolean;
         };
         /**
+         * SplitIn
+         * @description A merge was wrong.
+         */
+        SplitIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Turn Ids
+             * @description the turns that tell it
+             * @default []
+             */
+            turn_ids?: string[];
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason?: string | null;
+            /**
+             * From Id
+             * Format: uuid
+             * @description the person with whom it was merged
+             */
+            from_id: string;
+        };
+        /**
          * StageHealth
          * @description The health of one stage. null is unknown.
          */
@@ -2620,6 +2956,106 @@ export interface components {
             members: string[];
             /** Changed */
             changed: boolean;
+        };
+        /**
+         * ThreadCardsIn
+         * @description Cards that belong to a thread.
+         */
+        ThreadCardsIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /** Card Ids */
+            card_ids: string[];
+            /**
+             * Reason
+             * @description why they belong to it
+             */
+            reason: string;
+            /**
+             * Confidence
+             * @default 1
+             */
+            confidence?: number;
+        };
+        /**
+         * ThreadIn
+         * @description A new thread.
+         */
+        ThreadIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /**
+             * Title
+             * @description the topic, in a few words
+             */
+            title: string;
+            /**
+             * Project Id
+             * @default default
+             */
+            project_id?: string;
+            /**
+             * Mode
+             * @description the mode, such as journal
+             */
+            mode?: string | null;
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason?: string | null;
+        };
+        /**
+         * ThreadReasonIn
+         * @description Why a thread is closed, or opened again.
+         */
+        ThreadReasonIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /** Reason */
+            reason?: string | null;
+        };
+        /**
+         * ThreadRenameIn
+         * @description Another title.
+         */
+        ThreadRenameIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Agent Id
+             * @description the agent that acts for the user
+             */
+            agent_id?: string | null;
+            /** Title */
+            title: string;
         };
         /**
          * TierIn
@@ -2767,6 +3203,61 @@ export interface components {
             changed: boolean;
         };
         /**
+         * WrittenPerson
+         * @description A person after a command.
+         */
+        WrittenPerson: {
+            /**
+             * Person Id
+             * Format: uuid
+             */
+            person_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Aliases
+             * @description other names that words or commands gave
+             */
+            aliases: string[];
+            /**
+             * Kinship
+             * @description what ties the person to the user, such as sister or work
+             */
+            kinship: string[];
+            /**
+             * Addresses
+             * @description addresses and accounts
+             */
+            addresses: string[];
+            /**
+             * Merged
+             * @description ids of people who turned out to be this one
+             */
+            merged: string[];
+            /**
+             * Since
+             * Format: date-time
+             * @description the first words that named the person
+             */
+            since: string;
+            /**
+             * Last Mention
+             * Format: date-time
+             * @description the last words that named the person
+             */
+            last_mention: string;
+            /**
+             * Mentions
+             * @description cards that name the person
+             */
+            mentions: number;
+            /**
+             * Token
+             * @description give the token to wait_for of a recall to find the person there
+             */
+            token: string;
+        };
+        /**
          * WrittenProblem
          * @description A problem after a command.
          */
@@ -2884,6 +3375,55 @@ export interface components {
             /**
              * Token
              * @description give the token to wait_for of a recall to find the reference there
+             */
+            token: string;
+        };
+        /**
+         * WrittenThread
+         * @description A thread after a command.
+         */
+        WrittenThread: {
+            /**
+             * Thread Id
+             * Format: uuid
+             */
+            thread_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Mode */
+            mode: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "open" | "closed";
+            /**
+             * Reason
+             * @description why it was opened, closed or opened again
+             */
+            reason: string | null;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /**
+             * Cards
+             * @description the number of its cards
+             */
+            cards: number;
+            /** Version */
+            version: number;
+            /**
+             * Token
+             * @description give the token to wait_for of a recall
              */
             token: string;
         };
@@ -4820,6 +5360,442 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WrittenProblem"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    open_thread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    thread_cards: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadCardsIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    rename_thread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadRenameIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    close_thread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadReasonIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    reopen_thread: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadReasonIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    note_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PersonIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenPerson"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    alias_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AliasIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenPerson"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    merge_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MergeIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenPerson"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    split_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SplitIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenPerson"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    distinguish_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                person_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DistinctIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
             400: components["responses"]["Problem400"];
