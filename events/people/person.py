@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from events.people.evidence import APPLIED, PROPOSED, Pair, pairs
+from events.people.evidence import APPLIED, PROPOSED, Pair, pairs, words_in
 from events.people.mentions import Link, handle_of, handles_of_alias, name_in, tie_in
 from events.people.ties import HANDLE, known_tie, tie_of
 from events.types.envelope import Event
@@ -198,7 +198,7 @@ def _known(handles: Iterable[Handle], links: list[Link], told: list[Event]) -> d
         grown = not more <= sure
         sure |= more
     names = {name_in(handle) for handle in sure}
-    parts = {word for name in names for word in name.split(" ")} - {""}
+    parts = {word for handle in sure for word in words_in(handle)} - {""}
     for handle in all_of:
         name = name_in(handle)
         if name in names or name in parts or (" " in name and name.split(" ")[0] in names):
