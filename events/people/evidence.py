@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from events.language.chinese_script import has_cjk
@@ -57,8 +58,13 @@ class Pair:
 
 def pairs(handles: Iterable[str], links: Iterable[Link]) -> list[Pair]:
     """Returns the pairs of ``handles`` that may be one person, the most probable first. The order is of the set."""
-    known = sorted(set(handles))
-    links = list(links)
+    return _pairs(frozenset(handles), frozenset(links))
+
+
+@lru_cache(maxsize=256)
+def _pairs(handles: frozenset[str], links: frozenset[Link]) -> list[Pair]:
+    # New cards of a user seldom name somebody new, so the pairs of the last fold are mostly those of the next one.
+    known = sorted(handles)
     apart = {frozenset((each.one, each.other)) for each in links if each.kind == "apart"}
     apart_names = {frozenset(map(name_in, pair)) for pair in apart if len(set(map(name_in, pair))) == 2}
     found: dict[tuple[str, str], dict[Basis, str]] = defaultdict(dict)
@@ -102,7 +108,7 @@ def _pair(one: str, other: str, bases: Mapping[Basis, str]) -> Pair:
 _Candidates = Iterator[tuple[str, str, Basis, str]]
 
 
-def _said(known: list[str], links: list[Link]) -> _Candidates:
+def _said(known: list[str], links: Iterable[Link]) -> _Candidates:
     """Yields what the words say. "Alex from work is Alexandra Kim" names both."""
     there = set(known)
     for each in sorted(links, key=lambda link: (link.one, link.other, link.kind, link.quote)):
@@ -176,9 +182,10 @@ def _parts(known: list[str]) -> _Candidates:
                     yield handle, one, "likeness", ""
 
 
-def words_in(handle: str) -> list[str]:
+@lru_cache(maxsize=65_536)
+def words_in(handle: str) -> tuple[str, ...]:
     """Returns the words of a name without its title. 大明 is a word of 王大明. Dots divide foreign names in Chinese."""
     name = without_title(name_in(handle))[0]
     if len(name) == _WHOLE and has_cjk(name) and has_surname(name):
-        return [name[0], name[1:]]
-    return re.split(r"[ ·・•‧]+", name)
+        return name[0], name[1:]
+    return tuple(re.split(r"[ ·・•‧]+", name))
