@@ -55,6 +55,7 @@ from ingest.api.reference_routes import reference_router
 from ingest.api.schema_routes import schema_router
 from ingest.api.session_routes import session_router
 from ingest.api.status_routes import status_router
+from ingest.api.thread_routes import thread_router
 from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
@@ -189,6 +190,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         mode_router(transactions, settings, dimension_of, planner, installation_planner),
         proposal_router(transactions),
         problem_router(transactions),
+        thread_router(transactions),
         memory_router(writer),
         schema_router(writer),
     ):

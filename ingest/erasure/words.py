@@ -44,6 +44,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
+from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -70,6 +71,10 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("from_title", "into_title", "reason"),
     SessionCheckpointed: ("state",),
     MemoryMigrated: ("source",),
+    ThreadOpened: ("title", "reason"),
+    CardsThreaded: ("reason",),
+    ThreadRenamed: ("title",),
+    ThreadClosed: ("reason",),
     problems.ProblemOpened: ("description",),
     problems.ProblemAttempted: ("approach", "problem", "outcome"),
     problems.ProblemClosed: ("problem", "resolution"),
@@ -114,6 +119,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("project_id", "mode_id"),
     SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
+    ThreadOpened: ("project_id", "mode"),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),
     core.PatchApproved: ("turn_ids",),

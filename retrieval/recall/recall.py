@@ -32,12 +32,12 @@ from retrieval.recall.beside import beside, bounded, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
+from retrieval.recall.fusion import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
+from retrieval.recall.overview import of_each_layer, overview
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.candidate import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.ranking.linear import Linear
-from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from retrieval.recall.user_sizes import UserSizes
 

@@ -166,6 +166,7 @@ def test_cards_are_related(stack: Running) -> None:
     assert dana.tool("relate", **ends, predicate="related_to").startswith("related")
     assert "predicate" in dana.failure("relate", **ends, predicate="loves")
     assert Client(stack).failure("relate", **ends, predicate="related_to")
+    assert "an agent does not overrule the user" in dana.failure("relate", **ends, predicate="retracts")
 
 
 def test_long_results_come_in_pages(stack: Running) -> None:

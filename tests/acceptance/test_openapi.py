@@ -107,6 +107,8 @@ class Known:
         ends = {"from_card": self.cards[0], "to_card": self.cards[1]}
         related = person.write("relations", **ends, predicate="related_to", reason="both said", status=202)
         self.relation: str = related["event_id"]
+        opened = person.write("threads", status=201, title="the stairs")
+        self.thread: str = opened["thread_id"]
         person.write("sessions/talk/checkpoint", state={"step": 3}, status=202)
         words = "a starter of flour and water"
         self.concepts: list[str] = [
@@ -124,6 +126,7 @@ class Known:
                     part["user_id"] = self.user
                 part |= {name: value for name, value in POSSIBLE.items() if name in part}
                 part |= {name: chance.choice(self.cards) for name in OF_CARDS if name in part}
+                part |= {name: self.cards[:2] for name in ("card_ids",) if name in part}
                 if "into" in part:
                     part["into"] = self.concepts[0]
                 if "wait_for" in part:
@@ -133,7 +136,7 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]), ("relation_id", [self.relation]),
+            ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("relation_id", [self.relation]),
             ("concept_id", self.concepts[1:]), ("session_id", ["talk"]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):

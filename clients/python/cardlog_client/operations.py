@@ -52,6 +52,9 @@ _CHERRY_PICK_MEMORY: Operation[types.MemoryChanged] = Operation(
 _CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/close", once="idempotency_key"
 )
+_CLOSE_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/close", once="idempotency_key"
+)
 _CONCEPTS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/concepts")
 _CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
 _CORRECT_CARD: Operation[types.Accepted] = Operation(
@@ -103,6 +106,9 @@ _MOVE_REFERENCE: Operation[types.WrittenReference] = Operation(
 _OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems", once="idempotency_key"
 )
+_OPEN_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads", once="idempotency_key"
+)
 _PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
 )
@@ -146,8 +152,14 @@ _REMOVE_TEAM_MEMBER: Operation[types.Team] = Operation(
     "write", "DELETE", "/v1/teams/{team_id}/members/{member}"
 )
 _RENAME_MODE: Operation[types.WrittenMode] = Operation("write", "POST", "/v1/modes/{name}/rename")
+_RENAME_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/rename", once="idempotency_key"
+)
 _REOPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/reopen", once="idempotency_key"
+)
+_REOPEN_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/reopen", once="idempotency_key"
 )
 _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
@@ -169,6 +181,11 @@ _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
 )
 _STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
 _STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
+_THREAD: Operation[types.ThreadCards] = Operation("read", "GET", "/v1/threads/{thread_id}")
+_THREAD_CARDS: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/cards", once="idempotency_key"
+)
+_THREADS: Operation[types.ThreadsPage] = Operation("read", "GET", "/v1/threads")
 _TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn_id}")
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
@@ -281,6 +298,10 @@ class Operations:
     def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         """Close a problem. Other fields: agent_id, turn_ids, resolution, idempotency_key."""
         return self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    def close_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        """Close a thread. Other fields: agent_id, reason, idempotency_key."""
+        return self._send(_CLOSE_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     def concepts(self, user_id: str, **more: object) -> types.CardsPage:
         """The concepts of a user, page by page, the latest recorded first. Other fields: wait_for, project_id,
@@ -443,6 +464,10 @@ class Operations:
         """Open a problem. Other fields: agent_id, turn_ids, priority, since, project_id, mode, idempotency_key."""
         return self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
 
+    def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
+        """Open a thread. Other fields: agent_id, project_id, mode, reason, idempotency_key."""
+        return self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
+
     def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
@@ -568,9 +593,17 @@ class Operations:
         """Give a mode another name; its cards stay its cards. Other fields: project_id."""
         return self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
 
+    def rename_thread(self, user_id: str, thread_id: str, title: str, **more: object) -> types.WrittenThread:
+        """Give a thread another title. Other fields: agent_id, idempotency_key."""
+        return self._send(_RENAME_THREAD, {"user_id": user_id, "thread_id": thread_id, "title": title}, more)
+
     def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         """Open a closed problem again. Other fields: agent_id, turn_ids, reason, idempotency_key."""
         return self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    def reopen_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        """Open a closed thread again. Other fields: agent_id, reason, idempotency_key."""
+        return self._send(_REOPEN_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     def restore_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
         """Bring back a version of a reference. Other fields: project_id, team_id, agent_id, version,
@@ -628,6 +661,24 @@ class Operations:
     def status(self) -> types.Status:
         """The health and the lag of every stage."""
         return self._send(_STATUS, {}, {})
+
+    def thread(self, user_id: str, thread_id: str, **more: object) -> types.ThreadCards:
+        """One thread with its cards. Other fields: wait_for."""
+        return self._send(_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
+    def thread_cards(
+        self, user_id: str, thread_id: str, card_ids: Sequence[str], reason: str, **more: object
+    ) -> types.WrittenThread:
+        """Add cards to a thread. Other fields: agent_id, confidence, idempotency_key."""
+        return self._send(
+            _THREAD_CARDS,
+            {"user_id": user_id, "thread_id": thread_id, "card_ids": card_ids, "reason": reason},
+            more,
+        )
+
+    def threads(self, user_id: str, **more: object) -> types.ThreadsPage:
+        """The threads of a user, open ones first. Other fields: wait_for, status, project_id, limit."""
+        return self._send(_THREADS, {"user_id": user_id}, more)
 
     def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         """One turn, as it was recorded."""
@@ -732,6 +783,9 @@ class AsyncOperations:
 
     async def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         return await self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    async def close_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        return await self._send(_CLOSE_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     async def concepts(self, user_id: str, **more: object) -> types.CardsPage:
         return await self._send(_CONCEPTS, {"user_id": user_id}, more)
@@ -854,6 +908,9 @@ class AsyncOperations:
     async def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
         return await self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
 
+    async def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
+        return await self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
+
     async def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
@@ -960,8 +1017,18 @@ class AsyncOperations:
     async def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
         return await self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
 
+    async def rename_thread(
+        self, user_id: str, thread_id: str, title: str, **more: object
+    ) -> types.WrittenThread:
+        return await self._send(
+            _RENAME_THREAD, {"user_id": user_id, "thread_id": thread_id, "title": title}, more
+        )
+
     async def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         return await self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    async def reopen_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        return await self._send(_REOPEN_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     async def restore_reference(
         self, user_id: str, kind: str, key: str, **more: object
@@ -1008,6 +1075,21 @@ class AsyncOperations:
 
     async def status(self) -> types.Status:
         return await self._send(_STATUS, {}, {})
+
+    async def thread(self, user_id: str, thread_id: str, **more: object) -> types.ThreadCards:
+        return await self._send(_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
+    async def thread_cards(
+        self, user_id: str, thread_id: str, card_ids: Sequence[str], reason: str, **more: object
+    ) -> types.WrittenThread:
+        return await self._send(
+            _THREAD_CARDS,
+            {"user_id": user_id, "thread_id": thread_id, "card_ids": card_ids, "reason": reason},
+            more,
+        )
+
+    async def threads(self, user_id: str, **more: object) -> types.ThreadsPage:
+        return await self._send(_THREADS, {"user_id": user_id}, more)
 
     async def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         return await self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})

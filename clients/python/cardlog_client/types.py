@@ -1153,6 +1153,47 @@ class Team(TypedDict):
     changed: bool
 
 
+class Thread(TypedDict):
+    """A topic. ``opened_at`` and ``updated_at`` are times of the log."""
+
+    thread_id: str
+    project_id: str
+    mode: str
+    title: str
+    status: Literal["open", "closed"]
+    reason: str | None
+    opened_at: str
+    updated_at: str
+    cards: int
+    version: int
+
+
+class ThreadCard(TypedDict):
+    """A card of a thread, and why it belongs there. ``content`` is null for a card that is not there any more."""
+
+    card_id: str
+    kind: str | None
+    content: str | None
+    said_at: str | None
+    reason: str
+    confidence: float
+    actor: str
+    added_at: str
+
+
+class ThreadCards(TypedDict):
+    """A thread with its cards, the one that was said first at the beginning."""
+
+    thread: Thread
+    cards: list[ThreadCard]
+
+
+class ThreadsPage(TypedDict):
+    """Threads: open ones first, then the last changed."""
+
+    threads: list[Thread]
+
+
 class Turn(TypedDict):
     """One message of a conversation. Blank text in an optional field counts as none."""
 
@@ -1253,4 +1294,20 @@ class WrittenReference(TypedDict):
     rendering: str
     created_at: str
     updated_at: str
+    token: str
+
+
+class WrittenThread(TypedDict):
+    """A thread after a command."""
+
+    thread_id: str
+    project_id: str
+    mode: str
+    title: str
+    status: Literal["open", "closed"]
+    reason: str | None
+    opened_at: str
+    updated_at: str
+    cards: int
+    version: int
     token: str

@@ -9,7 +9,7 @@ export function Problems({ user, may }: Given) {
   const [turn, again] = useState(0);
   const [text, setText] = useState("");
   const at = { user_id: user };
-  const list = useLoad(() => api("get", "/v1/memory/{user_id}/problems", { at, query: { limit: 200 } }), [user, turn]);
+  const list = useLoad(() => api("get", "/v1/memory/{user_id}/problems", { at, query: { status: "all", limit: 200 } }), [user, turn]);
   const { problem, busy, run } = useEdit();
   const changed = () => again(turn + 1);
   const open = (event: Event) => {

@@ -57,6 +57,7 @@ class Services:
     erasure: str = ""
     relation: str = ""
     problem: str = ""
+    thread: str = ""
     concept: str = ""
     other_concept: str = ""
     left_out: str = ""
@@ -209,6 +210,10 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             made = Services(connection, write, read, embed, settings, *ids)
             erasure, problem = _kept_things(made)
             relation = _relation(made)
+            opened = made.write.post(
+                "/v1/threads", json={"user_id": "ada", "title": "sleep"}, headers=made.key()
+            )
+            assert opened.status_code == 201, opened.text
             concept, other_concept = _concepts(made)
             memory.fold()
             left_out, to_approve, to_decline = _kept_document(made)
@@ -217,6 +222,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 erasure=erasure,
                 relation=relation,
                 problem=problem,
+                thread=opened.json()["thread_id"],
                 concept=concept,
                 other_concept=other_concept,
                 left_out=left_out,

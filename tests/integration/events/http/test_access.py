@@ -58,6 +58,7 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
+            "thread_id": services.thread, "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.endswith(("/correct", "/retract")):
@@ -111,6 +112,7 @@ class Operation:
         return self.for_everybody or (self.method, self.path) in (
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
+            ("post", "/v1/threads"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
@@ -190,6 +192,7 @@ def unknown() -> dict[str, str]:
         "erasure_id",
         "proposal_id",
         "problem_id",
+        "thread_id",
         "key",
         "turn_id",
         "name",
@@ -274,6 +277,20 @@ def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services
     assert undone.status_code == 200
     history = services.read.get(f"{memory}/history", headers=services.key()).json()["changes"]
     assert [each["actor"] for each in history[:2]] == ["agent", "agent"]
+
+
+def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services: Services) -> None:
+    agent, user = services.key(scopes=["write"]), services.key(scopes=["write", "user"])
+    ends = {"from_card": services.dog, "to_card": services.job, "predicate": "retracts"}
+    body = {"user_id": "ada", **ends, "reason": "misheard"}
+    refused = services.write.post("/v1/relations", json=body, headers=agent)
+    assert (refused.status_code, refused.json()["field"]) == (403, "to_card"), refused.text
+    assert "--acts-as user" in refused.json()["detail"]
+    done = services.write.post("/v1/relations", json=body, headers=user)
+    assert done.status_code == 202, done.text
+    back, why = f"/v1/relations/{done.json()['event_id']}/withdraw", {"user_id": "ada", "reason": "right"}
+    assert services.write.post(back, json=why, headers=agent).status_code == 403
+    assert services.write.post(back, json=why, headers=user).status_code == 202
 
 
 @each_operation
