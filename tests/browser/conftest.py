@@ -77,13 +77,17 @@ class Person:
         self.faults: list[str] = []
         self.page.on("request", self._asked)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.faults.append(dialog.message), dialog.dismiss()))
+        self.page.on("dialog", self._warned)
         if key:
             self.sign_in(key)
 
     def _asked(self, request: Any) -> None:
         if not request.url.startswith((self.stack.read_url + "/", "data:")):
             self.foreign.append(request.url)
+
+    def _warned(self, dialog: Any) -> None:
+        self.faults.append(dialog.message)
+        dialog.dismiss()
 
     def sign_in(self, key: str) -> None:
         self.page.goto(self.url)

@@ -157,6 +157,15 @@ def test_a_problem_is_opened_and_closed(person: Person) -> None:
     trouble.get_by_role("button", name="open again").wait_for()
 
 
+def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
+    person.open("modes", user="alex")
+    person.page.get_by_label("name of the new mode").fill("garden")
+    person.page.get_by_role("button", name="add", exact=True).click()
+    mode = person.page.locator("li.card", has_text="garden")
+    mode.get_by_role("button", name="make it the default").click()
+    mode.locator(".status", has_text="default").wait_for()
+
+
 def test_hostile_words_stay_words(person: Person) -> None:
     person.open("memory", user="mei", status="all")
     person.page.get_by_text(HOSTILE[0]).first.wait_for()

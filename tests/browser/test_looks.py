@@ -19,11 +19,13 @@ SCREENS = {
     "core": {"user": "alex"},
     "references": {"user": "alex", "id": "todo_list%2Fgroceries"},
     "problems": {"user": "alex"},
+    "modes": {"user": "alex"},
     "operations": {},
 }
 _AXE = Path(retrieval.explorer.__file__).parent / "app" / "node_modules" / "axe-core" / "axe.min.js"
 _CUT = """() => [...document.querySelectorAll('button, a, label span, h1, h2, summary, th, dt, p, .status, .flag')]
-    .filter(each => !each.closest('.rows, .chart, .scroll') && each.offsetParent && each.scrollWidth > each.clientWidth + 1
+    .filter(each => !each.closest(".rows, .chart, .scroll") && each.offsetParent
+        && each.scrollWidth > each.clientWidth + 1
         && getComputedStyle(each).display !== 'inline')
     .map(each => each.outerHTML.slice(0, 120))"""
 

@@ -7,6 +7,7 @@ import { Ask } from "./ask";
 import { CardPage } from "./card";
 import { Core } from "./core";
 import { Memory } from "./memory";
+import { Modes } from "./modes";
 import { Operations } from "./operations";
 import { Problems } from "./problems";
 import { References } from "./references";
@@ -32,6 +33,7 @@ const SCREENS: [string, Key, (given: Given) => unknown][] = [
   ["core", "Core document", Core],
   ["references", "References", References],
   ["problems", "Problems", Problems],
+  ["modes", "Modes", Modes],
   ["operations", "Operations", Operations],
 ];
 const OF_NOBODY = ["operations"];

@@ -268,10 +268,11 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
   );
 }
 
-/** About six instants with labels. */
+/** Up to six instants with labels, as many as there is room for. */
 function ticksOf(from: number, until: number): [number, string][] {
-  const step = (until - from) / 6;
+  const most = Math.max(2, Math.min(6, Math.floor((innerWidth - 130) / 110)));
+  const step = (until - from) / most;
   const short = step > 20 * 86_400_000 ? { year: "numeric", month: "short" } : step > 86_400_000 ? { month: "short", day: "numeric" } : { day: "numeric", hour: "2-digit" };
   const format = new Intl.DateTimeFormat(document.documentElement.lang, short as Intl.DateTimeFormatOptions);
-  return [0.5, 1.5, 2.5, 3.5, 4.5, 5.5].map((each) => [from + each * step, format.format(from + each * step)]);
+  return Array.from({ length: most }, (_, index) => from + (index + 0.5) * step).map((at) => [at, format.format(at)]);
 }
