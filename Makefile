@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -101,6 +101,14 @@ acceptance: setup ## run the tests of the behaviour that a user sees
 
 chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
+
+# Only CI installs a browser: a developer's machine stays as it is. Node is for axe-core; its test is skipped without it.
+test-browser: setup ## use the explorer with a real Chromium (skipped where the machine has none)
+	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group browser
+	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk; } >/dev/null || true; fi
+	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
+	@$(PY) -m pytest tests/browser
 
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
 	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
@@ -182,6 +190,11 @@ ranking: setup ## fit the coefficients of the ranking on the evaluation sets in 
 
 model: setup ## build the offline embedding model (once)
 	@$(BIN)/cardlog model fetch
+
+explorer: setup ## build the explorer from its sources (needs Node and npm); the built files are committed
+	@$(PY) -m scripts.explorer documents
+	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@$(PY) -m scripts.explorer stamp
 
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names

@@ -24,6 +24,7 @@ from deploy.commands.run.work import Stop
 from deploy.instance import Instance, authorization
 from deploy.monitoring.catch_up import CatchingUp
 from deploy.options import Given, NoAuth
+from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
@@ -62,6 +63,7 @@ def demo(
                 _note(f"questions are answered by words, not by meaning: {missing}")
             wrong = _show(instance, settings)
             if stay and not stop():
+                print(f"explorer   {sign_in_url(settings, instance)}")
                 _stay(instance, stack, stop)
         finally:
             stack.stop()
