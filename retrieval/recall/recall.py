@@ -16,7 +16,7 @@ from psycopg_pool import PoolTimeout
 
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
-from events.resources.recall import Channels
+from events.resources.recall import ChannelReport, Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
@@ -39,6 +39,7 @@ from retrieval.recall.ranking.candidate import RRF_K, Evidence, add_hits, strong
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
+from retrieval.recall.reranker import NAME, Reranker
 from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
@@ -133,6 +134,8 @@ class Recall:
     The ``channels`` run side by side, then ``graph`` looks around their best hits. ``resolver`` decides which cards
     may answer. ``overlay`` adds what the user said a moment ago. A channel that is slow, down or broken loses only its
     own vote, and the answer says which channel and why. The same tables and the same instant give the same answer.
+    The ``reranker``, if there is one, orders the best ``reranked`` places by their texts, before the promises. Without
+    its answer the order stays as it is.
     """
 
     def __init__(
@@ -145,6 +148,8 @@ class Recall:
         overlay: Overlay,
         modes: ModeReader,
         model: Linear,
+        reranker: Reranker | None = None,
+        reranked: int = 30,
     ) -> None:
         self._sizes = sizes
         self._executor = executor
@@ -154,6 +159,8 @@ class Recall:
         self._overlay = overlay
         self._modes = modes
         self._model = model
+        self._reranker = reranker
+        self._reranked = reranked
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
@@ -174,6 +181,8 @@ class Recall:
     async def close(self) -> None:
         """Closes the overlay and the channels. The pool belongs to the caller."""
         await self._overlay.close()
+        if self._reranker is not None:
+            await self._reranker.close()
         for channel in self._channels:
             channel.close()
 
@@ -234,7 +243,7 @@ class Recall:
         found, evidence = await self.find(ask)
         question, scope, cards, results = found.question, found.scope, found.cards, found.results
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
-        ranking = self._ranked(found, ask)
+        ranking, reports = await self._ranked(found, ask)
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
         ids = {card.card_id for card in chosen}
@@ -291,12 +300,12 @@ class Recall:
                 *overlaid.alerts(ids),
                 *disagreements(chosen, [*resolution.found.values(), *cards.values()]),
             ],
-            channels={name: result.report for name, result in results.items()},
+            channels=reports,
             warnings=(
                 *(
-                    f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
-                    for name, result in results.items()
-                    if result.report.status != "ok" or result.report.detail
+                    f"the {name} channel {_shortcoming(report)}: {report.detail or 'no detail'}"
+                    for name, report in reports.items()
+                    if report.status != "ok" or report.detail
                 ),
                 *overlaid.warnings,
                 *found.warnings,
@@ -307,11 +316,22 @@ class Recall:
             known_modes=scope.known_modes,
         )
 
-    def _ranked(self, found: Found, ask: Ask) -> Ranking:
+    async def _ranked(self, found: Found, ask: Ask) -> tuple[Ranking, dict[str, ChannelReport]]:
+        """Returns the places, and the reports of the channels and of the reranker."""
+        reports = {name: result.report for name, result in found.results.items()}
         if found.question.overview:
-            return overview(found.cards, found.question, context_layer=ask.context_layer)
+            return overview(found.cards, found.question, context_layer=ask.context_layer), reports
         asked = asked_for(found, ask)
-        return ranked(candidates_of(found.evidence, found.cards, found.terms, asked), asked, self._model)
+        candidates = candidates_of(found.evidence, found.cards, found.terms, asked)
+        ranking = ranked(candidates, asked, self._model)
+        best = [each.card for each in ranking.placed[: self._reranked]]
+        if self._reranker is None or len(best) < 2:
+            return ranking, reports
+        scores, reports[NAME] = await self._reranker.scores(ask.query, [card.content for card in best])
+        if scores is None:
+            return ranking, reports
+        nearness = {card.card_id: score for card, score in zip(best, scores, strict=True)}
+        return ranked(candidates, asked, self._model, nearness), reports
 
     async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
         """Returns the cards of an overview in their order. The words of the question find none of them."""
@@ -424,8 +444,8 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
         raise RecallUnavailableError(f"{why}; the cards cannot be read now") from error
 
 
-def _shortcoming(result: ChannelResult) -> str:
-    return "answers in part" if result.report.status == "ok" else f"is {result.report.status}"
+def _shortcoming(report: ChannelReport) -> str:
+    return "answers in part" if report.status == "ok" else f"is {report.status}"
 
 
 def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:
