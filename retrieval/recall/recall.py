@@ -16,7 +16,7 @@ from psycopg_pool import PoolTimeout
 
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
-from events.resources.recall import ChannelReport, Channels
+from events.resources.recall import Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
@@ -30,7 +30,7 @@ from retrieval.query.scope import KINDS, Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.beside import beside, bounded, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
-from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
+from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult

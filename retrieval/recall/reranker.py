@@ -16,7 +16,7 @@ import httpx2
 import orjson
 
 from events.platform.settings import Settings
-from events.resources.recall import ChannelReport
+from retrieval.recall.channel_executor import ChannelReport, Status
 
 NAME = "rerank"
 """The name under which an answer reports it, beside the channels."""
@@ -65,7 +65,8 @@ class Reranker:
         if began < self._until:
             left = f"it failed {self._failures} times in a row; tried again in {self._until - began:.0f} s"
             return None, ChannelReport(status="quarantined", ms=0.0, hits=0, detail=left)
-        found, status, detail = None, "ok", None
+        found, detail = None, None
+        status: Status = "ok"
         try:
             async with asyncio.timeout(self._deadline_s):
                 found = await self._asked(query, texts)
@@ -79,9 +80,7 @@ class Reranker:
             self._until = self._clock() + _PAUSE_S
         hits = 0 if found is None else len(found)
         ms = (self._clock() - began) * 1000
-        return found, ChannelReport.model_validate(
-            {"status": status, "ms": ms, "hits": hits} | ({"detail": detail} if detail else {})
-        )
+        return found, ChannelReport(status, ms, hits, detail)
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -101,18 +101,18 @@ def test_after_failures_in_a_row_nothing_is_sent_for_a_while() -> None:
 
     async def statuses(url: str) -> list[str]:
         nonlocal now
-        reranker = Reranker(url, deadline_ms=100, clock=lambda: now)
-        found = [(await reranker.scores("harbour", TEXTS))[1].status for _ in range(4)]
+        reranker = Reranker(url, deadline_ms=500, clock=lambda: now)
+        found: list[str] = []
+        for _ in range(4):
+            found.append((await reranker.scores("harbour", TEXTS))[1].status)
         now = 31.0
         release.set()
-        slow = Reranker(url, deadline_ms=10_000, clock=lambda: now)
-        reranker._deadline_s = slow._deadline_s
-        found += [(await reranker.scores("harbour", TEXTS))[1].status for _ in range(2)]
+        found.append((await reranker.scores("harbour", TEXTS))[1].status)
         return found
 
     with serving(hangs) as url:
-        assert asyncio.run(statuses(url)) == ["late", "late", "late", "quarantined", "ok", "ok"]
-    assert len(asked) == 5
+        assert asyncio.run(statuses(url)) == ["late", "late", "late", "quarantined", "ok"]
+    assert len(asked) == 4
 
 
 @pytest.fixture
