@@ -127,7 +127,7 @@ test-suites: setup ## run the tests of LangGraph, LangChain and two agent SDKs o
 		$$($(PY) -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
 			print(*extras["langgraph"], *extras["agents"])')
 	@PYTHONPATH=.cache/suites $(PY) -m pytest -p no:codspeed -p no:socket -o asyncio_mode=auto \
-		-o asyncio_default_fixture_loop_scope=function -o timeout_func_only=true tests/suites
+		-o asyncio_default_fixture_loop_scope=function -o timeout_func_only=true tests/suites tests/acceptance/test_examples.py
 
 check: setup ## check format, lint, types, import directions, lock files, packages and deployments
 	@$(PY) -m ruff format --check .
