@@ -32,6 +32,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("mcp", "run.mcp:mcp", "serve a user's memory to an assistant on stdin and stdout (MCP)"),
     ("status", "operate.status:status", "show the health and the lag of every stage"),
     ("doctor", "operate.doctor:doctor", "check servers, extensions and the embedding model"),
+    ("model", "operate.model:app", "the embedding model of this machine: fetch"),
     ("keys", "security.keys:app", "API keys: create, list, rotate, revoke"),
     ("settings", "operate.settings:list_settings", "list every setting"),
     ("top", "operate.top:top", "show the stages live in a terminal"),

@@ -193,7 +193,7 @@ class Settings:
     embed_model: str = "intfloat/multilingual-e5-small"
     """embedding model of the default mode"""
     embed_model_path: str = ""
-    """folder with the ONNX files of the model; empty: the folder of `make model`"""
+    """folder with the ONNX files of the model; empty: the folder of `cardlog model fetch`"""
     embed_threads: int = 0
     """threads of one embedder; 0: one for each core"""
     embed_url: str = _setting("", form="http")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -13,6 +12,7 @@ import httpx2
 from cardlog_client.errors import UnavailableError
 from cardlog_client.operations import AsyncOperations, Operations
 from cardlog_client.requests import (
+    EXPORT,
     PUSH,
     Operation,
     Request,
@@ -61,6 +61,18 @@ class Client(Operations):
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def export_user(self, user_id: str) -> Iterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            with self._http.stream(**request.arguments) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(EXPORT, response)
+                yield from response.iter_lines()
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
 
     def close(self) -> None:
         """Closes the connections."""
@@ -116,6 +128,19 @@ class AsyncClient(AsyncOperations):
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return await self._answer(PUSH, push_request(self._urls["write"], turns))
 
+    async def export_user(self, user_id: str) -> AsyncIterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            async with self._http.stream(**request.arguments) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(EXPORT, response)
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
     async def close(self) -> None:
         """Closes the connections."""
         await self._http.aclose()
@@ -139,6 +164,8 @@ class AsyncClient(AsyncOperations):
             try:
                 return await self._send_once(operation, request)
             except UnavailableError as error:
+                import asyncio  # noqa: PLC0415 - half of the import time, and only this wait needs it
+
                 await asyncio.sleep(wait_asked_for(error, wait))
         return await self._send_once(operation, request)
 

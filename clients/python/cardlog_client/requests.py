@@ -42,6 +42,7 @@ class Operation(Generic[T_co]):
 
 
 PUSH: Operation[Pushed] = Operation("write", "POST", "/v1/turns")
+EXPORT: Operation[None] = Operation("read", "GET", "/v1/users/{user_id}/export")
 
 
 @dataclass(frozen=True, slots=True)
