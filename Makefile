@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -144,6 +144,13 @@ test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven 
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated
+
+test-suites: setup ## run the tests of LangGraph, LangChain and two agent SDKs over Cardlog (downloads 200 MB)
+	@$(CACHES); $(UV) pip install --quiet --python $(PY) --target .cache/suites --constraint requirements-dev.lock --group suites \
+		$$($(PY) -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+			print(*extras["langgraph"], *extras["agents"])')
+	@PYTHONPATH=.cache/suites $(PY) -m pytest -p no:codspeed -p no:socket -o asyncio_mode=auto \
+		-o asyncio_default_fixture_loop_scope=function -o timeout_func_only=true tests/suites tests/acceptance/test_examples.py
 
 check: setup ## check format, lint, types, import directions, lock files, packages and deployments
 	@$(PY) -m ruff format --check .

@@ -203,6 +203,16 @@ class Settings:
     """key for that server"""
     embed_timeout_s: int = _setting(30, least=1)
     """longest wait for 64 texts of that server"""
+    rerank_url: str = _setting("", form="http")
+    """server that reranks the best texts of a recall, up to the part before /rerank; empty: none. It sees the texts"""
+    rerank_model: str = ""
+    """model of that server, for the form of Jina and Cohere; empty: the form of Text Embeddings Inference"""
+    rerank_key: str = _setting("", secret=True)
+    """key for that server"""
+    rerank_top: int = _setting(30, least=2)
+    """texts of a recall that the server gets"""
+    rerank_deadline_ms: int = _setting(500, least=1)
+    """longest wait for that server"""
     semantic_deadline_ms: int = 150
     """deadline of the semantic channel"""
     tags_deadline_ms: int = 150
