@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -56,11 +57,18 @@ class Client(Operations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.Client(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.Client(timeout=timeout, mounts=mounts)
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     def close(self) -> None:
         """Closes the connections."""
@@ -87,7 +95,7 @@ class Client(Operations):
 
     def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = self._http.request(**request.arguments)
+            response = self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:
@@ -110,11 +118,18 @@ class AsyncClient(AsyncOperations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts)
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return await self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -144,7 +159,7 @@ class AsyncClient(AsyncOperations):
 
     async def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = await self._http.request(**request.arguments)
+            response = await self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:

@@ -54,11 +54,11 @@ class Request:
     params: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = None
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The request as arguments of httpx2."""
-        names = ("method", "url", "json", "params", "headers")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def arguments_with(self, key: Mapping[str, str]) -> dict[str, Any]:
+        """Returns the request as arguments of httpx2, with the header of an API key."""
+        names = ("method", "url", "json", "params")
+        found = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return found | {"headers": {**key, **(self.headers or {})}}
 
 
 def request_of(
