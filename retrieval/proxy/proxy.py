@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 
 BODY_KIB = 16 * 1024
 """The largest body of a request, in KiB."""
-PUSH_WITHIN_S = 0.25
-"""The longest wait of an answer that is no stream for the push of its turns."""
 MEMORY_WITHIN_S = 10.0
 """The longest time of one request to the memory, in seconds."""
 _UPSTREAM_S = 600.0
@@ -85,6 +83,7 @@ class Proxy:
         self._pushes = pushes
         self._upstream = upstream
         self._own_key = own_key
+        self._push_s = settings.proxy_push_ms / 1000
         self._openai = settings.proxy_openai_url.rstrip("/")
         self._anthropic = settings.proxy_anthropic_url.rstrip("/")
 
@@ -102,7 +101,7 @@ class Proxy:
         content = await _content_of(answer)
         document = _object_in(content)
         push = heard.turns(api.whole(document))
-        outcome = "skipped" if push is None else await self._pushes.push(push, PUSH_WITHIN_S)
+        outcome = "skipped" if push is None else await self._pushes.push(push, self._push_s)
         return _response(answer, content, _headers(answer, heard.context, outcome))
 
     async def pass_on(self, request: Request) -> Response:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +15,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from tests.support.connections import connected
+from tests.support.connections import connected, healthy
 from tests.support.proxy.proxying import (
     CHAT,
     MESSAGES,
@@ -24,12 +26,14 @@ from tests.support.proxy.proxying import (
     modelling,
     proxied,
 )
-from tests.support.stack import Running
+from tests.support.stack import COMMAND, Running, clean_environment
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 SECRET = "sk-upstream-secret"
 NOWHERE = "http://127.0.0.1:1"
+PATIENTLY = {"proxy_deadline_ms": 30_000, "proxy_push_ms": 30_000}
+"""Settings of a proxy for which no memory is late."""
 Asked = dict[str, Any]
 
 WHOLE: dict[str, Asked] = {
@@ -72,7 +76,7 @@ def proxy(stack: Running, model: Model) -> Iterator[str]:
         write_url=stack.write_url,
         read_url=stack.read_url,
         key=stack.key,
-        proxy_deadline_ms=30_000,
+        **PATIENTLY,
         max_body_kib=1,  # the limit of Cardlog's own routes is none of the proxy
     ) as url:
         yield url
@@ -307,15 +311,31 @@ def test_a_model_that_is_away_is_a_problem(stack: Running, model: Model) -> None
 
 def test_beyond_this_machine_a_request_brings_a_key(stack: Running, model: Model) -> None:
     model.answers(WHOLE[CHAT])
-    with proxied(
-        model, write_url=stack.write_url, read_url=stack.read_url, key=None, proxy_deadline_ms=30_000
-    ) as url:
+    with proxied(model, write_url=stack.write_url, read_url=stack.read_url, key=None, **PATIENTLY) as url:
         without = App(url).ask(CHAT, asked(CHAT, "I live in Oslo."))
         assert memory_headers(without) == ("skipped", "skipped")
         wrong = App(url, **{"x-cardlog-key": "wrong"}).ask(CHAT, asked(CHAT, "I live in Oslo."))
         assert (wrong.status_code, *memory_headers(wrong)) == (200, "failed", "failed")
         right = App(url, **{"x-cardlog-key": stack.key}).ask(CHAT, asked(CHAT, "I live in Oslo."))
         assert memory_headers(right) == ("empty", "accepted")
+
+
+def test_the_command_serves_until_it_is_stopped(stack: Running, model: Model) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    words = ["proxy", "--port", port, "--upstream-openai", f"{model.url}/v1", "--data", str(stack.data)]
+    process = subprocess.Popen([*COMMAND, *words], env=clean_environment())
+    try:
+        url = f"http://127.0.0.1:{port}"
+        eventually(lambda: healthy(url))
+        model.answers(WHOLE[CHAT])
+        app = App(url)
+        assert app.ask(CHAT, asked(CHAT, "I live in Oslo.")).json() == WHOLE[CHAT]
+        app.will_have_said(stack, ("user", "I live in Oslo."), ("assistant", SAID))
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 def metric(url: str, name: str) -> float:

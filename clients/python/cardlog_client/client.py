@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -15,10 +15,13 @@ from cardlog_client.errors import UnavailableError
 from cardlog_client.operations import AsyncOperations, Operations
 from cardlog_client.requests import (
     PUSH,
+    TURN_EVENTS,
     Operation,
     Request,
     answer_of,
     authorization,
+    event_in,
+    events_request,
     no_answer,
     push_request,
     request_of,
@@ -28,7 +31,7 @@ from cardlog_client.requests import (
 )
 
 if TYPE_CHECKING:
-    from cardlog_client.types import Pushed, Turn
+    from cardlog_client.types import Pushed, Turn, TurnEvent
 
 WRITE_URL = "http://127.0.0.1:8700"
 READ_URL = "http://127.0.0.1:8701"
@@ -63,6 +66,24 @@ class Client(Operations):
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def turn_events(self, user_id: str, turn_id: str, *, within_s: int = 60) -> Iterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(TURN_EVENTS, response)
+                for line in response.iter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
 
     def with_key(self, api_key: str) -> Self:
         """Returns a client with another API key that shares the connections of this one. Close only this one."""
@@ -124,6 +145,26 @@ class AsyncClient(AsyncOperations):
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return await self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    async def turn_events(
+        self, user_id: str, turn_id: str, *, within_s: int = 60
+    ) -> AsyncIterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(TURN_EVENTS, response)
+                async for line in response.aiter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
 
     def with_key(self, api_key: str) -> Self:
         """Returns a client with another API key that shares the connections of this one. Close only this one."""

@@ -32,7 +32,10 @@ class Options:
     ] = None
 
 
-def proxy(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
+DEFAULTS = Options()
+
+
+def proxy(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
     """Pass requests on to the models of OpenAI's and Anthropic's APIs, with the memory of the user in a header.
 
     It is a client of the services of the Cardlog that runs here, or of CARDLOG_READ_URL and CARDLOG_WRITE_URL. Beyond

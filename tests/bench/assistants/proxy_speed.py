@@ -1,7 +1,7 @@
-"""Measures what the proxy adds to the first byte of a stream, beside the same recall and the same model.
+"""Measures what the proxy adds to the first byte of a stream beyond the recall.
 
-A loopback model answers at once. One client asks in turn: the model, /v1/context, and the model by the proxy. The
-memory has 200 cards of one user.
+The model and the memory are loopback servers that answer at once, the memory with a context of 8 KiB. One client asks
+in turn: the model, the memory, and the model by the proxy, which asks both. All of them are in this process.
 """
 
 from __future__ import annotations
@@ -10,18 +10,24 @@ import time
 
 import httpx2
 
-from tests.bench.assistants.hook_speed import CITIES, ROUNDS, USER, filled, told
-from tests.bench.support.stack import measured_stack
-from tests.support.proxy.proxying import CHAT, golden, modelling, proxied
+from tests.bench.assistants.hook_speed import told
+from tests.support.proxy.proxying import CHAT, Model, golden, modelling, proxied
 
-DEADLINE_MS = 30_000  # a late context would be no wait
+ROUNDS = 300
+HISTORY = [{"role": role, "content": "words " * 200} for role in ("user", "assistant") * 20]
 
 
-def first_byte(http: httpx2.Client, url: str, words: str) -> float:
-    """Returns the milliseconds to the first byte of a stream."""
-    body = {"messages": [{"role": "user", "content": words}], "stream": True}
+def prompt() -> dict[str, object]:
+    """The answer of the memory, as far as the proxy reads it."""
+    blocks = [{"name": "core"}, {"name": "memory"}]
+    return {"text": "<memory>" + "x" * 8192 + "</memory>", "blocks": blocks, "cards": []}
+
+
+def first_byte(http: httpx2.Client, url: str) -> float:
+    """Returns the milliseconds to the first byte of a stream about a conversation of 48 KiB."""
+    body = {"messages": [*HISTORY, {"role": "user", "content": "Where do I live?"}], "stream": True}
     began = time.perf_counter()
-    with http.stream("POST", f"{url}{CHAT}", json=body, headers={"x-cardlog-user": USER}) as answer:
+    with http.stream("POST", f"{url}{CHAT}", json=body, headers={"x-cardlog-user": "ada"}) as answer:
         chunks = answer.iter_raw()
         next(chunks)
         took = (time.perf_counter() - began) * 1000
@@ -30,36 +36,33 @@ def first_byte(http: httpx2.Client, url: str, words: str) -> float:
     return took
 
 
+def asked(http: httpx2.Client, memory: Model) -> float:
+    """Returns the milliseconds of the answer of the memory."""
+    began = time.perf_counter()
+    http.post(
+        f"{memory.url}/v1/context", json={"user_id": "ada", "query": "Where do I live?"}
+    ).raise_for_status()
+    return (time.perf_counter() - began) * 1000
+
+
 def main() -> None:
     with (
-        measured_stack() as running,
         modelling() as model,
-        proxied(
-            model,
-            write_url=running.write_url,
-            read_url=running.read_url,
-            key=running.key,
-            proxy_deadline_ms=DEADLINE_MS,
-        ) as proxy,
+        modelling() as memory,
+        proxied(model, write_url=memory.url, read_url=memory.url, key="", proxy_deadline_ms=30_000) as proxy,
         httpx2.Client(timeout=60) as http,
-        httpx2.Client(timeout=60, headers=running.headers) as memory,
     ):
-        filled(running, memory)
         model.streams(golden(CHAT))
-        direct, context, proxies = [], [], []
-        for number in range(ROUNDS):
-            question = f"who was with me in {CITIES[number % 8]}, number {number}?"
-            direct.append(first_byte(http, model.url, question))
-            began = time.perf_counter()
-            asked = {"user_id": USER, "query": question, "token_budget": 2000}
-            memory.post(f"{running.read_url}/v1/context", json=asked).raise_for_status()
-            context.append((time.perf_counter() - began) * 1000)
-            proxies.append(first_byte(http, proxy, question))
+        memory.answers(prompt())
+        direct, recall, proxies = [], [], []
+        for _ in range(ROUNDS):
+            direct.append(first_byte(http, model.url))
+            recall.append(asked(http, memory))
+            proxies.append(first_byte(http, proxy))
         told("model", direct)
-        told("context", context)
+        told("memory", recall)
         told("model by the proxy", proxies)
-        rest = [p - c - d for p, c, d in zip(proxies, context, direct, strict=True)]
-        told("proxy over context and model", rest)
+        told("proxy alone", [p - c - d for p, c, d in zip(proxies, recall, direct, strict=True)])
 
 
 if __name__ == "__main__":

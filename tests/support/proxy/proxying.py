@@ -60,6 +60,7 @@ class Model:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits 40 ms for an acknowledgement
     model: Model
 
     def do_POST(self) -> None:
