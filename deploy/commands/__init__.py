@@ -25,6 +25,8 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "ask.problems:app",
         "what troubles a user and what helped: list, open, attempt, close, reopen",
     ),
+    ("threads", "ask.threads:app", "topics that go on over sessions: list, show, open, add, rename, close"),
+    ("people", "ask.people:app", "who is who: list, show, timeline, note, alias, merge, split, distinct"),
     ("episodes", "ask.episodes:episodes", "the words of turns about topics and places of the core document"),
     ("hooks", "run.hooks:app", "hooks of assistants: install, uninstall, show"),
     ("mcp", "run.mcp:mcp", "serve a user's memory to an assistant on stdin and stdout (MCP)"),

@@ -170,7 +170,7 @@ LIMIT %(limit)s;
 
 -- name: overview
 -- The most important current states and references of a user, of each context layer and kind, and the latest events and
--- concepts, most important first. `retrieval/recall/ranking/overview.py` orders them.
+-- concepts, most important first. `retrieval.recall.overview.py` orders them.
 WITH recent AS (
     (SELECT c.card_id FROM cards.cards c
      WHERE c.kind = 'event' AND {visible} ORDER BY c.occurred_at DESC LIMIT %(looked_at)s)

@@ -18,6 +18,7 @@ from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import Pool, open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
@@ -79,6 +80,7 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         Overlay(settings),
         ModeReader(pool, modes_of(settings)),
         load(settings.ranking_file),
+        PeopleReader(pool),
     )
 
 
@@ -98,6 +100,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             Overlay(settings, url),
             ModeReader(pool, modes_of(settings)),
             model,
+            PeopleReader(pool),
         )
         return ReadServer(name, pool, recall, CardReader(pool, fold, modes_of(settings)))
 

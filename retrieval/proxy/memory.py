@@ -72,6 +72,9 @@ class Memory:
             # The memory is well. The request or its key is wrong.
             logger.warning("a request goes without context: %s", error)
             return Context("failed", reason=str(error))
+        except Exception as error:  # whatever answers at the address, the request of the app goes on
+            logger.exception("the memory gave no prompt")
+            found = Context("failed", reason=f"the memory gave no prompt ({type(error).__name__})")
         if found.outcome in {"added", "empty"}:
             self._failures = 0
             return found

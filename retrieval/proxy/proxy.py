@@ -60,8 +60,11 @@ class Heard:
         said = [("user", self.question.words)]
         if answer.done and answer.words.strip():
             said.append(("assistant", answer.words))
-        turns = [self.asker.turn(role, words, self.question) for role, words in said]
-        return Push([turn for turn in turns if turn is not None], self.asker.key)
+        made = [self.asker.turn(role, words, self.question) for role, words in said]
+        turns = [turn for turn in made if turn is not None]
+        if len(turns) < len(made):
+            logger.warning("a turn of a request breaks the turn contract and is left out")
+        return Push(turns, self.asker.key)
 
 
 class Proxy:

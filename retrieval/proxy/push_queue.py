@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -74,7 +74,8 @@ class PushQueue:
         try:
             yield
         finally:
-            await asyncio.wait([asyncio.create_task(self._queue.join())], timeout=_AT_END_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._queue.join(), _AT_END_S)
             for sender in senders:
                 sender.cancel()
             await asyncio.gather(*senders, return_exceptions=True)

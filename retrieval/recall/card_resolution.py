@@ -25,9 +25,9 @@ from retrieval.channels.channel import COMMON, search_statement
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
-from retrieval.recall.ranking.candidate import Evidence
+from retrieval.recall.fusion import Evidence
+from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
-from retrieval.recall.ranking.overview import registered
 
 _PACKAGE = "retrieval.recall"
 _PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")

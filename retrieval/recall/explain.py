@@ -10,7 +10,8 @@ from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_executor import ChannelResult
-from retrieval.recall.ranking.candidate import Candidate, Evidence
+from retrieval.recall.fusion import Evidence
+from retrieval.recall.ranking.candidate import Candidate
 
 
 def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelResult]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.channels.channel import assistant_share
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
-from retrieval.recall.ranking.candidate import Evidence, of_share
+from retrieval.recall.fusion import Evidence, of_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

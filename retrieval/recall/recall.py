@@ -25,6 +25,7 @@ from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
@@ -32,12 +33,13 @@ from retrieval.recall.beside import beside, bounded, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
 from retrieval.recall.explain import explanation, placings
+from retrieval.recall.fusion import RRF_K, Evidence, add_hits, strongest
+from retrieval.recall.named_people import FAULTS, MISSING, NamedPeople, people_asked, without_others
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
+from retrieval.recall.overview import of_each_layer, overview
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.candidate import RRF_K, Evidence, add_hits, strongest
 from retrieval.recall.ranking.linear import Linear
-from retrieval.recall.ranking.overview import of_each_layer, overview
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from retrieval.recall.user_sizes import UserSizes
 
@@ -145,6 +147,7 @@ class Recall:
         overlay: Overlay,
         modes: ModeReader,
         model: Linear,
+        people: PeopleReader,
     ) -> None:
         self._sizes = sizes
         self._executor = executor
@@ -154,6 +157,7 @@ class Recall:
         self._overlay = overlay
         self._modes = modes
         self._model = model
+        self._people = people
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
@@ -187,7 +191,9 @@ class Recall:
         Raises as :meth:`answer` does.
         """
         now, unzoned = await self._local_time(ask)
-        question = understand(ask.query, now)
+        named, unread = await self._named(ask)
+        more = [] if named is None else named.other_names(ask.query)
+        question = understand(f"{ask.query} ({', '.join(more)})" if more else ask.query, now)
         scope = scope_of(
             question,
             user_id=ask.user_id,
@@ -212,16 +218,22 @@ class Recall:
         ]
         resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, evidence))
         overlaid = await laying
+        cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
+        if named is not None:
+            try:
+                cards = await without_others(self._people, named, cards)
+            except FAULTS:
+                unread = (MISSING,)
         found = Found(
             question=question,
             scope=scope,
             results=results,
             resolution=resolution,
             overlaid=overlaid,
-            cards=_as_named_now(overlaid.merge(resolution.cards, scope), scope),
+            cards=cards,
             evidence=overlaid.evidence(question, resolution.evidence),
             terms={**resolution.terms, **overlaid.terms},
-            warnings=(*unzoned, *moded),
+            warnings=(*unzoned, *moded, *unread),
         )
         return found, evidence
 
@@ -312,6 +324,15 @@ class Recall:
             return overview(found.cards, found.question, context_layer=ask.context_layer)
         asked = asked_for(found, ask)
         return ranked(candidates_of(found.evidence, found.cards, found.terms, asked), asked, self._model)
+
+    async def _named(self, ask: Ask) -> tuple[NamedPeople | None, tuple[str, ...]]:
+        """Returns the people that the question means, and a warning when they cannot be read."""
+        if ask.known_at is not None:
+            return None, ()  # people are those of today
+        try:
+            return await people_asked(self._people, ask.user_id, ask.query), ()
+        except FAULTS:
+            return None, (MISSING,)
 
     async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
         """Returns the cards of an overview in their order. The words of the question find none of them."""

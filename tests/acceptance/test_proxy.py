@@ -373,6 +373,16 @@ def test_a_late_memory_is_not_waited_for(model: Model) -> None:
             late.next.release(100)
 
 
+@pytest.mark.parametrize("rubbish", [b"{}", b"[]", b"null", b"<html>", b'{"blocks": 3}'])
+def test_rubbish_of_the_memory_costs_nothing(model: Model, rubbish: bytes) -> None:
+    model.answers(WHOLE[CHAT])
+    with modelling() as memory:
+        memory.answers(rubbish)
+        with proxied(model, write_url=memory.url, read_url=memory.url, key="", **PATIENTLY) as url:
+            answer = App(url).ask(CHAT, asked(CHAT, "Hi"))
+    assert (answer.json(), answer.headers["x-cardlog-context"]) == (WHOLE[CHAT], "failed")
+
+
 def test_what_waits_is_pushed_when_the_memory_is_back(stack: Running, model: Model) -> None:
     """The memory answers twice with 503, and then takes the turns."""
     model.answers(WHOLE[CHAT])

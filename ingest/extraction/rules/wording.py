@@ -17,25 +17,7 @@ _NAMED = word_set(
     "spouse partner parent sibling child relative friend colleague manager subordinate neighbor acquaintance "
     "living_situation"
 )
-_VERBS = (
-    "住",
-    "在",
-    "養",
-    "喜",
-    "使",
-    "寫",
-    "會",
-    "正",
-    "有",
-    "對",
-    "不",
-    "開",
-    "吃",
-    "來",
-    "生",
-    "服",
-    "身",
-)
+_VERBS = tuple("住在養喜使寫會正有對不開吃來生服身")
 
 
 def state(
@@ -61,12 +43,10 @@ def fold_script_except(text: str, *kept: str) -> str:
 
 
 def _english(key: str, value: str, ended: bool, kind: str | None) -> str:
-    if key == "pet" and kind is not None:
+    if kind is not None and (key == "pet" or key in _NAMED):
         text = f"Has {_a(kind)} named {value}"
     elif key == "pet":
         text = f"Has {value}" if value.endswith("s") else f"Has {_a(value)}"
-    elif key in _NAMED and kind is not None:
-        text = f"Has {_a(kind)} named {value}"
     else:
         text = _HOLDS.get(key, (f"Has the {key.replace('_', ' ')}: {{v}}", ""))[0]
         text = text.replace("{v}", value).replace("{a}", _a(value))

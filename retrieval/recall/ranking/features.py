@@ -9,8 +9,9 @@ from events.language.chinese_script import to_simplified
 from projectors.cards.card import Card
 from retrieval.query.question import Question, TimeWindow
 from retrieval.query.scope import OWNER
+from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, Evidence
+from retrieval.recall.ranking.candidate import Candidate
 
 # Per day. A single value halves in about 35 days, one of several values in about 140.
 DECAY = {"single_value": 0.02, "multi_value": 0.005}

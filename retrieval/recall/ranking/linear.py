@@ -6,16 +6,22 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from math import isfinite
 from pathlib import Path
+from typing import Annotated, Literal
 
-import orjson
+from pydantic import BaseModel, Field
 
 logger = logging.getLogger(__name__)
 
-VERSION = 1
-"""The version of the features. A file of another version does not fit them."""
 _MOST_BYTES = 64_000
+_Coefficient = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+class _File(BaseModel):
+    version: Literal[1]
+    """The version of the features. A file of another version does not fit them."""
+    fitted: dict[str, _Coefficient]
+    chosen: dict[str, _Coefficient]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +60,5 @@ def load(path: str) -> Linear:
 def _read(data: bytes, name: str) -> Linear:
     if len(data) > _MOST_BYTES:
         raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
-    document = orjson.loads(data)
-    if not isinstance(document, dict) or document.get("version") != VERSION:
-        raise ValueError(f"it is not of version {VERSION}")
-    coefficients: dict[str, float] = {}
-    for part in ("fitted", "chosen"):
-        given = document.get(part)
-        if not isinstance(given, dict):
-            raise ValueError(f"{part} is no object")  # noqa: TRY004 - the file is at fault
-        for feature, value in given.items():
-            if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
-                raise ValueError(f"the coefficient of {feature!r} is no number")
-            coefficients[feature] = float(value)
-    return Linear(coefficients, name)
+    file = _File.model_validate_json(data)
+    return Linear({**file.fitted, **file.chosen}, name)

@@ -11,8 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from projectors.cards.card import Card
+from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, Evidence, by_score, by_votes, note_subjects
+from retrieval.recall.ranking.candidate import Candidate, by_score, by_votes, note_subjects
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.newer import compare

@@ -35,9 +35,10 @@ from projectors.cards.card import Card
 from projectors.embedding.embedder import DEFAULT_MODEL
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
+from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked as Common
-from retrieval.recall.ranking.candidate import Candidate, Evidence
-from retrieval.recall.ranking.linear import VERSION, Linear, shipped
+from retrieval.recall.ranking.candidate import Candidate
+from retrieval.recall.ranking.linear import Linear, shipped
 from retrieval.recall.ranking.places import candidates_of, ranked
 from retrieval.recall.recall import Ask, asked_for
 from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
@@ -49,6 +50,8 @@ from tests.support.stack import start, stop
 FOLDS = 5
 _ONE_PERSON = ("lifebench",)
 RIDGE = 5.0
+BEFORE: dict[str, float] = json.loads(Path(__file__).with_name("before.json").read_text())["means"]
+"""What the ranking of constants, which is in the history alone, reached on the same cards."""
 _CHOSEN = (
     "fact asked for",
     "said by the assistant",
@@ -219,7 +222,7 @@ def measured(sample: Sample, model: Linear) -> dict[str, float]:
 
 
 def show(title: str, found: Sequence[tuple[Sample, dict[str, float]]]) -> None:
-    print(f"{title:<46}{'n':>6}{'mean':>9}{'±':>7}")
+    print(f"{title:<46}{'n':>6}{'mean':>9}{'±':>7}{'before':>9}")
     rows: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for sample, told in found:
         for measure, value in told.items():
@@ -228,7 +231,8 @@ def show(title: str, found: Sequence[tuple[Sample, dict[str, float]]]) -> None:
         every = [value for values in persons.values() for value in values]
         means = [float(np.mean(values)) for values in persons.values()]
         error = np.std(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else float("nan")
-        print(f"  {name:<44}{len(every):>6}{np.mean(every):>9.3f}{error:>7.3f}", flush=True)
+        before = f"{BEFORE[name]:>9.3f}" if name in BEFORE else ""
+        print(f"  {name:<44}{len(every):>6}{np.mean(every):>9.3f}{error:>7.3f}{before}", flush=True)
 
 
 def model_of(names: Sequence[str], values: NDArray[np.float64], chosen: Mapping[str, float]) -> Linear:
@@ -279,7 +283,7 @@ def main() -> int:
         print(f"  {name:<30}{value:>8.3f}")
     if options.write:
         document: dict[str, Any] = {
-            "version": VERSION,
+            "version": 1,
             "date": datetime.now(UTC).date().isoformat(),
             "sets": sorted({sample.name for sample in samples}),
             "fitted": {name: round(float(value), 3) for name, value in zip(names, values, strict=True)},

@@ -137,7 +137,7 @@ def test_entities_lose_case_script_articles_and_the_word_project() -> None:
         ("我換到哪家公司了", "employer"),
         ("What do I do for a living?", "occupation"),
         ("What's my dog's name?", "pet"),
-        ("我的貓叫什麼名字", "pet"),
+        ("家裡那隻貓怎麼稱呼", "pet"),
         ("what browser do I use", "browser"),
         ("What is my favourite colour?", "favourite_colour"),
         ("Where does fibon's progress stand right now?", "project_stage"),

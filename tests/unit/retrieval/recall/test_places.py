@@ -12,8 +12,8 @@ from events.language.terms import analyse, term_keys
 from projectors.cards.card import StoredCard
 from retrieval.query.question import understand
 from retrieval.recall.beside import MOST_WORDS, beside
+from retrieval.recall.fusion import of_share
 from retrieval.recall.ranking.asked import Asked
-from retrieval.recall.ranking.candidate import of_share
 from retrieval.recall.ranking.linear import shipped
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from tests.support.cards import NOW, card

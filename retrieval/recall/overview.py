@@ -12,7 +12,8 @@ from events.language.concepts import all_concepts
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER
-from retrieval.recall.ranking.candidate import RRF_K, Candidate, Evidence
+from retrieval.recall.fusion import RRF_K, Evidence
+from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.features import COMMON_CONCEPTS, holds
 from retrieval.recall.ranking.places import Ranking
 
