@@ -30,6 +30,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("episodes", "ask.episodes:episodes", "the words of turns about topics and places of the core document"),
     ("hooks", "run.hooks:app", "hooks of assistants: install, uninstall, show"),
     ("mcp", "run.mcp:mcp", "serve a user's memory to an assistant on stdin and stdout (MCP)"),
+    ("proxy", "run.proxy:proxy", "give any app a memory by the address of its model"),
     ("status", "operate.status:status", "show the health and the lag of every stage"),
     ("doctor", "operate.doctor:doctor", "check servers, extensions and the embedding model"),
     ("model", "operate.model:app", "the embedding model of this machine: fetch"),

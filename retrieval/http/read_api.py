@@ -440,7 +440,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
 
     app.include_router(batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
     app.include_router(cards_router(fresh_reader))
-    app.include_router(sessions_router(servers.primary.pool))
+    app.include_router(sessions_router(servers.primary.pool, settings))
     app.include_router(
         hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write)
     )

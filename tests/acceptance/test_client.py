@@ -50,6 +50,26 @@ def test_the_status_has_every_stage(stack: Running, client: Client) -> None:
     assert asyncio.run(asked())
 
 
+def test_a_client_follows_a_turn_until_its_cards_have_vectors(stack: Running, client: Client) -> None:
+    turn_id = "é 1"
+    client.push({"user_id": "fay", "text": "I live in Porto.", "turn_id": turn_id})
+    events = list(client.turn_events("fay", turn_id, within_s=100))
+    assert [event["stage"] for event in events] == ["recorded", "extracted", "projected", "embedded"]
+    assert {event["turn_id"] for event in events} == {turn_id}
+    cards = {card["card_id"] for card in client.cards("fay", turn_id=turn_id)["cards"]}
+    assert set(events[2]["cards"]) == cards
+    assert cards
+
+    async def followed() -> list[object]:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key="").with_key(stack.key) as opened:
+            return [event async for event in opened.turn_events("fay", turn_id)]
+
+    assert asyncio.run(followed()) == events
+    with pytest.raises(RefusedError) as refused:
+        next(client.turn_events("fay", turn_id, within_s=0))
+    assert refused.value.field == "within_s"
+
+
 def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> None:
     pushed = client.push(
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -14,10 +15,13 @@ from cardlog_client.operations import AsyncOperations, Operations
 from cardlog_client.requests import (
     EXPORT,
     PUSH,
+    TURN_EVENTS,
     Operation,
     Request,
     answer_of,
     authorization,
+    event_in,
+    events_request,
     no_answer,
     push_request,
     request_of,
@@ -27,7 +31,7 @@ from cardlog_client.requests import (
 )
 
 if TYPE_CHECKING:
-    from cardlog_client.types import Pushed, Turn
+    from cardlog_client.types import Pushed, Turn, TurnEvent
 
 WRITE_URL = "http://127.0.0.1:8700"
 READ_URL = "http://127.0.0.1:8701"
@@ -56,7 +60,8 @@ class Client(Operations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.Client(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.Client(timeout=timeout, mounts=mounts)
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -66,13 +71,37 @@ class Client(Operations):
         """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
         request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
         try:
-            with self._http.stream(**request.arguments) as response:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
                 if not response.is_success:
                     response.read()
                     answer_of(EXPORT, response)
                 yield from response.iter_lines()
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
+
+    def turn_events(self, user_id: str, turn_id: str, *, within_s: int = 60) -> Iterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(TURN_EVENTS, response)
+                for line in response.iter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     def close(self) -> None:
         """Closes the connections."""
@@ -99,7 +128,7 @@ class Client(Operations):
 
     def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = self._http.request(**request.arguments)
+            response = self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:
@@ -122,7 +151,8 @@ class AsyncClient(AsyncOperations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts)
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
@@ -132,7 +162,7 @@ class AsyncClient(AsyncOperations):
         """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
         request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
         try:
-            async with self._http.stream(**request.arguments) as response:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
                 if not response.is_success:
                     await response.aread()
                     answer_of(EXPORT, response)
@@ -140,6 +170,32 @@ class AsyncClient(AsyncOperations):
                     yield line
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
+
+    async def turn_events(
+        self, user_id: str, turn_id: str, *, within_s: int = 60
+    ) -> AsyncIterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(TURN_EVENTS, response)
+                async for line in response.aiter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -171,7 +227,7 @@ class AsyncClient(AsyncOperations):
 
     async def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = await self._http.request(**request.arguments)
+            response = await self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:

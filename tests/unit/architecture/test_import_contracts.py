@@ -28,7 +28,7 @@ BREAKING = [
     (DOWN, "deploy/progress.py", "import evaluation"),
     (DOWN, "evaluation/command.py", "import scripts"),
     (DOWN, "cardlog_client/errors.py", "import events"),
-    ("Only the command knows the client", "retrieval/query/scope.py", "import cardlog_client"),
+    ("Only the command and the proxy know the client", "retrieval/query/scope.py", "import cardlog_client"),
     (
         "Time expressions and numbers stand alone",
         "events/language/timex/lunar.py",

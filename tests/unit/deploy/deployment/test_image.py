@@ -106,6 +106,7 @@ def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: st
 OF_THE_COMMAND = {
     "CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL", "CARDLOG_REDIS_MEMORY_MIB",
 }  # fmt: skip
+OF_THE_PROXY = "CARDLOG_PROXY_"
 OF_THE_EXTRACTOR = {
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CARDLOG_OPENAI_API_KEY", "CARDLOG_OPENAI_BASE_URL",
     "CARDLOG_OPENAI_OUTPUT",
@@ -115,7 +116,9 @@ OF_THE_EXTRACTOR = {
 @pytest.mark.parametrize("name", [*deployed.workers(), *PORTS])
 def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
     given = SERVICES[name]["environment"]
-    every = {variable for variable, _, _ in listing()} - OF_THE_COMMAND
+    every = {
+        variable for variable, _, _ in listing() if not variable.startswith(OF_THE_PROXY)
+    } - OF_THE_COMMAND
     assert every - set(given) == (OF_THE_EXTRACTOR if name != "extractor" else set())
     for variable, value in given.items():
         fixed = variable in ("CARDLOG_DATABASE_URL", "CARDLOG_REDIS_URL", "PGPASSWORD")
