@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 17fe606bbee1c01c02f177ad05a1992fb0c8c0f6bd18ab2939378082e9625682
+ * 9cf6c829f070d2a432b06d455377168e731e6eca14d0f3c3dd32c6990e230d19
  */
 
 /** The paths of commands whose body holds the id of the request. */

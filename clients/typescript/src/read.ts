@@ -242,6 +242,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/turns/{turn_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What becomes of a turn, as server-sent events */
+        get: operations["turn_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions": {
         parameters: {
             query?: never;
@@ -3492,6 +3509,29 @@ export interface components {
             threads: components["schemas"]["Thread"][];
         };
         /**
+         * TurnEvent
+         * @description What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream.
+         */
+        TurnEvent: {
+            /**
+             * Stage
+             * @enum {string}
+             */
+            stage: "recorded" | "extracted" | "projected" | "embedded" | "dead" | "late";
+            /** Turn Id */
+            turn_id: string;
+            /**
+             * Cards
+             * @description projected: the first 500 cards of the turn
+             */
+            cards?: string[];
+            /**
+             * Reason
+             * @description dead: why the turn goes no further; late: which stage is awaited
+             */
+            reason?: string;
+        };
+        /**
          * TurnsPage
          * @description Turns of a session, the latest first.
          */
@@ -4504,6 +4544,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RecordedTurn"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    turn_events: {
+        parameters: {
+            query: {
+                user_id: string;
+                /** @description the longest time of the stream */
+                within_s?: number | null;
+            };
+            header?: never;
+            path: {
+                turn_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description an event for each stage; comments while nothing happens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["TurnEvent"];
                 };
             };
             400: components["responses"]["Problem400"];
