@@ -58,14 +58,14 @@ class Installed:
     def program(self, name: str) -> str:
         return str(self.folder / "venv" / "bin" / name)
 
-    def run(self, *words: str, timeout: float = 600) -> str:
-        """Returns the output of a program of the environment. A failure of the program fails the test."""
+    def run(self, *words: str, errors: bool = False) -> str:
+        """Returns what a program printed, or what it wrote on stderr. A failure of the program fails the test."""
         done = subprocess.run(
             [self.program(words[0]), *words[1:]], cwd=self.folder, env=self.environment,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done.stderr if errors else done.stdout
 
 
 def built(pattern: str) -> Path:
@@ -114,7 +114,7 @@ def test_the_installed_programs_run_without_the_repository(installed: Installed)
     where = "import events, cardlog_client; print(events.__file__, cardlog_client.__file__)"
     assert str(ROOT) not in installed.run("python", "-I", "-c", where)
     assert "cardlog" in installed.run("cardlog", "--version")
-    assert "questions answered rightly" in installed.run("cardlog", "demo")
+    assert "build it with: cardlog model fetch" in installed.run("cardlog", "demo", errors=True)
 
 
 def test_the_model_is_built_into_the_users_cache(installed: Installed) -> None:
