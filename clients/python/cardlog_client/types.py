@@ -1282,6 +1282,15 @@ class Turn(TypedDict):
     turn_id: NotRequired[str | None]
 
 
+class TurnEvent(TypedDict):
+    """What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream."""
+
+    stage: Literal["recorded", "extracted", "projected", "embedded", "dead", "late"]
+    turn_id: str
+    cards: NotRequired[list[str]]
+    reason: NotRequired[str]
+
+
 class TurnsPage(TypedDict):
     """Turns of a session, the latest first."""
 

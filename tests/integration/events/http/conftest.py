@@ -186,7 +186,8 @@ def _sealing() -> Iterator[None]:
 def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Services]:
     with copied(postgres_url, template) as database:
         settings = replace(
-            Settings(), database_url=database, redis_url=redis_url, **PATIENT | {"auth": "on"}
+            Settings(), database_url=database, redis_url=redis_url, wait_for_ms=50, turn_events_s=1,
+            **PATIENT | {"auth": "on"},
         )  # fmt: skip
         with (
             _sealing(),
