@@ -133,6 +133,8 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         cards = await fresh(token, people.owner)
         asked = await _read(cards.prepared, Slice(user_id=people.owner, now=now))
         found = await _read(cards.cards, asked, ids)
+        if not found:
+            return []
         repeated = set(await _read(cards.duplicates, asked))
         return [found[each] for each in ids if each in found and each not in repeated]
 

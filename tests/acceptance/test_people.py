@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.support.person import Person
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 SAID = (
     "My brother Robin told me about his job at the harbour. He repairs cranes.",
@@ -58,3 +59,17 @@ def test_two_people_of_one_name_are_told_apart(stack: Running) -> None:
     again = answered("What did Robin from work tell me about her job?")
     assert "museum" in again
     assert "harbour" not in again
+
+
+def test_an_erased_name_is_nobody(stack: Running) -> None:
+    ada = Person(stack, "ada who forgets")
+    ada.write("people", name="Noor", kinship="sister", status=201)
+    ada.write("people", name="Bo", kinship="coach", status=201)
+    erased = WEB.delete(
+        f"{stack.write_url}/v1/people/Noor",
+        params={"user_id": ada.user},
+        headers=stack.administrator,
+        timeout=60,
+    )
+    assert erased.status_code == 200, erased.text
+    assert list(_names(ada.read("people"))) == ["Bo coach"]
