@@ -49,6 +49,7 @@ from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
+from ingest.api.people_routes import people_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
@@ -191,6 +192,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         proposal_router(transactions),
         problem_router(transactions),
         thread_router(transactions),
+        people_router(transactions),
         memory_router(writer),
         schema_router(writer),
     ):

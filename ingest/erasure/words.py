@@ -12,7 +12,7 @@ from typing import Any, Literal, get_origin, get_type_hints
 
 from events.core.patches import texts_in
 from events.store.log import Unreadable
-from events.types import core, problems
+from events.types import core, people, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
@@ -80,6 +80,11 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     problems.ProblemClosed: ("problem", "resolution"),
     problems.ProblemReopened: ("reason",),
     problems.ProblemPrioritized: ("reason",),
+    people.PersonNoted: ("name", "kinship"),
+    people.PersonAliased: ("alias",),
+    people.PersonsMerged: ("reason", "evidence"),
+    people.PersonsSplit: ("reason",),
+    people.PersonsDistinct: ("reason",),
     core.CorePatched: ("patch", "source", "rationale"),
     core.CoreRolledBack: ("rationale",),
     core.CoreCherryPicked: ("rationale",),

@@ -70,6 +70,7 @@ from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
+from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.reference_routes import references_router
@@ -82,6 +83,7 @@ from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
 from retrieval.recall.answer import RecallAnswer
@@ -172,6 +174,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     references = ReferenceReader(servers.primary.pool)
     problems = ProblemReader(servers.primary.pool)
     threads = ThreadReader(servers.primary.pool)
+    people = PeopleReader(servers.primary.pool)
     reference_use = ReferenceUse(settings.database_url)
     documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()
@@ -437,7 +440,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
 
     app.include_router(batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
     app.include_router(cards_router(fresh_reader))
-    app.include_router(sessions_router(servers.primary.pool))
+    app.include_router(sessions_router(servers.primary.pool, settings))
     app.include_router(
         hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write)
     )
@@ -450,6 +453,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))
+    app.include_router(people_router(people, fresh_reader))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(
         modes_router(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
+_ALIAS_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/alias", once="idempotency_key"
+)
 _APPROVE_PATCH: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/approve"
 )
@@ -75,6 +78,9 @@ _DECLARE_REFERENCE_KIND: Operation[types.DeclaredKind] = Operation(
     "write", "PUT", "/v1/reference-kinds/{kind}"
 )
 _DELETE_MODE: Operation[types.DeletedMode] = Operation("write", "DELETE", "/v1/modes/{name}")
+_DISTINGUISH_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/distinct", once="idempotency_key"
+)
 _EDIT_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "PATCH", "/v1/concepts/{concept_id}", once="idempotency_key"
 )
@@ -96,12 +102,18 @@ _MEMORY_QUEUE: Operation[types.MemoryQueue] = Operation("read", "GET", "/v1/memo
 _MERGE_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts/{concept_id}/merge", once="idempotency_key"
 )
+_MERGE_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/merge", once="idempotency_key"
+)
 _MIGRATE_MEMORY: Operation[types.MemoryMigration] = Operation(
     "write", "POST", "/v1/memory/{user_id}/migrate", once="idempotency_key"
 )
 _MODES: Operation[types.Modes] = Operation("read", "GET", "/v1/modes")
 _MOVE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/move", once="idempotency_key"
+)
+_NOTE_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people", once="idempotency_key"
 )
 _OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems", once="idempotency_key"
@@ -111,6 +123,11 @@ _OPEN_THREAD: Operation[types.WrittenThread] = Operation(
 )
 _PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
+)
+_PEOPLE: Operation[types.PeoplePage] = Operation("read", "GET", "/v1/people")
+_PERSON: Operation[types.KnownPerson] = Operation("read", "GET", "/v1/people/{person_id}")
+_PERSON_TIMELINE: Operation[types.PersonTimeline] = Operation(
+    "read", "GET", "/v1/people/{person_id}/timeline"
 )
 _PIN_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"
@@ -179,6 +196,9 @@ _SESSIONS: Operation[types.SessionsPage] = Operation("read", "GET", "/v1/session
 _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
 )
+_SPLIT_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/split", once="idempotency_key"
+)
 _STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
 _STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
 _THREAD: Operation[types.ThreadCards] = Operation("read", "GET", "/v1/threads/{thread_id}")
@@ -205,6 +225,10 @@ class Operations:
     def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         """Add a member to a team; the first member adds oneself."""
         return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
+
+    def alias_person(self, user_id: str, person_id: str, alias: str, **more: object) -> types.WrittenPerson:
+        """Give a person another name. Other fields: agent_id, turn_ids, kind, idempotency_key."""
+        return self._send(_ALIAS_PERSON, {"user_id": user_id, "person_id": person_id, "alias": alias}, more)
 
     def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
         """Apply a waiting patch. Other fields: rationale, agent_id, patch, reason, by."""
@@ -357,6 +381,14 @@ class Operations:
         """Delete a mode; its cards stay and belong to the general mode. Other fields: project_id."""
         return self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
 
+    def distinguish_person(
+        self, user_id: str, person_id: str, other_id: str, **more: object
+    ) -> types.WrittenPerson:
+        """Say that two people are two, for ever. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
+        )
+
     def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         """Edit a concept, or rename it. Other fields: agent_id, title, definition, aliases, related,
         idempotency_key."""
@@ -446,6 +478,12 @@ class Operations:
             more,
         )
 
+    def merge_person(self, user_id: str, person_id: str, into_id: str, **more: object) -> types.WrittenPerson:
+        """Say that two people are one. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _MERGE_PERSON, {"user_id": user_id, "person_id": person_id, "into_id": into_id}, more
+        )
+
     def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         """Migrate the memory of another system. Other fields: text, messages, format, source, said_at, user_name,
         timezone, apply_from, dry_run, wait_s, idempotency_key."""
@@ -459,6 +497,10 @@ class Operations:
         """Give a reference another scope. Other fields: project_id, team_id, agent_id, to_project_id, to_team_id,
         idempotency_key."""
         return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
+        """Note a person. Other fields: agent_id, turn_ids, kinship, idempotency_key."""
+        return self._send(_NOTE_PERSON, {"user_id": user_id, "name": name}, more)
 
     def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
         """Open a problem. Other fields: agent_id, turn_ids, priority, since, project_id, mode, idempotency_key."""
@@ -474,6 +516,18 @@ class Operations:
         """Patch the core document. Other fields: rationale, agent_id, source, confidence, id, expected_version,
         turn_ids, idempotency_key."""
         return self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    def people(self, user_id: str, **more: object) -> types.PeoplePage:
+        """The people of a user, and who may be whom. Other fields: wait_for, name, limit."""
+        return self._send(_PEOPLE, {"user_id": user_id}, more)
+
+    def person(self, user_id: str, person_id: str, **more: object) -> types.KnownPerson:
+        """One person: who, since when, and what is true now. Other fields: wait_for."""
+        return self._send(_PERSON, {"user_id": user_id, "person_id": person_id}, more)
+
+    def person_timeline(self, user_id: str, person_id: str, **more: object) -> types.PersonTimeline:
+        """The cards that name a person, the last said first. Other fields: wait_for, limit."""
+        return self._send(_PERSON_TIMELINE, {"user_id": user_id, "person_id": person_id}, more)
 
     def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         """Put a concept into every prompt, or no longer. Other fields: agent_id, pinned, idempotency_key."""
@@ -654,6 +708,12 @@ class Operations:
             more,
         )
 
+    def split_person(self, user_id: str, person_id: str, from_id: str, **more: object) -> types.WrittenPerson:
+        """Take back a merge. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _SPLIT_PERSON, {"user_id": user_id, "person_id": person_id, "from_id": from_id}, more
+        )
+
     def stages(self) -> types.Stages:
         """The health and the lag of every stage."""
         return self._send(_STAGES, {}, {})
@@ -712,6 +772,13 @@ class AsyncOperations:
     async def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         return await self._send(
             _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
+        )
+
+    async def alias_person(
+        self, user_id: str, person_id: str, alias: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _ALIAS_PERSON, {"user_id": user_id, "person_id": person_id, "alias": alias}, more
         )
 
     async def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
@@ -825,6 +892,13 @@ class AsyncOperations:
     async def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
         return await self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
 
+    async def distinguish_person(
+        self, user_id: str, person_id: str, other_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
+        )
+
     async def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         return await self._send(_EDIT_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
 
@@ -894,6 +968,13 @@ class AsyncOperations:
             more,
         )
 
+    async def merge_person(
+        self, user_id: str, person_id: str, into_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _MERGE_PERSON, {"user_id": user_id, "person_id": person_id, "into_id": into_id}, more
+        )
+
     async def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         return await self._send(_MIGRATE_MEMORY, {"user_id": user_id}, more)
 
@@ -905,6 +986,9 @@ class AsyncOperations:
     ) -> types.WrittenReference:
         return await self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    async def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
+        return await self._send(_NOTE_PERSON, {"user_id": user_id, "name": name}, more)
+
     async def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
         return await self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
 
@@ -915,6 +999,15 @@ class AsyncOperations:
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
         return await self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    async def people(self, user_id: str, **more: object) -> types.PeoplePage:
+        return await self._send(_PEOPLE, {"user_id": user_id}, more)
+
+    async def person(self, user_id: str, person_id: str, **more: object) -> types.KnownPerson:
+        return await self._send(_PERSON, {"user_id": user_id, "person_id": person_id}, more)
+
+    async def person_timeline(self, user_id: str, person_id: str, **more: object) -> types.PersonTimeline:
+        return await self._send(_PERSON_TIMELINE, {"user_id": user_id, "person_id": person_id}, more)
 
     async def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         return await self._send(_PIN_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
@@ -1068,6 +1161,13 @@ class AsyncOperations:
             _SETTLE_ARBITRATION,
             {"user_id": user_id, "arbitration_id": arbitration_id, "verdict": verdict},
             more,
+        )
+
+    async def split_person(
+        self, user_id: str, person_id: str, from_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _SPLIT_PERSON, {"user_id": user_id, "person_id": person_id, "from_id": from_id}, more
         )
 
     async def stages(self) -> types.Stages:

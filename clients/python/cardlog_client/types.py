@@ -435,6 +435,21 @@ class KeptSentence(TypedDict):
     related_paths: list[str]
 
 
+class KnownPerson(TypedDict):
+    """A person, and what is true of the person now."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+    facts: list[Card]
+
+
 class LatestCard(TypedDict):
     """The end of a card's chain of changes, and the ids along the chain."""
 
@@ -581,6 +596,15 @@ class MemoryRolledBack(TypedDict):
     conflicts: list[RollbackConflict]
 
 
+class MergeProposal(TypedDict):
+    """Two people who may be one. Nothing is merged until a command says so."""
+
+    person_id: str
+    into_id: str
+    score: float
+    evidence: list[str]
+
+
 class Modes(TypedDict):
     """The modes in the order of their names. The general mode always exists. Former names map to present ones."""
 
@@ -595,6 +619,44 @@ class Numbered(TypedDict):
 
     n: int
     card_id: str
+
+
+class PeoplePage(TypedDict):
+    """The people of a user, the last mentioned first, with the proposals that wait."""
+
+    people: list[Person]
+    proposals: list[MergeProposal]
+    shared_names: list[SharedName]
+
+
+class Person(TypedDict):
+    """A person. Any of ``person_id`` and ``merged`` names the person."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+
+
+class PersonEntry(TypedDict):
+    """A card that names a person. ``author`` said it, ``subject`` it is about, ``quoted`` told it to the author."""
+
+    card: Card
+    author: str | None
+    subject: str | None
+    quoted: str | None
+
+
+class PersonTimeline(TypedDict):
+    """The cards that name a person, the last said first."""
+
+    person_id: str
+    entries: list[PersonEntry]
 
 
 class Probe(TypedDict):
@@ -1047,6 +1109,13 @@ class SessionsPage(TypedDict):
     next_cursor: int | None
 
 
+class SharedName(TypedDict):
+    """A name that several people have. The name alone means none of them."""
+
+    name: str
+    person_ids: list[str]
+
+
 class Side(TypedDict):
     """One side of a contradiction: a card in short."""
 
@@ -1213,6 +1282,15 @@ class Turn(TypedDict):
     turn_id: NotRequired[str | None]
 
 
+class TurnEvent(TypedDict):
+    """What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream."""
+
+    stage: Literal["recorded", "extracted", "projected", "embedded", "dead", "late"]
+    turn_id: str
+    cards: NotRequired[list[str]]
+    reason: NotRequired[str]
+
+
 class TurnsPage(TypedDict):
     """Turns of a session, the latest first."""
 
@@ -1247,6 +1325,21 @@ class WrittenMode(TypedDict):
     is_default: bool
     declared_at: str | None
     changed: bool
+
+
+class WrittenPerson(TypedDict):
+    """A person after a command."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+    token: str
 
 
 class WrittenProblem(TypedDict):

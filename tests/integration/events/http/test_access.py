@@ -61,6 +61,15 @@ class Operation:
             "thread_id": services.thread, "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
+        if self.path.startswith("/v1/people"):
+            sister, brother, aunt, uncle, boss, coach = services.people
+            person, other = {"merge": (aunt, uncle), "distinct": (boss, coach)}.get(
+                self.path.rpartition("/")[2], (sister, brother)
+            )
+            known |= {"person_id": person, "alias": "Mimi"}
+            known |= dict.fromkeys(("into_id", "from_id", "other_id"), other)
+        if self.path == "/v1/people":
+            known["name"] = str(uuid4())
         if self.path.endswith(("/correct", "/retract")):
             known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
         if self.path == "/v1/sessions/{session_id}/turns":
@@ -114,6 +123,7 @@ class Operation:
             ("post", "/v1/concepts"),
             ("post", "/v1/threads"),
             ("post", "/v1/memory/{user_id}/problems"),
+            ("post", "/v1/people"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
             *OWN,
@@ -193,6 +203,7 @@ def unknown() -> dict[str, str]:
         "proposal_id",
         "problem_id",
         "thread_id",
+        "person_id",
         "key",
         "turn_id",
         "name",
