@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.browser.conftest import Person
 from tests.support.stack import Running
+from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 
@@ -53,10 +54,13 @@ def test_the_page_asks_for_a_key_when_its_own_was_revoked(chromium: Any, stack: 
     person = Person(chromium, stack, made["key"])
     person.open("memory", user="alex")
     assert stack.command("keys", "revoke", made["key_id"]).returncode == 0
-    person.page.wait_for_timeout(0)
-    while person.page.get_by_label("API key").count() == 0:
+
+    def asked_for_a_key() -> bool:
         person.open("ask", user="alex", q="again")
         person.open("memory", user="alex")
+        return bool(person.page.get_by_label("API key").count())
+
+    eventually(asked_for_a_key)
     person.sees("Sign in with an API key.")
 
 
