@@ -42,6 +42,11 @@ class Instance:
     key_file: str = ""
 
     @property
+    def explorer_url(self) -> str:
+        """The address of the explorer."""
+        return f"{self.read_url}/explorer/"
+
+    @property
     def alive(self) -> bool:
         """True when the process that wrote this file still runs. Its pid alone may belong to another process now."""
         try:

@@ -33,6 +33,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("proxy", "run.proxy:proxy", "give any app a memory by the address of its model"),
     ("status", "operate.status:status", "show the health and the lag of every stage"),
     ("doctor", "operate.doctor:doctor", "check servers, extensions and the embedding model"),
+    ("model", "operate.model:app", "the embedding model of this machine: fetch"),
     ("keys", "security.keys:app", "API keys: create, list, rotate, revoke"),
     ("settings", "operate.settings:list_settings", "list every setting"),
     ("top", "operate.top:top", "show the stages live in a terminal"),

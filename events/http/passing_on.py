@@ -26,11 +26,14 @@ _MOST_S = 90.0
 _CONNECTIONS = 64
 _REQUEST_HEADERS = (
     "authorization",
+    "cookie",
+    "sec-fetch-site",
     "content-type",
     "accept",
     "host",
     "origin",
     "idempotency-key",
+    "if-match",
     "user-agent",
 )
 # The server and the guard of this service set these headers themselves.

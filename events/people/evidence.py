@@ -10,11 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from events.language.chinese_script import has_cjk
 from events.people.mentions import SHORTEST, Link, name_in, tie_in
-from events.people.ties import HANDLE, general, known_tie, without_title
+from events.people.ties import HANDLE, general, has_surname, known_tie, without_title
 
 Basis = Literal["stated", "identity", "answered", "only_tie", "only_kin", "full_name", "titled", "likeness"]
 APPLIED = 0.95
@@ -41,6 +42,7 @@ _REASONS: Mapping[Basis, str] = {
     "titled": "it is the only full name with that part, and a title may be of another of the family",
     "likeness": "one name begins like the other",
 }
+_WHOLE = 3  # characters of a Chinese name with its surname
 _DIGITS = re.compile(r"\d+")
 
 
@@ -56,8 +58,13 @@ class Pair:
 
 def pairs(handles: Iterable[str], links: Iterable[Link]) -> list[Pair]:
     """Returns the pairs of ``handles`` that may be one person, the most probable first. The order is of the set."""
-    known = sorted(set(handles))
-    links = list(links)
+    return _pairs(frozenset(handles), frozenset(links))
+
+
+@lru_cache(maxsize=256)
+def _pairs(handles: frozenset[str], links: frozenset[Link]) -> list[Pair]:
+    # New cards of a user seldom name somebody new, so the pairs of the last fold are mostly those of the next one.
+    known = sorted(handles)
     apart = {frozenset((each.one, each.other)) for each in links if each.kind == "apart"}
     apart_names = {frozenset(map(name_in, pair)) for pair in apart if len(set(map(name_in, pair))) == 2}
     found: dict[tuple[str, str], dict[Basis, str]] = defaultdict(dict)
@@ -101,7 +108,7 @@ def _pair(one: str, other: str, bases: Mapping[Basis, str]) -> Pair:
 _Candidates = Iterator[tuple[str, str, Basis, str]]
 
 
-def _said(known: list[str], links: list[Link]) -> _Candidates:
+def _said(known: list[str], links: Iterable[Link]) -> _Candidates:
     """Yields what the words say. "Alex from work is Alexandra Kim" names both."""
     there = set(known)
     for each in sorted(links, key=lambda link: (link.one, link.other, link.kind, link.quote)):
@@ -148,7 +155,7 @@ def _parts(known: list[str]) -> _Candidates:
     whole: dict[str, set[str]] = defaultdict(set)
     firsts: dict[str, set[str]] = defaultdict(set)
     for handle in known:
-        words = _words(handle)
+        words = words_in(handle)
         if len(words) > 1:
             for word in (words[0], words[-1]):
                 whole[word].add(handle)
@@ -158,11 +165,11 @@ def _parts(known: list[str]) -> _Candidates:
             firsts[words[0]].add(handle)
     starts = sorted(firsts)
     for handle in known:
-        words = _words(handle)
+        words = words_in(handle)
         if len(words) != 1 or not words[0] or tie_in(handle) == HANDLE:
             continue
         full = {one for one in whole.get(words[0], set()) - {handle} if not contrary(handle, one)}
-        longest = {one for one in full if len(_words(one)) > 1} or full
+        longest = {one for one in full if len(words_in(one)) > 1} or full
         if len({name_in(one) for one in longest}) == 1:
             for one in sorted(longest):
                 titled = any(without_title(name_in(each))[1] is not None for each in (handle, one))
@@ -175,6 +182,10 @@ def _parts(known: list[str]) -> _Candidates:
                     yield handle, one, "likeness", ""
 
 
-def _words(handle: str) -> list[str]:
-    """Returns the words of a name without its title. Dots stand between the words of foreign names in Chinese."""
-    return re.split(r"[ ·・•‧]+", without_title(name_in(handle))[0])
+@lru_cache(maxsize=65_536)
+def words_in(handle: str) -> tuple[str, ...]:
+    """Returns the words of a name without its title. 大明 is a word of 王大明. Dots divide foreign names in Chinese."""
+    name = without_title(name_in(handle))[0]
+    if len(name) == _WHOLE and has_cjk(name) and has_surname(name):
+        return name[0], name[1:]
+    return tuple(re.split(r"[ ·・•‧]+", name))

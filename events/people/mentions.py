@@ -15,9 +15,8 @@ from typing import Literal
 from events.language import stop_words
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
-from events.language.names.tables import rows
 from events.language.values import word_set
-from events.people.ties import HANDLE, alternatives, folded, general, tie_of
+from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, tie_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.codec import Payload
 
@@ -45,7 +44,10 @@ _PERSONAL = _KIN_KEYS | word_set("employer occupation school nationality relatio
 _WORD = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĻŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ][\w’'-]*\w"
 _NAME = rf"{_WORD}(?:[ ](?:(?:van|von|de|da|del|bin|al)[ ])?{_WORD}){{0,2}}"
 # The words after which a Chinese name ends. Names have no spaces around them.
-_END = r"(?=$|[\s，。！？、,.!?；：:（(）)]|[在是去说跟和也的了想要叫今昨明现刚上住从对告给很最有来搬换喜又就会])"
+_END = (
+    r"(?=$|[\s，。！？、,.!?；：:（(）)]|今天|昨天|明天|现在|"
+    r"[在是去说跟和也的了想要叫刚上住从对告给很最有来搬换喜又就会])"
+)
 _HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
 
 
@@ -303,14 +305,9 @@ def _chinese(text: str) -> Iterator[tuple[int, int, Mention]]:
             )
 
 
-@cache
-def _name_beginnings() -> frozenset[str]:
-    return frozenset(word for row in rows("surnames") for word in row.chinese.split("|"))
-
-
 def _like_a_name(words: str) -> bool:
     """True for a surname with a given name, and for a familiar name, that is no kinship."""
-    return words[0] in _name_beginnings() and tie_of(words) == words and words not in stop_words.CHINESE
+    return begins_a_name(words) and tie_of(words) == words and words not in stop_words.CHINESE
 
 
 @cache

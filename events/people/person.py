@@ -8,13 +8,14 @@ that is split or distinct is never in one set, and each set has one canonical ha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Literal
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from events.people.evidence import APPLIED, PROPOSED, Pair, pairs
+from events.people.evidence import APPLIED, PROPOSED, Pair, pairs, words_in
 from events.people.mentions import Link, handle_of, handles_of_alias, name_in, tie_in
 from events.people.ties import HANDLE, known_tie, tie_of
 from events.types.envelope import Event
@@ -120,6 +121,7 @@ class People:
         )
 
 
+@lru_cache(maxsize=65_536)
 def person_id(owner: str, handle: str) -> UUID:
     """Returns the id of the person with ``handle``. It is the same before and after every merge."""
     return uuid5(NAMESPACE_URL, f"person/{owner}/{handle}")
@@ -198,7 +200,7 @@ def _known(handles: Iterable[Handle], links: list[Link], told: list[Event]) -> d
         grown = not more <= sure
         sure |= more
     names = {name_in(handle) for handle in sure}
-    parts = {word for name in names for word in name.split(" ")} - {""}
+    parts = {word for handle in sure for word in words_in(handle)} - {""}
     for handle in all_of:
         name = name_in(handle)
         if name in names or name in parts or (" " in name and name.split(" ")[0] in names):
@@ -293,41 +295,46 @@ def _add(
     people: People, members: frozenset[str], known: Mapping[str, Handle], merges: list[tuple[str, str]]
 ) -> None:
     """Adds the person of one set of handles."""
-    canonical = _canonical(members, merges)
+    own = tuple(each for each in merges if each[0] in members and each[1] in members)
+    person = _person(people.owner, tuple(known[each] for each in sorted(members)), own)
+    people.people.append(person)
+    people.of_handle.update(dict.fromkeys(person.handles, person))
+    people.of_id.update(dict.fromkeys((person.person_id, *person.merged), person))
+
+
+@lru_cache(maxsize=16_384)
+def _person(owner: str, members: tuple[Handle, ...], merges: tuple[tuple[str, str], ...]) -> Person:
+    # A new card changes one person of many, so most people of the last fold are those of the next one.
+    by_handle = {each.handle: each for each in members}
+    canonical = _canonical(by_handle.keys(), merges)
     named = sorted(
-        {known[each].name for each in members if name_in(each) and tie_in(each) != HANDLE} - {""},
+        {each.name for each in members if name_in(each.handle) and tie_in(each.handle) != HANDLE} - {""},
         key=lambda name: (-len(name), name),
     )
-    name = known[canonical].name or (named[0] if named else "")
-    ties = tuple(sorted({tie_in(each) for each in members} - {"", HANDLE}))
-    ordered = tuple(sorted(members))
-    since = [known[each] for each in ordered]
-    person = Person(
-        person_id=person_id(people.owner, canonical),
+    name = by_handle[canonical].name or (named[0] if named else "")
+    ties = tuple(sorted({tie_in(each) for each in by_handle} - {"", HANDLE}))
+    return Person(
+        person_id=person_id(owner, canonical),
         name=name or f"my {ties[0].replace('_', ' ')}",
         aliases=tuple(each for each in _one_each(named) if each != name),
         kinship=ties,
-        addresses=tuple(sorted(known[each].name for each in members if tie_in(each) == HANDLE)),
-        merged=tuple(sorted(person_id(people.owner, each) for each in members if each != canonical)),
-        handles=ordered,
-        since=min(each.since for each in since),
-        last_mention=max(each.until for each in since),
-        mentions=sum(each.mentions for each in since),
+        addresses=tuple(sorted(each.name for each in members if tie_in(each.handle) == HANDLE)),
+        merged=tuple(sorted(person_id(owner, each) for each in by_handle if each != canonical)),
+        handles=tuple(by_handle),
+        since=min(each.since for each in members),
+        last_mention=max(each.until for each in members),
+        mentions=sum(each.mentions for each in members),
     )
-    people.people.append(person)
-    people.of_handle.update(dict.fromkeys(ordered, person))
-    people.of_id.update(dict.fromkeys(person.ids, person))
 
 
 def _one_each(names: list[str]) -> list[str]:
     return list({name.casefold(): name for name in reversed(names)}.values())[::-1]
 
 
-def _canonical(members: frozenset[str], merges: list[tuple[str, str]]) -> str:
+def _canonical(members: Collection[str], merges: tuple[tuple[str, str], ...]) -> str:
     """Returns the handle that the last merge keeps, else the fullest name, else the first of the alphabet."""
-    for gone, kept in reversed(merges):
-        if gone in members and kept in members:
-            return _kept(kept, members, merges)
+    if merges:
+        return _kept(merges[-1][1], merges)
     return min(
         members,
         key=lambda each: (
@@ -340,11 +347,11 @@ def _canonical(members: frozenset[str], merges: list[tuple[str, str]]) -> str:
     )
 
 
-def _kept(handle: str, members: frozenset[str], merges: list[tuple[str, str]]) -> str:
+def _kept(handle: str, merges: tuple[tuple[str, str], ...]) -> str:
     """Follows the merges from ``handle`` as far as they go on. A handle that was passed ends the way."""
     passed = {handle}
     while True:
-        onward = [kept for gone, kept in merges if gone == handle and kept in members and kept not in passed]
+        onward = [kept for gone, kept in merges if gone == handle and kept not in passed]
         if not onward:
             return handle
         handle = onward[-1]

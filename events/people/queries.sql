@@ -37,7 +37,7 @@ SELECT h.handle, h.name, h.certain, h.since, h.until, h.mentions FROM people.han
 -- What the cards of a user say of the identity of two handles, once.
 SELECT DISTINCT ON (l.one, l.other, l.kind) l.one, l.other, l.kind, l.quote
 FROM people.links l WHERE l.user_id = %(user_id)s
-ORDER BY l.one, l.other, l.kind, l.quote;
+ORDER BY l.one, l.other, l.kind, l.event_id;
 
 -- name: lock_people
 -- Commands about the people of one user work one after the other until the transaction ends.

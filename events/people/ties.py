@@ -105,3 +105,18 @@ def without_title(name: str) -> tuple[str, str | None]:
         if name.endswith(word) and len(name) > len(word):
             return name.removesuffix(word), gender
     return name, None
+
+
+@cache
+def _beginnings() -> dict[str, frozenset[str]]:
+    return {row.code: frozenset(row.chinese.split("|")) for row in rows("surnames")}
+
+
+def begins_a_name(words: str) -> bool:
+    """True when Chinese words begin with a common surname, or as a familiar name does."""
+    return any(words[:1] in each for each in _beginnings().values())
+
+
+def has_surname(name: str) -> bool:
+    """True when a Chinese name begins with a common surname."""
+    return name[:1] in _beginnings()["surname"]

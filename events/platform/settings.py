@@ -193,7 +193,7 @@ class Settings:
     embed_model: str = "intfloat/multilingual-e5-small"
     """embedding model of the default mode"""
     embed_model_path: str = ""
-    """folder with the ONNX files of the model; empty: the folder of `make model`"""
+    """folder with the ONNX files of the model; empty: the folder of `cardlog model fetch`"""
     embed_threads: int = 0
     """threads of one embedder; 0: one for each core"""
     embed_url: str = _setting("", form="http")
@@ -203,6 +203,16 @@ class Settings:
     """key for that server"""
     embed_timeout_s: int = _setting(30, least=1)
     """longest wait for 64 texts of that server"""
+    rerank_url: str = _setting("", form="http")
+    """server that reranks the best texts of a recall, up to the part before /rerank; empty: none. It sees the texts"""
+    rerank_model: str = ""
+    """model of that server, for the form of Jina and Cohere; empty: the form of Text Embeddings Inference"""
+    rerank_key: str = _setting("", secret=True)
+    """key for that server"""
+    rerank_top: int = _setting(30, least=2)
+    """texts of a recall that the server gets"""
+    rerank_deadline_ms: int = _setting(500, least=1)
+    """longest wait for that server"""
     semantic_deadline_ms: int = 150
     """deadline of the semantic channel"""
     tags_deadline_ms: int = 150

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -35,7 +35,7 @@ from events.types.references import (
     ReferenceProposed,
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
-from events.types.sessions import checkpoint_stream
+from events.types.sessions import SessionCheckpointed
 from events.types.threads import CardsThreaded, ThreadClosed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
@@ -163,8 +163,7 @@ def _made_of(
     restating = Restating(connection, named)
     answers: dict[UUID, NewEvent] = {}
     turn_ids = {*turns, *unknown}
-    # A saved state of a session may repeat each of its turns.
-    checkpoints = {checkpoint_stream(turn.project_id, turn.session_id) for turn in turns.values()}
+    sessions = {(turn.project_id, turn.session_id) for turn in turns.values()}
     said = {(words_before(turn), turn.speaker) for turn in turns.values()}
     gone: set[UUID] = set()
     facts: dict[UUID, tuple[str, ...]] = {}
@@ -179,7 +178,7 @@ def _made_of(
             facts[event.event_id] = _fact(payload)
         # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
-        rests = rests or event.stream in checkpoints
+        rests = rests or (isinstance(payload, SessionCheckpointed) and _is_state_of(payload, sessions))
         if restating.takes(event, rests or named(_own_words(payload)), rests):
             gone.add(event.event_id)
             selection.events.append(event)
@@ -198,6 +197,12 @@ def _made_of(
     selection.said_again += answers.values()
     selection.said_again += restating.said_again()
     return selection
+
+
+def _is_state_of(saved: SessionCheckpointed, sessions: Set[tuple[str, str]]) -> bool:
+    """True for a state of a session. It may repeat each turn, and so may a state whose name goes on with a tilde."""
+    parts = saved.session_id.split("~")
+    return any((saved.project_id, "~".join(parts[:end])) in sessions for end in range(1, len(parts) + 1))
 
 
 def _own_words(payload: Payload) -> Iterable[str | None]:

@@ -43,7 +43,7 @@ CREATE TABLE links (
     other    text COLLATE "C" NOT NULL,
     kind     text NOT NULL CHECK (kind IN ('stated', 'identity', 'answered', 'apart')),
     quote    text NOT NULL,
-    PRIMARY KEY (user_id, event_id, one, other, kind)
+    PRIMARY KEY (user_id, one, other, kind, event_id)
 );
 ALTER TABLE mentions ALTER name SET STATISTICS 0;
 ALTER TABLE links ALTER quote SET STATISTICS 0;

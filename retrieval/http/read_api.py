@@ -63,6 +63,7 @@ from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.episode_routes import episodes_router
+from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
@@ -463,6 +464,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     )
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))
+    app.include_router(explorer_router(app.state.authentication))
 
     @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])
     async def channels(_: Reader) -> resources.Channels:

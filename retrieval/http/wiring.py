@@ -27,6 +27,7 @@ from retrieval.recall.fault_injection import faults_of
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
+from retrieval.recall.reranker import reranker_of
 from retrieval.recall.user_sizes import UserSizes
 from retrieval.replicas.read_servers import ReadServer, ReadServers
 
@@ -81,6 +82,8 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         ModeReader(pool, modes_of(settings)),
         load(settings.ranking_file),
         PeopleReader(pool),
+        reranker_of(settings),
+        settings.rerank_top,
     )
 
 
@@ -101,6 +104,8 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             ModeReader(pool, modes_of(settings)),
             model,
             PeopleReader(pool),
+            reranker_of(settings),
+            settings.rerank_top,
         )
         return ReadServer(name, pool, recall, CardReader(pool, fold, modes_of(settings)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -15,7 +15,6 @@ from events.people.mentions import name_in, read, tie_in
 from events.people.person import People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
-from projectors.cards.card import Card
 from retrieval.people.reader import Named, PeopleReader
 
 _READ = 2_000
@@ -26,7 +25,17 @@ MISSING = (
     "the people of the question cannot be read; cards about others of the same name may be among the answer"
 )
 
-T = TypeVar("T", bound=Card)
+
+class Told(Protocol):
+    """A card: its id and its words."""
+
+    @property
+    def card_id(self) -> UUID: ...
+    @property
+    def content(self) -> str: ...
+
+
+T = TypeVar("T", bound=Told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,7 @@ class NamedPeople:
         said = folded(question)
         return [each for each in (person.name, *person.aliases) if folded(each) not in said][:_MORE_NAMES]
 
-    def about_others(self, cards: Iterable[Card], named: Iterable[Named]) -> set[UUID]:
+    def about_others(self, cards: Iterable[Told], named: Iterable[Named]) -> set[UUID]:
         """Returns the ids of the ``cards`` that name a rival and nobody meant. ``named`` are the names in the cards.
 
         A name alone means who has a tie to this name in another card of its turn.

@@ -88,6 +88,24 @@ def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> Non
     assert "Acme" in prompt["text"]
 
 
+def test_an_export_comes_line_by_line_and_has_an_end(stack: Running, client: Client) -> None:
+    pushed = client.push({"user_id": "iris", "text": "I keep bees."})
+    client.recall("iris", "bees?", wait_for=pushed["token"])
+    lines = [json.loads(line) for line in client.export_user("iris")]
+    assert lines[-1]["kind"] == "end"
+    assert "I keep bees." in json.dumps(lines)
+
+    async def read() -> list[str]:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as awaited:
+            with pytest.raises(RefusedError, match="no such user"):
+                await anext(awaited.export_user("nobody"))
+            return [line async for line in awaited.export_user("iris")]
+
+    assert len(asyncio.run(read())) == len(lines)
+    with pytest.raises(RefusedError, match="no such user"):
+        next(client.export_user("nobody"))
+
+
 def test_cards_are_read_a_page_at_a_time(client: Client) -> None:
     said = ["I live in Turin.", "My cat is called Miso.", "We met Zoe at the harbour."]
     pushed = client.push([{"user_id": "pia", "text": text, "session_id": "first"} for text in said])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ import httpx2
 from cardlog_client.errors import UnavailableError
 from cardlog_client.operations import AsyncOperations, Operations
 from cardlog_client.requests import (
+    EXPORT,
     PUSH,
     TURN_EVENTS,
     Operation,
@@ -66,6 +66,18 @@ class Client(Operations):
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def export_user(self, user_id: str) -> Iterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(EXPORT, response)
+                yield from response.iter_lines()
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
 
     def turn_events(self, user_id: str, turn_id: str, *, within_s: int = 60) -> Iterator[TurnEvent]:
         """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
@@ -146,6 +158,19 @@ class AsyncClient(AsyncOperations):
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return await self._answer(PUSH, push_request(self._urls["write"], turns))
 
+    async def export_user(self, user_id: str) -> AsyncIterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(EXPORT, response)
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
     async def turn_events(
         self, user_id: str, turn_id: str, *, within_s: int = 60
     ) -> AsyncIterator[TurnEvent]:
@@ -195,6 +220,8 @@ class AsyncClient(AsyncOperations):
             try:
                 return await self._send_once(operation, request)
             except UnavailableError as error:
+                import asyncio  # noqa: PLC0415 - half of the import time, and only this wait needs it
+
                 await asyncio.sleep(wait_asked_for(error, wait))
         return await self._send_once(operation, request)
 

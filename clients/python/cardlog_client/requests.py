@@ -43,6 +43,7 @@ class Operation(Generic[T_co]):
 
 
 PUSH: Operation[Pushed] = Operation("write", "POST", "/v1/turns")
+EXPORT: Operation[None] = Operation("read", "GET", "/v1/users/{user_id}/export")
 TURN_EVENTS: Operation[None] = Operation("read", "GET", "/v1/turns/{turn_id}/events")
 
 

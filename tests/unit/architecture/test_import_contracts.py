@@ -15,7 +15,7 @@ import pytest
 from tests.support.deployed import ROOT
 
 _TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-CONFIGURATION, PLACES = _TOOLS["importlinter"], _TOOLS["setuptools"]["package-dir"]
+CONFIGURATION, PLACES = _TOOLS["importlinter"], {"cardlog_client": "clients/python/cardlog_client"}
 # For each contract, by the beginning of its name: modules, and imports that the contract forbids them.
 DOWN = "Imports go down only"
 BREAKING = [

@@ -398,6 +398,7 @@ NO_WORDS = {
     "access.api_keys": "names of keys",
     "access.revision": "a number",
     "access.secret": "a key",
+    "access.sign_in_links": "digests",
     "audit.entries": "ids, actions and digests",
     "audit.head": "digests",
     "audit.subject_key": "a key",
