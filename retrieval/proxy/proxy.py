@@ -40,7 +40,10 @@ _LONGEST_ANSWER = 16 * 1024 * 1024
 _MOST_NAMED = 50
 _ANTHROPIC = "anthropic-version"
 _OWN = frozenset(
-    ("host", "connection", "keep-alive", "content-length", "transfer-encoding", "accept-encoding", "te")
+    (
+        *("host", "connection", "keep-alive", "content-length", "transfer-encoding", "accept-encoding", "te"),
+        *("expect", "upgrade"),
+    )
 )
 """Headers of a request that the proxy sets itself, or that concern one connection."""
 
@@ -128,7 +131,9 @@ class Proxy:
 
     async def _passed_on(self, request: Request, body: bytes) -> httpx2.Response:
         """Returns the answer of the model, its body unread. Raises a 502 problem when the model does not answer."""
-        path = request.url.path
+        if {".", ".."} & set(request.scope["path"].split("/")):
+            raise ProblemError(404, "Not found", "the path leaves /v1/; send one without . and ..")
+        path = request.scope["raw_path"].decode("latin-1")
         anthropic = path.startswith("/v1/messages") or _ANTHROPIC in request.headers
         address = f"{self._anthropic}{path}" if anthropic else f"{self._openai}{path.removeprefix('/v1')}"
         query = request.scope["query_string"].decode("latin-1")
@@ -304,7 +309,8 @@ def _headers(answer: httpx2.Response, context: Context, outcome: Outcome) -> lis
         "context": context.outcome,
         "push": outcome,
         "cards": ",".join(context.cards[:_MOST_NAMED]),
-        "reason": context.reason[:200].encode("ascii", "replace").decode().replace("\n", " "),
+        # A reason may quote a header of the request.
+        "reason": "".join(each if " " <= each <= "~" else "?" for each in context.reason[:200]),
     }
     return headers_of(answer) + [
         (f"{NAMED}{name}".encode(), each.encode()) for name, each in found.items() if each

@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from tests.support.connections import connected, healthy
+from tests.support.connections import connected, healthy, raw
 from tests.support.proxy.proxying import (
     CHAT,
     MESSAGES,
@@ -280,6 +280,25 @@ def test_other_requests_pass_to_their_model(proxy: str, model: Model) -> None:
     assert "x-cardlog-context" not in answer.headers
     path, headers, _ = model.seen[-1]
     assert (path, headers["x-api-key"]) == ("/v1/models?limit=2", SECRET)
+    assert WEB.get(f"{proxy}/v1/files/a%2Fb%3F").status_code == 200
+    assert model.seen[-1][0] == "/v1/files/a%2Fb%3F"
+    seen = len(model.seen)
+    assert (
+        raw(proxy, b"GET /v1/%2e%2e/admin HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")[9:12]
+        == b"404"
+    )
+    assert len(model.seen) == seen
+
+
+def test_a_reason_adds_no_header(model: Model) -> None:
+    model.answers(WHOLE[CHAT])
+    with modelling() as memory:
+        memory.answers({"title": "wrong", "detail": "no\r\nset-cookie: a=b\x01é"}, 422)
+        with proxied(model, write_url=memory.url, read_url=memory.url, key="", **PATIENTLY) as url:
+            answer = App(url).ask(CHAT, asked(CHAT, "Hi"))
+    assert (answer.json(), answer.headers["x-cardlog-context"]) == (WHOLE[CHAT], "failed")
+    assert answer.headers["x-cardlog-reason"] == "no??set-cookie: a=b??"
+    assert "set-cookie" not in answer.headers
 
 
 def test_a_client_that_leaves_ends_the_stream(stack: Running, proxy: str, model: Model) -> None:
