@@ -1,0 +1,132 @@
+"""``cardlog import``: takes what other programs export. Each message becomes a turn, pushed through the client."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from cardlog_client import Client
+from cardlog_client.errors import CardlogError
+from deploy.answer import Answer
+from deploy.options import File, Flat, Given, Json, OptionInvalidError, Scope, Tenant
+from deploy.progress import Progress
+from deploy.security.private_files import reading
+from events.platform.counting import counted
+from events.types.tenancy import DEFAULT_TENANT
+from events.types.turn_contract import TurnInvalidError
+from ingest.migration.chats import assistants
+from ingest.migration.chats.message import ChatMessage, LeftOut
+from ingest.migration.chats.source import ExportUnreadableError
+
+app = App(name="import", help="Import what other programs export: chats with an assistant.")
+
+_PAGE = 1_000
+_PAGE_CHARACTERS = 1024 * 1024
+_OPTIONS = {"user_id": "--user", "project_id": "--project", "timezone": "--timezone"}
+Reader = Callable[[IO[bytes], LeftOut, Callable[[int], None]], Iterator[ChatMessage]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(Scope):
+    """The options of every import of chats."""
+
+    user: Annotated[str, Parameter(help="whose memory the turns belong to")]
+    tenant: Tenant = DEFAULT_TENANT
+    json: Json = False
+    project: Annotated[str, Parameter(help="the project that the turns belong to")] = "default"
+    timezone: Annotated[str, Parameter(metavar="ZONE", help="the IANA name of the user's time zone")] = "UTC"
+
+
+@app.default
+def run_import(
+    file: Annotated[
+        File, Parameter(help="conversations.json of ChatGPT or Claude, or the zip; - for standard input")
+    ],
+    /,
+    *,
+    options: Flat[Options],
+    client: Given[Client],
+) -> Answer:
+    """Take the conversations that ChatGPT or Claude exported.
+
+    The file is read as a stream. A message counts once, so the same command again continues after an interruption and
+    adds nothing when everything is there. Exit status 1: a part of the file was broken, and the rest was taken.
+    """
+    return _imported(client, options, file, assistants.read)
+
+
+def _imported(client: Client, options: Options, file: str, reader: Reader) -> Answer:
+    """Pushes the messages that ``reader`` finds in ``file``. Raises RuntimeError when it cannot go on."""
+    left_out = LeftOut()
+    taken = known = 0
+    with reading(file) as opened, Progress("bytes") as progress:
+        size = Path(file).stat().st_size if file != "-" else None
+        read = 0
+
+        def seen(count: int) -> None:
+            nonlocal read
+            read += count
+
+        try:
+            for page in _pages(_turns(reader(opened, left_out, seen), options, left_out)):
+                answer = client.push(page)
+                known += len(answer["duplicates"])
+                taken += len(page) - len(answer["duplicates"])
+                # The members of a zip are larger than the zip.
+                progress(read, size if size is None or read <= size else None)
+        except ExportUnreadableError as error:
+            raise RuntimeError(f"{file}: {error}") from None
+        except CardlogError as error:
+            raise RuntimeError(
+                f"{counted(taken, 'turn')} were taken, and then the service refused: {error}; run the command again to "
+                "continue"
+            ) from None
+    document = {
+        "turns": taken,
+        "known_before": known,
+        "left_out": {name: asdict(reason) for name, reason in left_out.reasons.items()},
+    }
+    broken = any(reason.broken for reason in left_out.reasons.values())
+    return Answer(document, list(_lines(taken, known, left_out)), status=1 if broken else 0)
+
+
+def _turns(
+    messages: Iterable[ChatMessage], options: Options, left_out: LeftOut
+) -> Iterator[dict[str, object]]:
+    now = datetime.now(UTC)
+    for message in messages:
+        try:
+            yield message.turn(options.user, options.project, options.timezone, now)
+        except TurnInvalidError as error:
+            if error.field in _OPTIONS:
+                raise OptionInvalidError(f"{_OPTIONS[error.field]} {error.reason}") from None
+            left_out.refused(error, message.place)
+
+
+def _pages(turns: Iterable[dict[str, object]]) -> Iterator[list[Any]]:
+    """Yields the turns in lists that the service takes at once."""
+    page: list[dict[str, object]] = []
+    characters = 0
+    for turn in turns:
+        page.append(turn)
+        characters += len(str(turn["text"]))
+        if len(page) == _PAGE or characters >= _PAGE_CHARACTERS:
+            yield page
+            page, characters = [], 0
+    if page:
+        yield page
+
+
+def _lines(taken: int, known: int, left_out: LeftOut) -> Iterator[str]:
+    yield f"took {counted(taken, 'turn')}" + (f"; {known:,} were there before" if known else "")
+    for name, reason in sorted(left_out.reasons.items(), key=lambda each: -each[1].count):
+        places = ", ".join(reason.places) + (", …" if reason.count > len(reason.places) else "")
+        yield f"left out: {reason.count:,} × {name}: {places}"
+    if taken:
+        print("cardlog wait waits until the turns are understood", file=sys.stderr)
