@@ -5,7 +5,11 @@ from __future__ import annotations
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("up", "run.up:up", "run everything: servers, workers, both services"),
     ("push", "run.push:push", "push turns from a JSONL file onto the queue"),
-    ("import", "ask.imports:app", "import chats that ChatGPT or Claude exported"),
+    (
+        "import",
+        "ask.imports:app",
+        "import exported chats: of ChatGPT and Claude, of WhatsApp, Telegram and mail",
+    ),
     ("wait", "run.wait:wait", "wait until everything pushed so far is projected"),
     ("env", "run.env:env", "print the addresses of a Cardlog as export lines for a shell"),
     ("recall", "ask.recall:recall", "ask a question"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import AwareDatetime, Field
 
 from events.resources.resource import Resource
-from events.types.turns import ContextLayer, Role
+from events.types.turns import ContextLayer, Direction, Role
 
 
 class Pushed(Resource):
@@ -35,6 +35,8 @@ class RecordedTurn(Resource):
     context_layer: ContextLayer | None
     mode: str | None
     metadata: dict[str, object] | None
+    contact: str | None
+    direction: Direction | None
     recorded_at: AwareDatetime
 
 

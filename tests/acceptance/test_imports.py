@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.stack import Running
+from tests.support.web import WEB
 
 
 def taken(stack: Running, *words: str, status: int = 0) -> Any:
@@ -42,3 +43,38 @@ def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path:
     assert stack.command("digest").stdout == digest
     refused = stack.command("import", str(whole), "--user", "ilse", "--timezone", "Rome")
     assert refused.stderr.startswith("cardlog import: --timezone is 'Rome'; use an IANA name")
+
+
+CHAT = """[13.05.26, 16:40:00] Nora: I live in Porto. You live in Rome.
+[13.05.26, 16:41:00] Nora: Please add rye flour to my baking list.
+[13.05.26, 16:44:10] Ada: I live in Lisbon.
+"""
+
+
+def test_what_a_contact_says_is_no_statement_of_the_user(stack: Running, tmp_path: Path) -> None:
+    file = tmp_path / "_chat.txt"
+    file.write_text(CHAT, "utf-8")
+    mine = ("--user", "adele")
+    made = stack.command("ref", "create", "todo_list", "baking", *mine, "--json")
+    assert made.returncode == 0, made.stderr
+    words = ("chat", str(file), *mine, "--me", "ada", "--timezone", "Europe/Lisbon")
+    assert taken(stack, *words)["turns"] == 3
+    stack.wait()
+    cards = WEB.get(f"{stack.read_url}/v1/cards", params={"user_id": "adele", "kind": "state"}).json()[
+        "cards"
+    ]
+    assert {(card["entity"], card["value"]) for card in cards} == {("nora", "Porto"), ("user", "Lisbon")}
+    [baking] = json.loads(stack.command("ref", "list", *mine, "--json").stdout)
+    assert baking["version"] == 1
+    assert taken(stack, *words)["known_before"] == 3
+    [session] = json.loads(stack.command("sessions", "list", *mine, "--json").stdout)
+    turns = json.loads(stack.command("sessions", "show", session["session_id"], *mine, "--json").stdout)
+    assert [(each["contact"], each["direction"], each["speaker"], each["said_at"]) for each in turns[1:]] == [
+        ("Nora", "incoming", "Nora", "2026-05-13T16:41:00+01:00"),
+        ("Nora", "outgoing", None, "2026-05-13T16:44:10+01:00"),
+    ]
+    refused = stack.command("import", "chat", str(file), *mine)
+    assert refused.stderr.endswith("nobody in the chat is the user; give --me with one of 'Nora', 'Ada'\n")
+    turn = {"user_id": "adele", "text": "Hi", "direction": "incoming"}
+    answer = WEB.post(f"{stack.write_url}/v1/turns", json=turn)
+    assert (answer.status_code, answer.json()["field"]) == (422, "contact")

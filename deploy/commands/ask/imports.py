@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any
+from zoneinfo import ZoneInfo
 
 from cyclopts import App, Parameter
 
@@ -20,11 +22,14 @@ from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError
-from ingest.migration.chats import assistants
-from ingest.migration.chats.message import ChatMessage, LeftOut
+from ingest.migration.chats import assistants, people
+from ingest.migration.chats.message import ChatMessage, ChatTerms, DateOrder, LeftOut
 from ingest.migration.chats.source import ExportUnreadableError
 
-app = App(name="import", help="Import what other programs export: chats with an assistant.")
+app = App(
+    name="import",
+    help="Import what other programs export: chats with an assistant, and chats between people.",
+)
 
 _PAGE = 1_000
 _PAGE_CHARACTERS = 1024 * 1024
@@ -59,6 +64,53 @@ def run_import(
     adds nothing when everything is there. Exit status 1: a part of the file was broken, and the rest was taken.
     """
     return _imported(client, options, file, assistants.read)
+
+
+@app.command(name="chat")
+def run_chat(
+    file: Annotated[
+        File,
+        Parameter(
+            help="_chat.txt of WhatsApp or its zip, result.json of Telegram, or a mailbox (mbox); - for standard input"
+        ),
+    ],
+    /,
+    *,
+    me: Annotated[
+        tuple[str, ...],
+        Parameter(
+            metavar="NAME", help="what the chat calls the user: name, id or address; repeat it for several"
+        ),
+    ] = (),
+    chat: Annotated[
+        str | None, Parameter(metavar="NAME", help="the name of the chat; else what the file tells")
+    ] = None,
+    date_order: Annotated[
+        DateOrder | None,
+        Parameter(help="the order of the dates of WhatsApp; else what all of them together tell"),
+    ] = None,
+    options: Flat[Options],
+    client: Given[Client],
+) -> Answer:
+    """Take a chat between people: WhatsApp, Telegram, or mail.
+
+    A turn of another person is incoming: it states nothing of the user. Everything else is as with conversations.
+
+    For example: cardlog import chat _chat.txt --me Ada --user ada --timezone Europe/Lisbon
+    """
+    try:
+        zone = ZoneInfo(options.timezone)
+    except (KeyError, ValueError, OSError):
+        raise OptionInvalidError(
+            f"--timezone is {options.timezone!r}; use an IANA name such as Asia/Taipei"
+        ) from None
+    terms = ChatTerms(me=me, chat=chat, zone=zone, date_order=date_order)
+
+    def reader(opened: IO[bytes], left_out: LeftOut, seen: Callable[[int], None]) -> Iterator[ChatMessage]:
+        assert isinstance(opened, io.BufferedReader)
+        return people.read(opened, terms, left_out, seen)
+
+    return _imported(client, options, file, reader)
 
 
 def _imported(client: Client, options: Options, file: str, reader: Reader) -> Answer:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
+from typing import Literal
 
 from events.types.turn_contract import TurnInvalidError, fields_of, parse_turn
-from events.types.turns import Role
+from events.types.turns import Direction, Role
 
+DateOrder = Literal["dmy", "mdy", "ymd"]
 _PLACES = 5
 _LONGEST_ID = 200
 
@@ -28,6 +30,9 @@ class ChatMessage:
     said_at: datetime
     place: str
     role: Role = "user"
+    speaker: str | None = None
+    contact: str | None = None
+    direction: Direction | None = None
     metadata: Mapping[str, object] | None = None
 
     def turn(self, user_id: str, project_id: str, timezone: str, now: datetime) -> dict[str, object]:
@@ -42,10 +47,26 @@ class ChatMessage:
             "said_at": self.said_at.isoformat(timespec="milliseconds"),
             "timezone": timezone,
         }
-        if self.metadata:
-            turn["metadata"] = self.metadata
+        for name in ("speaker", "contact", "direction", "metadata"):
+            if (value := getattr(self, name)) is not None:
+                turn[name] = value
         parse_turn(fields_of(turn), entry_time=now, entry_id="0-0")
         return turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTerms:
+    """What a chat between people does not tell itself: which names are the user's, the chat's name and its clock."""
+
+    me: tuple[str, ...] = ()
+    chat: str | None = None
+    zone: tzinfo = UTC
+    date_order: DateOrder | None = None
+
+    def is_me(self, *names: str) -> bool:
+        """True when one of ``names`` is the user's, whatever their capitals are."""
+        mine = {each.casefold().strip() for each in self.me}
+        return any(name.casefold().strip() in mine for name in names)
 
 
 @dataclass(slots=True)
