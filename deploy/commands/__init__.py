@@ -8,8 +8,9 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     (
         "import",
         "ask.imports:app",
-        "import exported chats: of ChatGPT and Claude, of WhatsApp, Telegram and mail",
+        "import what others export: chats of assistants and people, PAM, OKF",
     ),
+    ("export", "ask.exports:app", "export a memory as PAM or as a folder of Markdown (OKF)"),
     ("wait", "run.wait:wait", "wait until everything pushed so far is projected"),
     ("env", "run.env:env", "print the addresses of a Cardlog as export lines for a shell"),
     ("recall", "ask.recall:recall", "ask a question"),

@@ -7,14 +7,22 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import yaml
+from portable_ai_memory import load, validate
+
+from ingest.migration.portable import content_hash
 from tests.support.stack import Running
 from tests.support.web import WEB
 
 
-def taken(stack: Running, *words: str, status: int = 0) -> Any:
-    done = stack.command("import", *words, "--json")
-    assert done.returncode == status, done.stderr
+def told(stack: Running, *words: str, status: int = 0) -> Any:
+    done = stack.command(*words, "--json")
+    assert (done.returncode, done.stdout != "") == (status, True), done.stderr
     return json.loads(done.stdout)
+
+
+def taken(stack: Running, *words: str, status: int = 0) -> Any:
+    return told(stack, "import", *words, status=status)
 
 
 def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path: Path) -> None:
@@ -64,11 +72,11 @@ def test_what_a_contact_says_is_no_statement_of_the_user(stack: Running, tmp_pat
         "cards"
     ]
     assert {(card["entity"], card["value"]) for card in cards} == {("nora", "Porto"), ("user", "Lisbon")}
-    [baking] = json.loads(stack.command("ref", "list", *mine, "--json").stdout)
+    [baking] = told(stack, "ref", "list", *mine)
     assert baking["version"] == 1
     assert taken(stack, *words)["known_before"] == 3
-    [session] = json.loads(stack.command("sessions", "list", *mine, "--json").stdout)
-    turns = json.loads(stack.command("sessions", "show", session["session_id"], *mine, "--json").stdout)
+    [session] = told(stack, "sessions", "list", *mine)
+    turns = told(stack, "sessions", "show", session["session_id"], *mine)
     assert [(each["contact"], each["direction"], each["speaker"], each["said_at"]) for each in turns[1:]] == [
         ("Nora", "incoming", "Nora", "2026-05-13T16:41:00+01:00"),
         ("Nora", "outgoing", None, "2026-05-13T16:44:10+01:00"),
@@ -78,3 +86,74 @@ def test_what_a_contact_says_is_no_statement_of_the_user(stack: Running, tmp_pat
     turn = {"user_id": "adele", "text": "Hi", "direction": "incoming"}
     answer = WEB.post(f"{stack.write_url}/v1/turns", json=turn)
     assert (answer.status_code, answer.json()["field"]) == (422, "contact")
+
+
+def pam(*memories: dict[str, Any]) -> dict[str, Any]:
+    usual = {
+        "type": "fact", "status": "active", "tags": ["home"],
+        "temporal": {"created_at": "2024-05-03T10:00:00Z"}, "provenance": {"platform": "otherbot"},
+    }  # fmt: skip
+    several = [
+        usual | {"id": f"m{n}", "content_hash": content_hash(each["content"])} | each
+        for n, each in enumerate(memories)
+    ]
+    return {
+        "schema": "portable-ai-memory",
+        "schema_version": "1.0",
+        "owner": {"id": "x"},
+        "memories": several,
+    }
+
+
+def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
+    stack: Running, tmp_path: Path
+) -> None:
+    given = pam(
+        {"content": "User lives in Porto.", "type": "identity", "confidence": {"initial": 0.9, "current": 1.0}},
+        {"content": "User likes green tea.", "type": "preference", "summary": "tea", "metadata": {"domain": "food"},
+         "temporal": {"created_at": "2024-05-03T10:00:00Z", "valid_from": "2023-01-01T00:00:00Z"}},
+        {"content": "User was in Oslo.", "status": "superseded", "type": "custom", "custom_type": "trip",
+         "temporal": {"created_at": "2022-05-03T10:00:00Z", "superseded_by": "m0"}},
+        {"content": "User is a dentist.", "status": "retracted"},
+        {"content": "User is a pilot.", "content_hash": "sha256:" + "0" * 64},
+    )  # fmt: skip
+    source, written = tmp_path / "given.json", tmp_path / "written.json"
+    source.write_text(json.dumps(given), "utf-8")
+    report = taken(stack, "pam", str(source), "--user", "petra", status=1)
+    assert (report["turns"], sorted(report["left_out"])) == (
+        3, ["a memory that was taken back", "a memory whose content_hash is another"],
+    )  # fmt: skip
+    stack.wait()
+    assert any(
+        card["value"] == "Porto" for card in stack.recall("petra", "Where does the user live?")["cards"]
+    )
+    assert taken(stack, "pam", str(source), "--user", "petra", status=1)["known_before"] == 3
+    stack.redis.xadd("turns", {"user_id": "petra", "text": "My dog is called Rex.", "turn_id": "own"})
+    stack.wait()
+    done = stack.command("export", "pam", str(written), "--user", "petra")
+    assert done.returncode == 0, done.stderr
+    result = validate(load(written))
+    assert (result.is_valid, result.warnings) == (True, [])
+    found = {each["id"]: each for each in json.loads(written.read_text("utf-8"))["memories"]}
+    assert [found.pop(each["id"]) for each in given["memories"][:3]] == given["memories"][:3]
+    assert [each["metadata"]["value"] for each in found.values() if each["type"] == "fact"] == ["Rex"]
+
+
+def test_a_round_trip_over_markdown_keeps_what_is_true_now(stack: Running, tmp_path: Path) -> None:
+    given, written = tmp_path / "given", tmp_path / "written"
+    given.mkdir()
+    (given / "index.md").write_text("# Mine\n", "utf-8")
+    (given / "home.md").write_text(
+        "---\ntype: Place\ntitle: Home\ndate: 2024-05-03\n---\nUser lives in Ghent.\n", "utf-8"
+    )
+    (given / "bad.md").write_text("---\ntype: [\n---\nUser lives in Oslo.\n", "utf-8")
+    report = taken(stack, "okf", str(given), "--user", "otto", status=1)
+    assert (report["turns"], list(report["left_out"])) == (1, ["a file that cannot be read"])
+    stack.wait()
+    assert stack.command("export", "okf", str(written), "--user", "otto").stdout == "wrote 1 file\n"
+    [file] = [each for each in written.iterdir() if each.name != "index.md"]
+    assert file.name in (written / "index.md").read_text("utf-8")
+    _, head, body = file.read_text("utf-8").split("---\n")
+    front = {"type": "Place", "id": "home", "tags": [], "timestamp": "2024-05-03T00:00:00Z", "title": "Home"}
+    assert (yaml.safe_load(head), body) == (front, "\nUser lives in Ghent.\n")
+    assert taken(stack, "okf", str(written), "--user", "otto")["known_before"] == 1

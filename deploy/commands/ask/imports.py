@@ -22,13 +22,14 @@ from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError
+from ingest.migration import portable
 from ingest.migration.chats import assistants, people
 from ingest.migration.chats.message import ChatMessage, ChatTerms, DateOrder, LeftOut
 from ingest.migration.chats.source import ExportUnreadableError
 
 app = App(
     name="import",
-    help="Import what other programs export: chats with an assistant, and chats between people.",
+    help="Import what other programs export: chats with an assistant, chats between people, and memories (PAM, OKF).",
 )
 
 _PAGE = 1_000
@@ -113,10 +114,45 @@ def run_chat(
     return _imported(client, options, file, reader)
 
 
+@app.command(name="pam")
+def run_pam(
+    file: Annotated[File, Parameter(help="a memory store of PAM 1.0; - for standard input")],
+    /,
+    *,
+    options: Flat[Options],
+    client: Given[Client],
+) -> Answer:
+    """Take a memory store of PAM 1.0 (Portable AI Memory).
+
+    Each memory becomes a turn with the mark of its source, at the time from which it holds. Everything else is as with
+    conversations.
+    """
+
+    def reader(opened: IO[bytes], left_out: LeftOut, seen: Callable[[int], None]) -> Iterator[ChatMessage]:
+        return portable.read_pam(opened, left_out)
+
+    return _imported(client, options, file, reader)
+
+
+@app.command(name="okf")
+def run_okf(
+    folder: Annotated[Path, Parameter(help="a folder of Markdown files with front matter")],
+    /,
+    *,
+    options: Flat[Options],
+    client: Given[Client],
+) -> Answer:
+    """Take a folder of Markdown with front matter (Open Knowledge Format), a memory a file."""
+    if not folder.is_dir():
+        raise RuntimeError(f"{folder} is no folder; name the folder with the Markdown files")
+    left_out = LeftOut()
+    with Progress("turns") as progress:
+        return _pushed(client, options, portable.read_okf(folder, left_out), left_out, progress)
+
+
 def _imported(client: Client, options: Options, file: str, reader: Reader) -> Answer:
     """Pushes the messages that ``reader`` finds in ``file``. Raises RuntimeError when it cannot go on."""
     left_out = LeftOut()
-    taken = known = 0
     with reading(file) as opened, Progress("bytes") as progress:
         size = Path(file).stat().st_size if file != "-" else None
         read = 0
@@ -125,20 +161,36 @@ def _imported(client: Client, options: Options, file: str, reader: Reader) -> An
             nonlocal read
             read += count
 
+        def shown(_taken: int) -> None:
+            # The members of a zip are larger than the zip.
+            progress(read, size if size is None or read <= size else None)
+
         try:
-            for page in _pages(_turns(reader(opened, left_out, seen), options, left_out)):
-                answer = client.push(page)
-                known += len(answer["duplicates"])
-                taken += len(page) - len(answer["duplicates"])
-                # The members of a zip are larger than the zip.
-                progress(read, size if size is None or read <= size else None)
+            return _pushed(client, options, reader(opened, left_out, seen), left_out, shown)
         except ExportUnreadableError as error:
             raise RuntimeError(f"{file}: {error}") from None
-        except CardlogError as error:
-            raise RuntimeError(
-                f"{counted(taken, 'turn')} were taken, and then the service refused: {error}; run the command again to "
-                "continue"
-            ) from None
+
+
+def _pushed(
+    client: Client,
+    options: Options,
+    messages: Iterable[ChatMessage],
+    left_out: LeftOut,
+    shown: Callable[[int], None],
+) -> Answer:
+    """Pushes the messages and returns the report. ``shown`` is told the number of turns after every push."""
+    taken = known = 0
+    try:
+        for page in _pages(_turns(messages, options, left_out)):
+            answer = client.push(page)
+            known += len(answer["duplicates"])
+            taken += len(page) - len(answer["duplicates"])
+            shown(taken + known)
+    except CardlogError as error:
+        raise RuntimeError(
+            f"{counted(taken, 'turn')} were taken, and then the service refused: {error}; run the command again to "
+            "continue"
+        ) from None
     document = {
         "turns": taken,
         "known_before": known,

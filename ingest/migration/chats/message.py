@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
@@ -14,6 +15,7 @@ from events.types.turns import Direction, Role
 DateOrder = Literal["dmy", "mdy", "ymd"]
 _PLACES = 5
 _LONGEST_ID = 200
+_PLAIN = re.compile(r"[\w.:-]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +100,10 @@ class LeftOut:
 
 
 def short_id(*parts: str) -> str:
-    """Returns the parts joined by slashes. An id that is long becomes the digest of its parts, after the first part."""
-    joined = "/".join(parts)
-    return (
-        joined if len(joined) <= _LONGEST_ID and joined.isascii() else f"{parts[0]}/{digest_of(*parts[1:])}"
-    )
+    """Returns the parts joined by colons. An id that no path of HTTP can hold becomes a digest after its first part."""
+    joined = ":".join(parts)
+    fits = len(joined) <= _LONGEST_ID and _PLAIN.fullmatch(joined)
+    return joined if fits else f"{parts[0]}:{digest_of(*parts[1:])}"
 
 
 def digest_of(*parts: str) -> str:

@@ -140,7 +140,7 @@ def _messages(
             yield ChatMessage(
                 source="whatsapp",
                 session_id=session,
-                message_id=f"{moment.isoformat()}/{digest_of(name)[:8]}/{numbers[name]}",
+                message_id=f"{moment.isoformat()}:{digest_of(name)[:8]}:{numbers[name]}",
                 text=text,
                 said_at=moment.replace(tzinfo=terms.zone),
                 place=place,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -77,6 +78,12 @@ def test_a_later_export_has_the_same_ids_and_no_id_holds_words_or_names() -> Non
         CHAT + "14/05/2026, 10:02 - Ada: Ok\n99/99/2026, 10:02 - Ada: Never\n", zone=ZoneInfo("Asia/Taipei")
     )
     assert [each.message_id for each in later[0]][:3] == ids
+    turn, odd = (
+        each.turn("ada", "default", "UTC", each.said_at)
+        for each in (messages[0], replace(messages[0], message_id="a/b"))
+    )
+    assert turn["turn_id"] == f"whatsapp:{messages[0].session_id}:{ids[0]}"
+    assert "/" not in str(odd["turn_id"])
     assert not any(
         word in f"{each.session_id}{each.message_id}" for each in messages for word in ("Bea", "Same")
     )
