@@ -5,6 +5,12 @@ from __future__ import annotations
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("up", "run.up:up", "run everything: servers, workers, both services"),
     ("push", "run.push:push", "push turns from a JSONL file onto the queue"),
+    (
+        "import",
+        "ask.imports:app",
+        "import what others export: chats of assistants and people, PAM, OKF",
+    ),
+    ("export", "ask.exports:app", "export a memory as PAM or as a folder of Markdown (OKF)"),
     ("wait", "run.wait:wait", "wait until everything pushed so far is projected"),
     ("env", "run.env:env", "print the addresses of a Cardlog as export lines for a shell"),
     ("recall", "ask.recall:recall", "ask a question"),

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from events.resources.resource import Absent, Resource
-from events.types.turns import ContextLayer, Role
+from events.types.turns import ContextLayer, Direction, Role
 
 
 class Pushed(Resource):
@@ -38,6 +38,8 @@ class RecordedTurn(Resource):
     context_layer: ContextLayer | None
     mode: str | None
     metadata: dict[str, object] | None
+    contact: str | None
+    direction: Direction | None
     recorded_at: AwareDatetime
 
 

@@ -50,7 +50,7 @@ from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 
 WORDS: Mapping[type, tuple[str, ...]] = {
-    TurnRecorded: ("text", "speaker", "metadata"),
+    TurnRecorded: ("text", "speaker", "contact", "metadata"),
     CardOrigin: ("speaker", "metadata"),
     SourceSpan: ("text",),
     Utterance: ("text", "speaker"),

@@ -922,6 +922,8 @@ class RecordedTurn(TypedDict):
     context_layer: Literal["personal", "work", "social"] | None
     mode: str | None
     metadata: dict[str, Any] | None
+    contact: str | None
+    direction: Literal["incoming", "outgoing"] | None
     recorded_at: str
 
 
@@ -1274,6 +1276,8 @@ class Turn(TypedDict):
     mode: NotRequired[str | None]
     said_at: NotRequired[str | None]
     timezone: NotRequired[str | None]
+    contact: NotRequired[str | None]
+    direction: NotRequired[Literal["incoming", "outgoing", ""] | None]
     metadata: NotRequired[dict[str, Any] | None]
     user_id: str
     text: str

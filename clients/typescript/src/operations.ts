@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 9cf6c829f070d2a432b06d455377168e731e6eca14d0f3c3dd32c6990e230d19
+ * 95731f784670a1c483cb777c7cf9d8a77ca36f97d1fe577a662c4adbea2ec163
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -2922,6 +2922,10 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             } | null;
+            /** Contact */
+            contact: string | null;
+            /** Direction */
+            direction: ("incoming" | "outgoing") | null;
             /**
              * Recorded At
              * Format: date-time

@@ -6203,6 +6203,16 @@ export interface operations {
                      */
                     timezone?: string | null;
                     /**
+                     * Contact
+                     * @description the person or the group at the other end of a chat between people
+                     */
+                    contact?: string | null;
+                    /**
+                     * Direction
+                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
+                     */
+                    direction?: ("incoming" | "outgoing" | "") | null;
+                    /**
                      * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                      * @example {
@@ -6268,6 +6278,16 @@ export interface operations {
                      * @default UTC
                      */
                     timezone?: string | null;
+                    /**
+                     * Contact
+                     * @description the person or the group at the other end of a chat between people
+                     */
+                    contact?: string | null;
+                    /**
+                     * Direction
+                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
+                     */
+                    direction?: ("incoming" | "outgoing" | "") | null;
                     /**
                      * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
@@ -6335,6 +6355,16 @@ export interface operations {
                      */
                     timezone?: string | null;
                     /**
+                     * Contact
+                     * @description the person or the group at the other end of a chat between people
+                     */
+                    contact?: string | null;
+                    /**
+                     * Direction
+                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
+                     */
+                    direction?: ("incoming" | "outgoing" | "") | null;
+                    /**
                      * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                      * @example {
@@ -6380,6 +6410,16 @@ export interface operations {
                          * @default UTC
                          */
                         timezone?: string | null;
+                        /**
+                         * Contact
+                         * @description the person or the group at the other end of a chat between people
+                         */
+                        contact?: string | null;
+                        /**
+                         * Direction
+                         * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
+                         */
+                        direction?: ("incoming" | "outgoing" | "") | null;
                         /**
                          * Metadata
                          * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53

@@ -82,7 +82,8 @@ def test_all_that_is_copied_is_there_and_not_ignored() -> None:
 def test_all_that_the_code_reads_is_installed_with_it() -> None:
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = tools["package-data"]["*"]
-    beside = {"kubernetes", "helm", "systemd", "grafana"}  # for those who deploy, not for the code
+    # These are for those who deploy, or for those who build the explorer, and not for the code.
+    beside = {"kubernetes", "helm", "systemd", "grafana", "app"}
     read = [
         path
         for package in ("events", "ingest", "projectors", "retrieval", "deploy")
