@@ -22,7 +22,7 @@ PARALLEL := -n 4 --dist loadfile --no-loadscope-reorder
 MANIFESTS = $(filter-out %/kustomization.yaml deploy/kubernetes/components/autoscaling/workers.yaml, \
 	$(wildcard deploy/kubernetes/*/*.yaml deploy/kubernetes/*/*/*.yaml))
 LOCK := $(UV) pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--extra mcp --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
+	--extra mcp --no-emit-package cardlog-client --no-header --no-annotate --no-emit-index-url --no-emit-find-links --quiet $(if $(UPGRADE),--upgrade)
 
 # Interpreters to try, in this order; `make PYTHON=/path/to/python setup` overrides.
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-api test-model test-readme test-distributed test-kafka check supply-chain format docs bench aging ranking model names helm lock clean
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -45,7 +45,7 @@ setup: $(STAMP) ## create .venv with exactly the locked packages (instant when u
 
 # pip comes with the interpreter and only installs the locked uv. uv then makes the environment equal to the lock file,
 # and refuses any file with another hash. The import at the end writes the bytecode of what a start needs.
-$(STAMP): requirements-dev.lock pyproject.toml
+$(STAMP): requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	@$(CACHES); \
 	if ! $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 		found=; for each in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
@@ -63,25 +63,25 @@ $(STAMP): requirements-dev.lock pyproject.toml
 		$(PY) -m pip install --quiet --no-deps --require-hashes --only-binary :all: -r .venv/uv.lock; fi; \
 	export VIRTUAL_ENV="$$PWD/.venv"; \
 	$(UV) pip sync --quiet --require-hashes $<; \
-	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .; \
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable clients/python --editable .; \
 	$(PY) -c 'import deploy.commands.run.up, ingest.api.write_api, retrieval.http.read_api'; \
 	touch $@; echo "ready: .venv holds $$($(UV) pip list --quiet 2>/dev/null | tail -n +3 | wc -l) packages"
 
 demo: setup ## show a small conversation: everything is embedded, and there is nothing to configure
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog demo
 
 run: setup ## run the demo and keep it running
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog demo --stay
 
 up: setup ## run the whole service with its data in ./data
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(BIN)/cardlog up --data data
 
 test: setup ## run acceptance, integration and unit tests, four at a time
-	@$(PY) -m scripts.model --optional
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest $(PARALLEL) tests/acceptance tests/integration tests/unit --ignore $(FAUST)
 
 quick: setup ## run the unit tests and follow one turn through a started Cardlog, in about a minute
@@ -102,25 +102,55 @@ acceptance: setup ## run the tests of the behaviour that a user sees
 chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
+# Only CI installs a browser: a developer's machine stays as it is. Node is for axe-core; its test is skipped without it.
+test-browser: setup ## use the explorer with a real Chromium (skipped where the machine has none)
+	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group browser
+	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk; } >/dev/null || true; fi
+	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
+	@$(PY) -m pytest tests/browser
+
 test-api: setup ## send 3,000 requests to each service, generated from its OpenAPI document, and check every answer
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_API_CASES=$${CARDLOG_TEST_API_CASES:-3000} $(PY) -m pytest -s tests/acceptance/test_openapi.py
 
 test-readme: setup ## follow README and CONTRIBUTING as they are written, in folders of their own
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(PY) -m pytest tests/newcomer
 
+dist: setup clients
+	@rm -rf build clients/python/build dist
+	@$(CACHES); for each in clients/python .; do \
+		$(UV) build --quiet --no-build-isolation --python $(PY) --out-dir dist $$each; done
+	@if command -v npm >/dev/null; then cd clients/typescript && npm pack --silent --pack-destination ../../dist >/dev/null; \
+		else echo "no npm here, so dist/ has no npm package" >&2; fi
+	@$(MAKE) supply-chain
+	@cp build/sbom.cdx.json dist/
+
+release: test-release ## build wheels, sdists, npm package and bill of materials in dist/, and try each in a clean environment
+	@cd dist && sha256sum *
+
+test-release: dist ## install what make release builds outside the repository, and walk through the first five minutes
+	@$(PY) -m pytest tests/release
+
 test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@$(PY) -m pytest tests/distributed -k mock
 	@$(PY) -m pytest $(FAUST)
 
 test-kafka: setup ## the same on Apache Kafka 4 (needs Java 17, Maven and Maven Central, and reports what is missing)
-	@$(PY) -m scripts.model --optional --model $(SMALL_MODEL)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
 	@CARDLOG_TEST_KAFKA=1 $(PY) -m pytest tests/distributed -k real
 
 test-model: setup ## send 2,000 mutated answers of a model, and check that other users' cards arrive within 5 s
 	@CARDLOG_TEST_MUTATIONS=2000 $(PY) -m pytest -s --show-capture=no tests/acceptance/hostile/test_hostile_model.py -k mutated
+
+test-suites: setup ## run the tests of LangGraph, LangChain and two agent SDKs over Cardlog (downloads 200 MB)
+	@$(CACHES); $(UV) pip install --quiet --python $(PY) --target .cache/suites --constraint requirements-dev.lock --group suites \
+		$$($(PY) -c 'import tomllib; extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+			print(*extras["langgraph"], *extras["agents"])')
+	@PYTHONPATH=.cache/suites $(PY) -m pytest -p no:codspeed -p no:socket -o asyncio_mode=auto \
+		-o asyncio_default_fixture_loop_scope=function -o timeout_func_only=true tests/suites tests/acceptance/test_examples.py
 
 check: setup ## check format, lint, types, import directions, lock files, packages and deployments
 	@$(PY) -m ruff format --check .
@@ -157,16 +187,21 @@ bench: setup ## run the benches (some need data; each script in tests/bench name
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
 
 aging: setup ## grow long histories of SEED (default 7) and check the answers about them (about five minutes)
-	@$(PY) -m scripts.model --optional
+	@$(BIN)/cardlog model fetch --optional
 	@$(PY) -m tests.aging $(if $(SEED),--seed $(SEED))
 
 ranking: setup ## fit the coefficients of the ranking on the evaluation sets in CARDLOG_EVAL_DATA (about ten minutes)
-	@$(PY) -m scripts.model
+	@$(BIN)/cardlog model fetch
 	@PYTHONPATH=. $(PY) tests/bench/retrieval/fit_ranking.py $(if $(KEEP),--keep $(KEEP)) \
 		--write retrieval/recall/ranking/coefficients.json
 
 model: setup ## build the offline embedding model (once)
-	@$(PY) -m scripts.model
+	@$(BIN)/cardlog model fetch
+
+explorer: setup ## build the explorer from its sources (needs Node and npm); the built files are committed
+	@$(PY) -m scripts.explorer documents
+	@cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@$(PY) -m scripts.explorer stamp
 
 names: setup ## derive the tables of countries, languages and cities again
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group names
@@ -175,13 +210,19 @@ names: setup ## derive the tables of countries, languages and cities again
 helm: setup ## build helm in .venv/bin from the Go modules (needs Go, takes minutes); the tests of the chart then render it
 	@GOBIN="$$PWD/$(BIN)" go install helm.sh/helm/v3/cmd/helm@v3.16.4
 
+clients: setup ## write the types of the clients again, and build and test the one for TypeScript (needs Node 20)
+	@$(PY) -m scripts.python_client
+	@if command -v npm >/dev/null; then (cd clients/typescript && npm ci --silent) && $(PY) -m scripts.typescript_client \
+		&& cd clients/typescript && npm run --silent build && npm test --silent; \
+		else echo "no npm here, so the TypeScript client stays as it is" >&2; fi
+
 lock: setup ## write the lock files again (UPGRADE=1 takes newer versions)
 	@$(CACHES); $(LOCK) --extra kafka --output-file requirements-kafka.lock
 	@$(CACHES); $(LOCK) --constraint requirements-kafka.lock --output-file requirements.lock
-	@$(CACHES); $(LOCK) --extra kafka --group dev --group model --constraint requirements-kafka.lock \
+	@$(CACHES); $(LOCK) --extra kafka --extra model --group dev --constraint requirements-kafka.lock \
 		--output-file requirements-dev.lock
 	@if grep -n '://' requirements*.lock; then echo "a lock file names a registry" >&2; exit 1; fi
 
 clean: ## remove the environment and every cache (data stays)
-	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info
+	@rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info clients/typescript/node_modules clients/typescript/dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

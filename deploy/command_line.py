@@ -164,13 +164,15 @@ def _refuse(words: Sequence[str], why: str) -> NoReturn:
 
 
 def _check_packages() -> None:
-    """Exits with status 2 when another package called ``events`` shadows Cardlog's package."""
-    ours = Path(__file__).resolve().parents[1] / "events" / "__init__.py"
-    found = Path(events.__file__ or "").resolve()
-    if found != ours:
+    """Exits with status 2 when the package ``events`` is another one, or when another one left its files incomplete."""
+    ours = Path(__file__).resolve().parents[1] / "events"
+    found = Path(events.__path__[0]).resolve()
+    if found != ours or getattr(events, "OWNER", None) != "cardlog":
+        changed = "another package changed Cardlog's package `events`"
+        other = f"the package `events` comes from {found}, not from Cardlog ({ours})"
         print(
-            f"cardlog: the package `events` comes from {found.parent}, not from Cardlog ({ours.parent}): "
-            "uninstall PyPI's `Events`, or run Cardlog in a separate environment",
+            f"cardlog: {changed if found == ours else other}: "
+            "uninstall PyPI's `Events` and install Cardlog again, or run Cardlog in a separate environment",
             file=sys.stderr,
         )
         raise SystemExit(USAGE)

@@ -42,6 +42,11 @@ class Instance:
     key_file: str = ""
 
     @property
+    def explorer_url(self) -> str:
+        """The address of the explorer."""
+        return f"{self.read_url}/explorer/"
+
+    @property
     def alive(self) -> bool:
         """True when the process that wrote this file still runs. Its pid alone may belong to another process now."""
         try:
@@ -118,6 +123,22 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
     raise NoInstanceError(
         "no Cardlog runs here; start one with: cardlog up (or set CARDLOG_DATABASE_URL and CARDLOG_REDIS_URL)"
     )
+
+
+def addresses_of(settings: Settings, data: Path | None) -> tuple[Settings, str, str]:
+    """Returns the settings with the key of the chosen services, and the URLs of the read and the write service.
+
+    The services are those of the settings, or those of the Cardlog that runs here. Raises NoInstanceError.
+    """
+    read, write = settings.read_url, settings.write_url
+    if not (read and write):
+        settings, instance = find(settings, data)
+        if instance is None:
+            raise NoInstanceError(
+                "set CARDLOG_READ_URL and CARDLOG_WRITE_URL, or name a running Cardlog with --data"
+            )
+        read, write = read or instance.read_url, write or instance.write_url
+    return settings, read, write
 
 
 def _with(settings: Settings, instance: Instance) -> Settings:

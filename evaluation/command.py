@@ -11,6 +11,7 @@ from deploy.options import Given, Json
 from deploy.progress import Progress
 from evaluation.answers.command import run_answers, run_record
 from evaluation.extraction_trial import KINDS, Result, Score, cases, trial
+from evaluation.people.command import run_people
 from events.platform.settings import Settings, SettingsError
 from ingest.extraction.extractor_port import Extractor
 from ingest.extraction.rules import RulesExtractor
@@ -22,6 +23,7 @@ app = App(
 )
 
 
+app.command(run_people, name="people")
 app.command(run_answers, name="answers")
 app.command(run_record, name="record")
 

@@ -9,6 +9,7 @@ from projectors.core.projector import CoreProjector
 from projectors.embedding.embedders import embedders_of
 from projectors.generations.generations import Projector
 from projectors.parking.forgetting import ForgettingProjection
+from projectors.people.projector import PeopleProjector
 from projectors.problems.projector import ProblemsProjector
 from projectors.references.projector import ReferencesProjector
 from projectors.vectors.projector import VectorsProjector
@@ -22,6 +23,7 @@ def projectors(settings: Settings) -> list[Projector]:
         VectorsProjector(embedders_of(settings)),
         ReferencesProjector(),
         ProblemsProjector(),
+        PeopleProjector(),
         CoreProjector(supersede=settings.supersede_fork, thresholds=thresholds),
     ]
 

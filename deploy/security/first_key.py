@@ -8,9 +8,11 @@ from pathlib import Path
 
 import psycopg
 
+from deploy.instance import Instance
 from deploy.security.private_files import key_in, written_privately
-from events.access import keys
-from events.platform.database import Connection
+from events.access import keys, web_sessions
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -39,3 +41,16 @@ def ensured(connection: Connection, path: Path) -> None:
         logger.warning(
             "the key in %s is %s: remove the file and start again to get another one", path, status
         )
+
+
+def sign_in_url(settings: Settings, instance: Instance) -> str:
+    """Returns the address of the explorer with the code of a link that signs in once as the first key.
+
+    The code stands behind the #, so no browser sends it to a server and no server logs it. Without authentication, and
+    without the owner of the tables or a valid first key, it returns the address alone.
+    """
+    key_id = keys.key_id_of(key_in(Path(instance.key_file))) if settings.auth == "on" else None
+    if key_id is None or not instance.admin_database_url:
+        return instance.explorer_url
+    with connect(instance.admin_database_url, application="up") as connection:
+        return f"{instance.explorer_url}#/sign-in?code={web_sessions.new_link(connection, key_id)}"

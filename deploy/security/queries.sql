@@ -170,6 +170,7 @@ GRANT SELECT ON log.events, log.parked, sealing.subject_keys, sealing.salts TO {
 GRANT USAGE ON SCHEMA access, audit TO {role};
 GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
+GRANT EXECUTE ON FUNCTION access.use_link(bytea) TO {role};
 GRANT EXECUTE ON FUNCTION log.key_of_tokens(text) TO {role};
 -- It counts reads of references.
 GRANT SELECT, INSERT, UPDATE ON log.reference_use TO {role};

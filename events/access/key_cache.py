@@ -17,6 +17,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
+from events.access.web_sessions import digest_of_link, is_session_of, key_id_of_session, new_session
 from events.platform.database import RECONNECT_S, Row, address_of
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
@@ -85,16 +86,54 @@ class KeyCache:
 
         Every refusal takes the same way and so the same time. Raises :class:`KeysUnavailableError`.
         """
+        key = await self._with_text(text)
+        return None if key is None else key.principal
+
+    async def session(self, text: str) -> Principal | None:
+        """Returns the principal of a browser's session; None when it or its key is not valid any more.
+
+        Raises :class:`KeysUnavailableError`.
+        """
+        now = datetime.now(UTC)
+        key_id = key_id_of_session(text, now)
+        key = None if key_id is None else await self._with_id(key_id)
+        if key is None or not is_session_of(self._secret, key, text) or key.status(now) != "valid":
+            return None
+        return key.principal
+
+    async def sign_in(self, text: str) -> tuple[Principal, str] | None:
+        """Returns a new session with its principal, for the text of a key, a link or a session; else None.
+
+        A link is used up. Raises :class:`KeysUnavailableError`.
+        """
+        if (digest := digest_of_link(text)) is not None:
+            row = await self._asked("use_link", digest=digest)
+            key = await self._with_id(str(row["key_id"])) if row is not None and row["key_id"] else None
+        elif (principal := await self.session(text)) is not None:
+            key = await self._with_id(str(principal.key_id))
+        else:
+            key = await self._with_text(text)
+        now = datetime.now(UTC)
+        if key is None or key.status(now) != "valid":
+            return None
+        return key.principal, new_session(self._secret, key, now)
+
+    async def _with_text(self, text: str) -> ApiKey | None:
+        """Returns the valid key ``text``."""
         key_id = key_id_of(text)
         if key_id is None:
             return None
-        key = self._found.get(key_id)
-        if key is None and key_id not in self._absent:
-            key = await self._look_up(key_id)
+        key = await self._with_id(key_id)
         right = hmac.compare_digest(digest_of(self._secret, text), _NOTHING if key is None else key.digest)
         if key is None or not right or key.status(datetime.now(UTC)) != "valid":
             return None
-        return key.principal
+        return key
+
+    async def _with_id(self, key_id: str) -> ApiKey | None:
+        key = self._found.get(key_id)
+        if key is None and key_id not in self._absent:
+            key = await self._look_up(key_id)
+        return key
 
     async def _look_up(self, key_id: str) -> ApiKey | None:
         """Returns the key. Requests with one key share a lookup: the first ones after a start come at the same time."""
@@ -109,11 +148,7 @@ class KeyCache:
 
     async def _read(self, key_id: str) -> ApiKey | None:
         changes = self._changes
-        try:
-            async with asyncio.timeout(_LOOKUP_S):
-                row = await retry_on_lost_connection(self._row, key_id)
-        except (psycopg.Error, TimeoutError) as error:
-            raise KeysUnavailableError("the database that keeps the API keys is away") from error
+        row = await self._asked("find_key", key_id=key_id)
         assert row is not None, "the migration makes the secret"
         self._secret, key = bytes(row["secret"]), key_of(row)
         # A key that changed during the lookup is not kept, because the lookup may have read the old row.
@@ -124,11 +159,20 @@ class KeyCache:
                 self._found[key_id] = key
         return key
 
-    async def _row(self, key_id: str) -> Row | None:
-        async with self._pool.connection(timeout=_LOOKUP_S) as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(statement("events.access", "find_key"), {"key_id": key_id})
-            return await cursor.fetchone()
+    async def _asked(self, name: str, **values: object) -> Row | None:
+        """Returns the row of a named statement. Raises :class:`KeysUnavailableError`."""
+
+        async def row() -> Row | None:
+            async with self._pool.connection(timeout=_LOOKUP_S) as connection:
+                cursor = connection.cursor(row_factory=dict_row)
+                await cursor.execute(statement("events.access", name), values)
+                return await cursor.fetchone()
+
+        try:
+            async with asyncio.timeout(_LOOKUP_S):
+                return await retry_on_lost_connection(row)
+        except (psycopg.Error, TimeoutError) as error:
+            raise KeysUnavailableError("the database that keeps the API keys is away") from error
 
     async def _watch(self) -> None:
         """Forgets changed keys until it is cancelled. It connects again after an error."""

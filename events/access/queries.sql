@@ -95,3 +95,12 @@ SELECT audit.append(%(batch)s::json);
 
 -- name: listen_keys
 LISTEN cardlog_keys;
+
+-- name: add_link
+-- Old links go when a new one comes.
+WITH old AS (DELETE FROM access.sign_in_links WHERE expires_at < now())
+INSERT INTO access.sign_in_links (digest, key_id, expires_at)
+VALUES (%(digest)s, %(key_id)s, %(expires_at)s);
+
+-- name: use_link
+SELECT access.use_link(%(digest)s) AS key_id;

@@ -32,7 +32,9 @@ Service = Literal["write", "read", "embed"]
 REQUEST_ID = "cardlog.request_id"
 """The key of the request's id in the ASGI scope. The answer names the id in the header ``x-request-id``."""
 
-_UNRECORDED = frozenset(("health", "readiness", "metrics", "channels"))
+_UNRECORDED = frozenset(
+    ("health", "readiness", "metrics", "channels", "explorer", "renew_session", "sign_out")
+)
 """Operations that touch nobody's memory."""
 _MOST_USERS = 1_000
 _COMMITTED_WITHIN_S = 5.0

@@ -1,4 +1,4 @@
-"""Authentication of requests: API keys and signed tokens in the header Authorization."""
+"""Authentication of requests: API keys and signed tokens in the header Authorization, and the cookie of a browser."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import Scope
 
 from events.access.key_cache import KeyCache, KeysUnavailableError
 from events.access.keys import PREFIX
 from events.access.principal import Principal
 from events.access.signed_tokens import SignedTokens
+from events.access.web_sessions import COOKIE
 from events.http.errors import ProblemError
 from events.http.guard import PRINCIPAL
 from events.platform.settings import Settings
@@ -20,6 +22,9 @@ from events.platform.settings import Settings
 OPEN = frozenset(("/", "/healthz", "/readyz", "/openapi.json", "/docs"))
 """Paths that need no key, because they hold no memory: probes, and the description of the API."""
 METRICS = "/metrics"
+EXPLORER, SESSION = "/explorer/", "/explorer/session"
+"""The files of the explorer hold no memory. Its session begins and ends without a credential."""
+_SAFE = ("GET", "HEAD")
 
 
 class Authentication:
@@ -45,21 +50,36 @@ class Authentication:
 
     async def __call__(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
-        if path in OPEN or _is_preflight(scope, headers) or (path == METRICS and self._may_scrape(scope)):
+        if _is_open(scope) or _is_preflight(scope, headers) or (path == METRICS and self._may_scrape(scope)):
             return
         try:
-            principal = await self._principal(headers.getlist("authorization"))
+            principal = await self._principal(headers.getlist("authorization"), headers, scope["method"])
         except KeysUnavailableError as error:
-            raise ProblemError(
-                503, "Key unchecked", f"{error}, so this credential cannot be checked; try again"
-            ) from error
+            raise _unchecked(error) from error
         if principal is None:
             raise _unauthenticated()
         if path == METRICS and not (principal.may("read") or principal.may("admin")):
             raise ProblemError(403, "Scope missing", "metrics need a key with the scope read or admin")
         scope[PRINCIPAL] = principal
 
-    async def _principal(self, given: list[str]) -> Principal | None:
+    async def sign_in(self, text: str) -> tuple[Principal, str]:
+        """Returns the principal and the text of a new session, for the text of a key, a link or a session.
+
+        Raises the 401 problem for any other text, and a 503 problem when it cannot be checked now.
+        """
+        try:
+            found = await self._keys.sign_in(text)
+        except KeysUnavailableError as error:
+            raise _unchecked(error) from error
+        if found is None:
+            raise _unauthenticated()
+        return found
+
+    async def _principal(self, given: list[str], headers: Headers, method: str) -> Principal | None:
+        if not given and (session := session_of(headers)):
+            if not _is_of_explorer(headers, method):
+                return None
+            return await self._keys.session(session)
         if len(given) != 1:
             return None
         scheme, _, credential = given[0].partition(" ")
@@ -87,6 +107,34 @@ def authentication_of(settings: Settings, service: str) -> Authentication | None
 def networks_of(text: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     """Returns the networks in ``text``, separated by commas or spaces. Raises ValueError for anything else."""
     return [ipaddress.ip_network(word) for word in text.replace(",", " ").split()]
+
+
+def session_of(headers: Headers) -> str:
+    """Returns the session in the cookie of a request; an empty text without one."""
+    cookies = headers.getlist("cookie")
+    return cookie_parser(cookies[0]).get(COOKIE, "") if len(cookies) == 1 else ""
+
+
+def _is_open(scope: Scope) -> bool:
+    path = scope["path"]
+    if path == SESSION:
+        return scope["method"] not in _SAFE
+    return path in OPEN or path == EXPLORER[:-1] or path.startswith(EXPLORER)
+
+
+def _is_of_explorer(headers: Headers, method: str) -> bool:
+    """True when a page of this origin sent the request. Only then the cookie is a credential.
+
+    The guard has checked that an Origin that is not allowed by name is this service's own. A browser gives
+    ``Sec-Fetch-Site`` itself, and pages cannot change it, so an allowed foreign origin fails here too.
+    """
+    return headers.getlist("sec-fetch-site") == ["same-origin"] and (
+        method in _SAFE or len(headers.getlist("origin")) == 1
+    )
+
+
+def _unchecked(error: KeysUnavailableError) -> ProblemError:
+    return ProblemError(503, "Key unchecked", f"{error}, so this credential cannot be checked; try again")
 
 
 def _unauthenticated() -> ProblemError:

@@ -50,7 +50,8 @@ _UNCOUNTED = frozenset(("/healthz", "/readyz", "/metrics"))
 class Rules:
     """The bounds of the requests of a service. ``bodies``: most bytes by path, for routes with larger bodies.
 
-    ``raw``: the paths whose routes read the JSON themselves, because their protocol has errors of its own for it.
+    ``raw``: the paths whose routes read the JSON themselves, because their protocol has errors of its own for it; ``*``
+    for all.
     """
 
     body_bytes: int = 256 * 1024
@@ -143,7 +144,7 @@ class Guard:
         try:
             body = await self._body(scope, receive, holding) if self._takes_body(scope) else b""
             if body is not None:
-                if body and scope["path"] not in self._rules.raw:
+                if body and not {scope["path"], "*"} & self._rules.raw:
                     scope[JSON] = parsed(body)
                 await self._app(scope, _replayed(body, receive), send)
         finally:

@@ -26,11 +26,14 @@ _MOST_S = 90.0
 _CONNECTIONS = 64
 _REQUEST_HEADERS = (
     "authorization",
+    "cookie",
+    "sec-fetch-site",
     "content-type",
     "accept",
     "host",
     "origin",
     "idempotency-key",
+    "if-match",
     "user-agent",
 )
 # The server and the guard of this service set these headers themselves.
@@ -107,10 +110,17 @@ class PassingOn:
 def _given_back(answer: httpx2.Response) -> StreamingResponse:
     done = BackgroundTask(answer.aclose)
     response = StreamingResponse(answer.aiter_raw(), answer.status_code, background=done)
-    for name, value in answer.headers.multi_items():
-        if name not in _OWN_HEADERS:
-            response.headers.append(name, value)
+    response.raw_headers.extend(headers_of(answer))
     return response
+
+
+def headers_of(answer: httpx2.Response) -> list[tuple[bytes, bytes]]:
+    """Returns the headers of an answer without those that the server and the guard of this service set themselves."""
+    return [
+        (name.lower(), value)
+        for name, value in answer.headers.raw
+        if name.lower().decode() not in _OWN_HEADERS
+    ]
 
 
 def near(path: str, routes: Sequence[BaseRoute], *others: str) -> str | None:

@@ -39,7 +39,8 @@ def require_encryption(settings: Settings, *, queue: bool = True) -> None:
     if settings.require_tls:
         for name, url in postgres:
             _refuse_plain_postgres(name, url)
-        _refuse_plain_embedder(settings.embed_url)
+        _refuse_plain_server("embed_url", settings.embed_url)
+        _refuse_plain_server("rerank_url", settings.rerank_url)
         if queue:
             _refuse_plain_redis(revealed(settings.redis_url))
     for name, url in postgres:
@@ -95,12 +96,12 @@ def _refuse_plain_redis(url: str) -> None:
         )
 
 
-def _refuse_plain_embedder(url: str) -> None:
+def _refuse_plain_server(setting: str, url: str) -> None:
     parts = urlsplit(url)
     if url and parts.scheme != "https" and not is_local(parts.hostname or ""):
         raise SettingsError(
-            f"{variable_of('embed_url')} does not ask for TLS, and {variable_of('require_tls')} is on: the words of "
-            "all cards go there; write it as https://host/v1"
+            f"{variable_of(setting)} does not ask for TLS, and {variable_of('require_tls')} is on: the words of "
+            "cards go there; write it as https://host/v1"
         )
 
 

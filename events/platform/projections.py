@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-ProjectionName = Literal["cards", "vectors", "references", "problems", "core"]
+ProjectionName = Literal["cards", "vectors", "references", "problems", "people", "core"]
 """A projection. `projectors.registry` has the projector of each, in the same order."""
 
 PROJECTIONS: tuple[ProjectionName, ...] = get_args(ProjectionName)

@@ -193,7 +193,7 @@ class Settings:
     embed_model: str = "intfloat/multilingual-e5-small"
     """embedding model of the default mode"""
     embed_model_path: str = ""
-    """folder with the ONNX files of the model; empty: the folder of `make model`"""
+    """folder with the ONNX files of the model; empty: the folder of `cardlog model fetch`"""
     embed_threads: int = 0
     """threads of one embedder; 0: one for each core"""
     embed_url: str = _setting("", form="http")
@@ -203,6 +203,16 @@ class Settings:
     """key for that server"""
     embed_timeout_s: int = _setting(30, least=1)
     """longest wait for 64 texts of that server"""
+    rerank_url: str = _setting("", form="http")
+    """server that reranks the best texts of a recall, up to the part before /rerank; empty: none. It sees the texts"""
+    rerank_model: str = ""
+    """model of that server, for the form of Jina and Cohere; empty: the form of Text Embeddings Inference"""
+    rerank_key: str = _setting("", secret=True)
+    """key for that server"""
+    rerank_top: int = _setting(30, least=2)
+    """texts of a recall that the server gets"""
+    rerank_deadline_ms: int = _setting(500, least=1)
+    """longest wait for that server"""
     semantic_deadline_ms: int = 150
     """deadline of the semantic channel"""
     tags_deadline_ms: int = 150
@@ -238,10 +248,26 @@ class Settings:
     """for tests: the graph channel is down, error or slow:<ms>"""
     wait_for_ms: int = 5000
     """longest wait of a recall for the turns of a push token"""
+    turn_events_s: int = _setting(60, least=1, most=600)
+    """longest stream of what becomes of a turn, unless the request says otherwise"""
     hook_deadline_ms: int = _setting(1000, least=1)
     """longest wait of a prompt for the context that a hook of an assistant asks for"""
     hook_tokens: int = _setting(2000, least=600, most=100_000)
     """most tokens of that context"""
+    proxy_openai_url: str = _setting("https://api.openai.com/v1", form="http")
+    """server that the proxy passes chat completions and Responses on to, up to /v1"""
+    proxy_anthropic_url: str = _setting("https://api.anthropic.com", form="http")
+    """server that the proxy passes Messages on to, without /v1"""
+    proxy_deadline_ms: int = _setting(500, least=1)
+    """longest wait of a request to the proxy for its context"""
+    proxy_tokens: int = _setting(2000, least=600, most=100_000)
+    """most tokens of that context"""
+    proxy_push_ms: int = 250
+    """longest wait of an answer of the proxy that is no stream for the push of its turns"""
+    proxy_queue: int = _setting(1000, least=1)
+    """most pushes of turns that wait in the proxy while the memory is away"""
+    proxy_retry_s: int = 3600
+    """longest time that such a push waits; the proxy then gives it up, and its log says so"""
     mcp_forget: bool = False
     """the tool forget, which erases turns, is among the tools of MCP"""
     max_waits: int = _setting(64, least=1)

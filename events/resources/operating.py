@@ -52,3 +52,15 @@ class AuditPage(Resource, use_attribute_docstrings=True):
     entries: list[AuditEntry]
     next_cursor: int | None
     """give it as cursor for the next page; null after the last one"""
+
+
+class WebSession(Resource):
+    """Who is signed in to the explorer. ``users``, ``projects`` and ``modes`` limit the key; null means all."""
+
+    tenant: str
+    key_id: str | None
+    scopes: list[str]
+    users: list[str] | None
+    projects: list[str] | None
+    modes: list[str] | None
+    expires_at: AwareDatetime | None

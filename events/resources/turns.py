@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+from uuid import UUID
+
 from pydantic import AwareDatetime, Field
 
-from events.resources.resource import Resource
-from events.types.turns import ContextLayer, Role
+from events.resources.resource import Absent, Resource
+from events.types.turns import ContextLayer, Direction, Role
 
 
 class Pushed(Resource):
@@ -35,7 +38,23 @@ class RecordedTurn(Resource):
     context_layer: ContextLayer | None
     mode: str | None
     metadata: dict[str, object] | None
+    contact: str | None
+    direction: Direction | None
     recorded_at: AwareDatetime
+
+
+TurnStage = Literal["recorded", "extracted", "projected", "embedded", "dead", "late"]
+
+
+class TurnEvent(Resource):
+    """What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream."""
+
+    stage: TurnStage
+    turn_id: str
+    cards: Absent[list[UUID]] = Field(None, description="projected: the first 500 cards of the turn")
+    reason: Absent[str] = Field(
+        None, description="dead: why the turn goes no further; late: which stage is awaited"
+    )
 
 
 class TurnsPage(Resource):

@@ -17,6 +17,7 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAs
 from events.types.codec import Payload, PayloadError
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.naming import KnowledgeMerged, TagAliased
+from events.types.people import PERSON_EVENTS, PersonEvent
 from events.types.problems import PROBLEM_EVENTS, ProblemEvent
 
 # Bytes of UTF-8. The longest row of an index belongs to a state of several values: user and project (512 bytes each,
@@ -128,6 +129,20 @@ def _problem(payload: ProblemEvent) -> Iterator[str]:
 
 for _each in PROBLEM_EVENTS:
     _faults.register(_each, _problem)
+
+
+def _person(payload: PersonEvent) -> Iterator[str]:
+    for field in ("name", "kinship", "alias"):
+        if (text := getattr(payload, field, None)) is not None:
+            yield from _text(field, text, MAX_NAME)
+    if (reason := getattr(payload, "reason", None)) is not None:
+        yield from _text("reason", reason, MAX_REASON)
+    yield from _several("evidence", getattr(payload, "evidence", ()), MAX_TAGS, MAX_HINT)
+    yield from _origin(payload.origin)
+
+
+for _told in PERSON_EVENTS:
+    _faults.register(_told, _person)
 
 
 @_faults.register

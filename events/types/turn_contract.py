@@ -12,14 +12,15 @@ from zoneinfo import ZoneInfo
 from events.types.instants import InstantInvalidError, instant_of
 from events.types.metadata import MetadataInvalidError, metadata_text
 from events.types.tenancy import SEPARATOR
-from events.types.turns import ContextLayer, Role, TurnRecorded
+from events.types.turns import ContextLayer, Direction, Role, TurnRecorded
 
 FIELDS = (
     "user_id", "text", "role", "speaker", "session_id", "project_id", "agent_id", "document_id",
-    "context_layer", "mode", "said_at", "timezone", "turn_id", "metadata",
+    "context_layer", "mode", "said_at", "timezone", "turn_id", "metadata", "contact", "direction",
 )  # fmt: skip
 ROLES = ("user", "assistant", "system")
 LAYERS = ("personal", "work", "social")
+DIRECTIONS = ("incoming", "outgoing")
 DEFAULT_SESSION = "default"
 """The session of turns whose app names none."""
 MAX_TEXT_BYTES = 64 * 1024
@@ -95,6 +96,7 @@ def parse_turn(
     layer = fields.get("context_layer") or None
     if layer is not None and layer not in LAYERS:
         raise TurnInvalidError("context_layer", f"is {_shown(layer)}; use one of {', '.join(LAYERS)}")
+    contact, direction = _contact(fields)
     timezone = fields.get("timezone") or "UTC"
     zone = _zone(timezone)
     if zone is None:
@@ -113,12 +115,14 @@ def parse_turn(
         timezone=timezone,
         session_id=_name(fields, "session_id") or DEFAULT_SESSION,
         project_id=_name(fields, "project_id") or "default",
-        speaker=_name(fields, "speaker"),
+        speaker=_name(fields, "speaker") or (contact if direction == "incoming" else None),
         agent_id=_name(fields, "agent_id"),
         document_id=_name(fields, "document_id"),
         context_layer=cast("ContextLayer | None", layer),
         mode=_name(fields, "mode"),
         metadata=_metadata(fields),
+        contact=contact,
+        direction=direction,
     )
 
 
@@ -213,6 +217,17 @@ def _name(fields: Mapping[str, str], field: str) -> str | None:
     if len(value.encode()) > MAX_NAME_BYTES:
         raise TurnInvalidError(field, f"is longer than {MAX_NAME_BYTES} bytes; use a shorter one")
     return value
+
+
+def _contact(fields: Mapping[str, str]) -> tuple[str | None, Direction | None]:
+    """Returns the contact and the direction. The words of a contact need a name that is not a word for the user."""
+    contact = _name(fields, "contact")
+    direction = fields.get("direction") or None
+    if direction is not None and direction not in DIRECTIONS:
+        raise TurnInvalidError("direction", f"is {_shown(direction)}; use one of {', '.join(DIRECTIONS)}")
+    if direction == "incoming" and contact is None:
+        raise TurnInvalidError("contact", "is required with the direction incoming; name who sent the words")
+    return contact, cast("Direction | None", direction)
 
 
 def _metadata(fields: Mapping[str, object]) -> str | None:

@@ -149,7 +149,7 @@ def command_router(transactions: Transactions) -> APIRouter:
             reason=body.reason,
             confidence=body.confidence,
         )
-        command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
+        command = _command(caller, body)
         return _related(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
 
     @router.post(
@@ -160,7 +160,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     )
     def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
-        command = Command(actor=_actor(body.agent_id), at=datetime.now(UTC), reach=caller.reach)
+        command = _command(caller, body)
         return _related(
             transactions,
             owner,
@@ -196,7 +196,8 @@ def command_router(transactions: Transactions) -> APIRouter:
         if body.value is None and body.content is None:
             raise invalid("value", "is missing, and so is content; give what is right")
         right = Correction(value=body.value, content=body.content, reason=body.reason)
-        command = sender.command(_actor(body.agent_id), agent_id=body.agent_id, by=_by(sender.caller, body))
+        by = _by(sender.caller, body)
+        command = sender.command(_actor(by, body.agent_id), agent_id=body.agent_id, by=by)
         return accepted(transactions, owner, lambda c: corrections.correct(c, owner, card_id, right, command))
 
     @router.post(
@@ -207,9 +208,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     )
     def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
-        command = Command(
-            actor=_actor(body.agent_id), at=datetime.now(UTC), by=_by(caller, body), reach=caller.reach
-        )
+        command = _command(caller, body)
         return _related(
             transactions, owner, lambda c: corrections.retract(c, owner, card_id, body.reason, command)
         )
@@ -217,12 +216,17 @@ def command_router(transactions: Transactions) -> APIRouter:
     return router
 
 
-def _by(caller: Principal, body: _TakenBackIn) -> Author:
+def _command(caller: Principal, body: RelationIn | WithdrawIn | _TakenBackIn) -> Command:
+    by = _by(caller, body)
+    return Command(actor=_actor(by, body.agent_id), at=datetime.now(UTC), by=by, reach=caller.reach)
+
+
+def _by(caller: Principal, body: RelationIn | WithdrawIn | _TakenBackIn) -> Author:
     return "user" if body.agent_id is None and caller.may("user") else "agent"
 
 
-def _actor(agent_id: str | None) -> str:
-    return f"agent/{agent_id}" if agent_id else "api"
+def _actor(by: Author, agent_id: str | None) -> str:
+    return f"agent/{agent_id}" if agent_id else commands.OF_THE_USER if by == "user" else "agent"
 
 
 def _related(

@@ -22,8 +22,12 @@ from events.types.envelope import Event, NewEvent, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
 from events.types.verdicts import CardVerified, ConflictRuled
+from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
 from ingest.modes.mode_commands import refuse_unknown
+
+OF_THE_USER = "api"
+"""The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""
 
 Relation = CardsConnected | ConnectionWithdrawn
 _R = TypeVar("_R", CardsConnected, ConnectionWithdrawn)
@@ -74,7 +78,8 @@ def relate(
     """Relates two cards of a user. The relation that holds with these very words is not appended again.
 
     Raises a 404 problem that names the card the user does not have within reach, 422 when both cards are the same,
-    and 409 when the relation would close a cycle or contradict another relation of the two cards.
+    403 when an agent would retract what the user stated, and 409 when the relation would close a cycle or contradict
+    another relation of the two cards.
     """
     ends = {"from_card": connected.from_card, "to_card": connected.to_card}
     if connected.from_card == connected.to_card:
@@ -83,6 +88,10 @@ def relate(
     for field, card in ends.items():
         if card not in kinds or not reached(connection, user_id, command.reach, card):
             raise missing("card", field)
+    if connected.predicate == "retracts":
+        target = target_card(connection, user_id, connected.to_card, command.at)
+        if target is not None:
+            refuse_agent(connection, user_id, connected.to_card, target, command, "to_card")
     _refuse_cycle(connection, user_id, connected)
     _refuse_contrary(connection, user_id, connected)
 
@@ -98,8 +107,9 @@ def withdraw(
 ) -> Outcome[Event | None]:
     """Takes back the event ``relation_id``: a relation no longer holds, or a withdrawn one holds again.
 
-    A repeated command appends nothing. Raises a 404 problem when the user has no such relation within reach, and the
-    problems of :func:`relate` when the relation cannot hold again.
+    A repeated command appends nothing. Raises a 404 problem when the user has no such relation within reach, 403 when
+    an agent would withdraw a retraction of the user, and the problems of :func:`relate` when the relation cannot hold
+    again.
     """
     link = _named(connection, user_id, relation_id)
     if link is None or not all(
@@ -111,6 +121,9 @@ def withdraw(
 
     def rule(last: Event | None) -> Decision | None:
         over = last is not None and isinstance(last.payload, ConnectionWithdrawn)
+        by_user = last is not None and last.actor in (OF_THE_USER, "erasure")
+        if not over and by_user and command.by != "user" and link.predicate == "retracts":
+            raise overruling("relation_id", "say the fact again as an inference of an agent")
         return None if over else new_relation(_made_from(ConnectionWithdrawn, link, reason))
 
     return decide(RelationStream(connection, user_id, command, link), rule)

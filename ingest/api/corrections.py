@@ -5,26 +5,18 @@ Both append a relation ``retracts``, so the card counts as never true until the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from psycopg.rows import class_row
-
 from events.http.errors import ProblemError, invalid, missing
-from events.language.concepts import normalise_value
 from events.platform.database import Connection
-from events.platform.sql import statement
-from events.store import log
 from events.store.bounds import fault_of
-from events.store.rows import rows_of
-from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
+from events.types.cards import CardOrigin, EventNoted, StateAsserted
 from events.types.codec import Payload
-from events.types.envelope import Event, partition_of, uuid7
+from events.types.envelope import Event, uuid7
 from events.types.relations import CardsConnected
-from events.types.verdicts import CardKind
+from ingest.api.authority import TargetCard, origins, refuse_agent, target_card
 from ingest.api.commands import STREAM, RelationStream, first_row, kind_within, new_relation, relation_event
 from ingest.api.concept_commands import Words, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
@@ -37,20 +29,6 @@ class Correction:
     value: str | None
     content: str | None
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Card:
-    """A card as the tables have it, which may be behind the log."""
-
-    kind: CardKind
-    content: str
-    concept_key: str | None
-    value: str | None
-    gone: bool
-    retracted: bool
-    over: bool | None
-    effective_at: datetime | None
 
 
 def correct(
@@ -76,7 +54,7 @@ def correct(
                 "card_id: the card is superseded, contested or records an end; correct the card that holds now",
                 field="card_id",
             )
-        stated = _refuse_agent(connection, owner, card_id, card, command)
+        stated = refuse_agent(connection, owner, card_id, card, command)
         own = next((each for each in stated if each.event_id == card_id), None)
         if own is None or not isinstance(own.payload, StateAsserted | EventNoted):
             raise missing("card", "card_id")
@@ -118,23 +96,21 @@ def retract(
                 return None
             raise _taken_back(last.event_id)
         _refuse_taken_back(connection, owner, card_id, card)
-        _refuse_agent(connection, owner, card_id, card, command)
+        refuse_agent(connection, owner, card_id, card, command)
         return new_relation(connected)
 
     return decide(RelationStream(connection, owner, command, connected), rule)
 
 
-def _present(connection: Connection, owner: str, card_id: UUID, command: Command) -> _Card:
+def _present(connection: Connection, owner: str, card_id: UUID, command: Command) -> TargetCard:
     kind_within(connection, owner, card_id, command.reach)
-    with connection.cursor(row_factory=class_row(_Card)) as cursor:
-        values = {"user_id": owner, "card": card_id, "at": command.at}
-        card = cursor.execute(statement("ingest.api", "corrected_card"), values).fetchone()
+    card = target_card(connection, owner, card_id, command.at)
     if card is None:
         raise missing("card", "card_id")
     return card
 
 
-def _refuse_taken_back(connection: Connection, owner: str, card_id: UUID, card: _Card) -> None:
+def _refuse_taken_back(connection: Connection, owner: str, card_id: UUID, card: TargetCard) -> None:
     row = first_row(connection, "retracted", user_id=owner, card=card_id)
     if row is not None or card.retracted:
         raise _taken_back(None if row is None else row[0])
@@ -147,38 +123,6 @@ def _taken_back(relation_id: UUID | None) -> ProblemError:
     )
 
 
-def _refuse_agent(
-    connection: Connection, owner: str, card_id: UUID, card: _Card, command: Command
-) -> list[Event]:
-    """Returns the events that state what the card says. Raises a 403 problem when an agent would overrule the user."""
-    values = {"user_id": owner, "card": card_id, "partition": partition_of(owner)}
-    rows = rows_of(connection, statement("ingest.api", "card_events"), values)
-    stated = [event for event in map(log.event_if_readable, rows) if _states(event, card)]
-    if command.by != "user" and any(each.provenance == "user_stated" for each in _origins(stated)):
-        raise ProblemError(
-            403,
-            "Stated by the user",
-            "card_id: the user stated this, and an agent does not overrule the user; leave out agent_id and use a key "
-            "of `cardlog keys create --acts-as user`, or relate another card that contradicts it",
-            field="card_id",
-        )
-    return stated
-
-
-def _states(event: Event, card: _Card) -> bool:
-    payload = event.payload
-    if isinstance(payload, StateAsserted) and card.concept_key is not None:
-        key = card.concept_key
-        return normalise_value(key, payload.value) == normalise_value(key, card.value or "")
-    return isinstance(payload, EventNoted | KnowledgeLearned)
-
-
-def _origins(stated: list[Event]) -> Iterator[CardOrigin]:
-    for event in stated:
-        if isinstance(event.payload, StateAsserted | EventNoted | KnowledgeLearned):
-            yield event.payload.origin
-
-
 def _define(
     connection: Connection, owner: str, card_id: UUID, right: Correction, command: Command
 ) -> Outcome[None]:
@@ -186,7 +130,7 @@ def _define(
         raise invalid("value", "is not for a concept; give its right definition as content")
     card = _present(connection, owner, card_id, command)
     _refuse_taken_back(connection, owner, card_id, card)
-    [origin, *_] = _origins(_refuse_agent(connection, owner, card_id, card, command))
+    [origin, *_] = origins(refuse_agent(connection, owner, card_id, card, command))
     words = Words(definition=right.content)
     return edit(connection, owner, card_id, words, _sent_now(origin, command), command)
 
@@ -205,7 +149,7 @@ def _sent_now(origin: CardOrigin, command: Command) -> CardOrigin:
 
 
 def _corrected(
-    first: StateAsserted | EventNoted, card: _Card, right: Correction, command: Command
+    first: StateAsserted | EventNoted, card: TargetCard, right: Correction, command: Command
 ) -> StateAsserted | EventNoted:
     """Returns the payload of the new card. Raises a 422 problem for words that make no card."""
     changed: dict[str, Any] = {
@@ -234,7 +178,7 @@ def _corrected(
     return made
 
 
-def _content(card: _Card, right: Correction) -> str:
+def _content(card: TargetCard, right: Correction) -> str:
     if right.content is not None:
         return right.content
     value = right.value or ""

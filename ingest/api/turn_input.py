@@ -46,6 +46,16 @@ class TurnFields(BaseModel, extra="forbid", use_attribute_docstrings=True):
         ),
     ] = None
     timezone: Annotated[str | None, Field(description="IANA name of the speaker's time zone")] = "UTC"
+    contact: Annotated[
+        Name | None, Field(description="the person or the group at the other end of a chat between people")
+    ] = None
+    direction: Annotated[
+        Literal["incoming", "outgoing", ""] | None,
+        Field(
+            description="incoming: the contact sent the words, or the speaker in a group. Such words state nothing of "
+            "the user; contact is required"
+        ),
+    ] = None
     metadata: Annotated[
         dict[str, object] | None, Field(description=METADATA, examples=[{"ticket": "A-17"}])
     ] = None

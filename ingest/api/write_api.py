@@ -49,12 +49,14 @@ from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
+from ingest.api.people_routes import people_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
 from ingest.api.reference_routes import reference_router
 from ingest.api.schema_routes import schema_router
 from ingest.api.session_routes import session_router
 from ingest.api.status_routes import status_router
+from ingest.api.thread_routes import thread_router
 from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
@@ -189,6 +191,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         mode_router(transactions, settings, dimension_of, planner, installation_planner),
         proposal_router(transactions),
         problem_router(transactions),
+        thread_router(transactions),
+        people_router(transactions),
         memory_router(writer),
         schema_router(writer),
     ):

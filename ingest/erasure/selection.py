@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from events.language.concepts import normalise_value
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.log import Unreadable, event_if_readable
@@ -25,6 +26,7 @@ from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.modes import CardReclassified
 from events.types.naming import ConceptPinned
+from events.types.people import PERSON_EVENTS
 from events.types.problems import PROBLEM_EVENTS
 from events.types.references import (
     ReferenceChanged,
@@ -33,7 +35,8 @@ from events.types.references import (
     ReferenceProposed,
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
-from events.types.sessions import checkpoint_stream
+from events.types.sessions import SessionCheckpointed
+from events.types.threads import CardsThreaded, ThreadClosed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -160,20 +163,22 @@ def _made_of(
     restating = Restating(connection, named)
     answers: dict[UUID, NewEvent] = {}
     turn_ids = {*turns, *unknown}
-    # A saved state of a session may repeat each of its turns.
-    checkpoints = {checkpoint_stream(turn.project_id, turn.session_id) for turn in turns.values()}
+    sessions = {(turn.project_id, turn.session_id) for turn in turns.values()}
     said = {(words_before(turn), turn.speaker) for turn in turns.values()}
     gone: set[UUID] = set()
+    facts: dict[UUID, tuple[str, ...]] = {}
     for event in events_of(connection, storage_id):
         selection.read_up_to = event.position
         payload = event.payload
         if not is_readable(event) or isinstance(payload, Unreadable):
             continue
-        for left_out in _undone_by(payload, answers):
+        for left_out in (*_undone_by(payload, answers), *_repeated_by(payload, answers, facts)):
             answers.pop(left_out)
+        if isinstance(payload, StateAsserted | KnowledgeLearned):
+            facts[event.event_id] = _fact(payload)
         # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
-        rests = rests or event.stream in checkpoints
+        rests = rests or (isinstance(payload, SessionCheckpointed) and _is_state_of(payload, sessions))
         if restating.takes(event, rests or named(_own_words(payload)), rests):
             gone.add(event.event_id)
             selection.events.append(event)
@@ -194,6 +199,12 @@ def _made_of(
     return selection
 
 
+def _is_state_of(saved: SessionCheckpointed, sessions: Set[tuple[str, str]]) -> bool:
+    """True for a state of a session. It may repeat each turn, and so may a state whose name goes on with a tilde."""
+    parts = saved.session_id.split("~")
+    return any((saved.project_id, "~".join(parts[:end])) in sessions for end in range(1, len(parts) + 1))
+
+
 def _own_words(payload: Payload) -> Iterable[str | None]:
     """Returns the texts of a payload without the words said before it. Those belong to another turn."""
     return words_of(replace(payload, before=()) if isinstance(payload, EventNoted) else payload)
@@ -203,15 +214,36 @@ def _undone_by(payload: Payload, answers: Mapping[UUID, NewEvent]) -> list[UUID]
     """Returns the answers that ``payload``, a later event, takes back. They must not be said again after it."""
     if isinstance(payload, CoreRolledBack):
         return [event_id for event_id in payload.event_ids if event_id in answers]
-    if isinstance(payload, CardsConnected):
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
         same = (payload.from_card, payload.to_card, payload.predicate)
         return [
             event_id
             for event_id, answer in answers.items()
-            if isinstance(kept := answer.payload, ConnectionWithdrawn)
+            if isinstance(kept := answer.payload, CardsConnected | ConnectionWithdrawn)
             and (kept.from_card, kept.to_card, kept.predicate) == same
         ]
     return []
+
+
+def _repeated_by(
+    payload: Payload, answers: Mapping[UUID, NewEvent], facts: Mapping[UUID, tuple[str, ...]]
+) -> list[UUID]:
+    """Returns the retractions of what ``payload`` says again. Said again after it, they would take that back too."""
+    if not isinstance(payload, StateAsserted | KnowledgeLearned):
+        return []
+    return [
+        event_id
+        for event_id, answer in answers.items()
+        if isinstance(kept := answer.payload, CardsConnected) and facts.get(kept.to_card) == _fact(payload)
+    ]
+
+
+def _fact(payload: StateAsserted | KnowledgeLearned) -> tuple[str, ...]:
+    """Returns what is the same in two statements of one fact."""
+    if isinstance(payload, KnowledgeLearned):
+        return (payload.origin.project_id, payload.title.casefold())
+    key = payload.concept_key
+    return (payload.origin.project_id, payload.entity.casefold(), key, normalise_value(key, payload.value))
 
 
 def _without_reason(payload: Payload) -> Payload | None:
@@ -222,7 +254,9 @@ def _without_reason(payload: Payload) -> Payload | None:
         return replace(payload, reason=None, by="erasure")
     if isinstance(payload, ReferenceProposalAccepted):
         return replace(payload, by="erasure")
-    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn):
+    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn | CardsThreaded | ThreadClosed):
+        return replace(payload, reason="")
+    if isinstance(payload, CardsConnected) and payload.predicate == "retracts":
         return replace(payload, reason="")
     return None
 
@@ -236,6 +270,8 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return (
             not turn_ids.isdisjoint(payload.origin.turn_ids) or getattr(payload, "problem_id", None) in gone
         )
+    if isinstance(payload, PERSON_EVENTS):
+        return not turn_ids.isdisjoint(payload.origin.turn_ids)
     if isinstance(payload, ExtractionFailed):
         return not turn_ids.isdisjoint(payload.turn_ids)
     if isinstance(payload, CorePatched | PatchQueued):

@@ -151,7 +151,7 @@ def erase_person(
     found = set(person.all)
 
     def waiting(fields: Fields) -> bool:
-        return person.said_in(*map(fields.get, ("text", "speaker", "metadata")))
+        return person.said_in(*map(fields.get, ("text", "speaker", "contact", "metadata")))
 
     def selects(connection: Connection, storage_id: str) -> Selection:
         selection, known = of_person(connection, storage_id, person)

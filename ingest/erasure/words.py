@@ -12,7 +12,7 @@ from typing import Any, Literal, get_origin, get_type_hints
 
 from events.core.patches import texts_in
 from events.store.log import Unreadable
-from events.types import core, problems
+from events.types import core, people, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
@@ -44,12 +44,13 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
+from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 
 WORDS: Mapping[type, tuple[str, ...]] = {
-    TurnRecorded: ("text", "speaker", "metadata"),
+    TurnRecorded: ("text", "speaker", "contact", "metadata"),
     CardOrigin: ("speaker", "metadata"),
     SourceSpan: ("text",),
     Utterance: ("text", "speaker"),
@@ -70,11 +71,20 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("from_title", "into_title", "reason"),
     SessionCheckpointed: ("state",),
     MemoryMigrated: ("source",),
+    ThreadOpened: ("title", "reason"),
+    CardsThreaded: ("reason",),
+    ThreadRenamed: ("title",),
+    ThreadClosed: ("reason",),
     problems.ProblemOpened: ("description",),
     problems.ProblemAttempted: ("approach", "problem", "outcome"),
     problems.ProblemClosed: ("problem", "resolution"),
     problems.ProblemReopened: ("reason",),
     problems.ProblemPrioritized: ("reason",),
+    people.PersonNoted: ("name", "kinship"),
+    people.PersonAliased: ("alias",),
+    people.PersonsMerged: ("reason", "evidence"),
+    people.PersonsSplit: ("reason",),
+    people.PersonsDistinct: ("reason",),
     core.CorePatched: ("patch", "source", "rationale"),
     core.CoreRolledBack: ("rationale",),
     core.CoreCherryPicked: ("rationale",),
@@ -114,6 +124,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("project_id", "mode_id"),
     SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
+    ThreadOpened: ("project_id", "mode"),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),
     core.PatchApproved: ("turn_ids",),

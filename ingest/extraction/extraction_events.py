@@ -9,9 +9,11 @@ from datetime import datetime
 
 import orjson
 
+from events.language.chinese_script import has_cjk
+from events.language.concepts import normalise_entity
 from events.store.bounds import fault_of
 from events.store.log import Unreadable, reason_of
-from events.types.cards import EventNoted, KnowledgeLearned, Utterance
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from events.types.codec import Payload, encode
 from events.types.envelope import Event, NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
@@ -39,6 +41,8 @@ _REASONS = {
     "same_as": "the extractor reads both as one fact",
     "expands": "the extractor reads it as more about the same fact",
 }
+_OF_ADDRESSEE = ("your ", "你的", "妳的", "您的")
+"""What a contact calls so belongs to the user."""
 _TURNS_BEFORE = 2  # A third turn adds nothing (see projectors.embedding.passages).
 _LONGEST_BEFORE = 300  # Characters of each earlier turn that an episode keeps.
 
@@ -137,6 +141,23 @@ def failure_of(
     )
 
 
+def _about_contact(card: CardEvent, by_contact: Mapping[str, str]) -> CardEvent | None:
+    """Returns ``card``, or None for a state of the user that rests on words of a contact.
+
+    ``by_contact`` are the turns of contacts with their speakers. What a contact calls "my wife" is the wife of the
+    contact, so an entity without a name of its own gets the speaker's.
+    """
+    speaker = next((by_contact[each] for each in card.origin.turn_ids if each in by_contact), None)
+    if speaker is None or not isinstance(card, StateAsserted):
+        return card
+    entity = normalise_entity(card.entity)
+    if entity == "user" or entity.startswith(_OF_ADDRESSEE):
+        return None
+    if card.entity[:1].isupper() or entity.startswith(normalise_entity(speaker)):
+        return card
+    return replace(card, entity=f"{speaker}的{entity}" if has_cjk(entity) else f"{speaker}'s {entity}")
+
+
 def _with_preceding(card: CardEvent, batch: SessionBatch) -> CardEvent:
     """Returns an episode with the turns before it. Returns any other card unchanged."""
     if not isinstance(card, EventNoted) or not card.episode:
@@ -188,18 +209,19 @@ def events_of(
     (:mod:`events.store.bounds`) is refused and counted. Every event is encoded once, so an invalid card does not fail
     the append of other events. Raises the error of the codec when an event cannot be encoded.
     """
+    by_contact = {each.turn.turn_id: each.turn.speaker or "" for each in batch.turns if each.turn.by_contact}
     wanted = [
         (place, card)
-        for place, card in enumerate(extraction.cards)
-        if knowledge or not isinstance(card, KnowledgeLearned)
+        for place, found in enumerate(extraction.cards)
+        if (knowledge or not isinstance(found, KnowledgeLearned))
+        and (card := _about_contact(found, by_contact)) is not None
     ]
     cards = [
         (place, card) for place, card in wanted if (fault := fault_of(card)) is None or _refuse(fault, batch)
     ]
-    problems = [
-        told for told in extraction.problems if (fault := fault_of(told)) is None or _refuse(fault, batch)
-    ]
-    refused = extraction.refused + len(wanted) + len(extraction.problems) - len(cards) - len(problems)
+    own = [each for each in extraction.problems if by_contact.keys().isdisjoint(each.origin.turn_ids)]
+    problems = [told for told in own if (fault := fault_of(told)) is None or _refuse(fault, batch)]
+    refused = extraction.refused + len(wanted) + len(own) - len(cards) - len(problems)
     modes = modes_of_turns(
         batch.modes,
         (each.turn for each in batch.turns),
@@ -241,7 +263,8 @@ def events_of(
     relations = [
         caused_by(leader, connected, caused[link.card].occurred_at)
         for link in extraction.links
-        if (connected := _connected(link, caused, batch.known)) is not None
+        if by_contact.keys().isdisjoint(extraction.cards[link.card].origin.turn_ids)
+        and (connected := _connected(link, caused, batch.known)) is not None
     ]
     told = [caused_by(leader, each, each.origin.said_at) for each in problems]
     events = [leader, *caused.values(), *told, *relations]

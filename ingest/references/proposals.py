@@ -65,7 +65,7 @@ def propose(connection: Connection, turn: Event, apply_from: float) -> int:
     most once. The caller runs it in a transaction.
     """
     recorded = turn.payload
-    if not isinstance(recorded, TurnRecorded) or recorded.role != "user":
+    if not isinstance(recorded, TurnRecorded) or recorded.role != "user" or recorded.by_contact:
         return 0
     requests = requests_in(recorded.text)
     if not requests:

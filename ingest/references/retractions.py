@@ -42,7 +42,7 @@ def propose_retractions(connection: Connection, turn: Event) -> int:
     Only facts that are cards already are proposed. The caller runs it in a transaction.
     """
     recorded = turn.payload
-    if not isinstance(recorded, TurnRecorded) or recorded.role != "user":
+    if not isinstance(recorded, TurnRecorded) or recorded.role != "user" or recorded.by_contact:
         return 0
     wanted: dict[UUID, tuple[Row, str, float]] = {}
     for request in requests_to_forget(recorded.text):

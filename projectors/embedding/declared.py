@@ -26,7 +26,7 @@ def dimension_of(settings: Settings, model: str) -> int:
         if settings.embed_url:
             raise ValueError(f"the embedding server gives no vectors of {name}; try again later") from error
         remedy = (
-            f"build it there with `CARDLOG_EMBED_MODEL={name} make model`"
+            f"build it there with `cardlog model fetch --model {name}`"
             if name in BUILT_MODELS
             else "put its files there, and try it with `cardlog doctor`"
         )

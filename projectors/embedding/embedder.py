@@ -34,7 +34,7 @@ SMALL_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
 DEFAULT_MODEL = MULTILINGUAL_MODEL
 BUILT_MODELS = (MULTILINGUAL_MODEL, SMALL_MODEL)
-"""The models that `make model` builds from Python packages."""
+"""The models that `cardlog model fetch` builds from Python packages."""
 
 _VOCABULARIES = {MULTILINGUAL_MODEL: range(250_000, 250_100), SMALL_MODEL: range(30_522, 30_523)}
 """The sizes of their vocabularies. Some files of multilingual-e5-small leave rows without a token out."""
@@ -171,7 +171,8 @@ class FastEmbedder:
             )
         except Exception as error:
             raise EmbedderUnavailableError(
-                f"the embedding model in {self._folder} cannot be loaded ({error}); rebuild it with: make model"
+                f"the embedding model in {self._folder} cannot be loaded ({error}); "
+                "build it again with: cardlog model fetch --force"
             ) from error
         tokenizer = getattr(model.model, "tokenizer", None)
         if tokenizer is not None:
@@ -257,7 +258,7 @@ class HashEmbedder:
 
 
 def open_embedder(model: str = DEFAULT_MODEL, path: str | Path = "", *, threads: int = 0) -> Embedder:
-    """Returns the embedder called ``model``, from the folder ``path`` or from the folder of ``make model``.
+    """Returns the embedder called ``model``, from the folder ``path`` or from the folder of ``cardlog model fetch``.
 
     ``"hash"``, ``"hash-384"``, ``"hash-768"`` and ``"hash-1024"`` need no files; the number is the dimension.
     Raises :class:`EmbedderUnavailableError` when no folder holds the files of the model.
@@ -304,11 +305,12 @@ def reads_chinese(model: str) -> bool:
 
 
 def model_folders(model: str = DEFAULT_MODEL) -> list[Path]:
-    """Returns the folders that may hold a model, best first: the project's cache folder, then the user's."""
+    """Returns the folders that may hold a model, best first: the cache folder of a checkout, then the user's."""
     name = model.rpartition("/")[2]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     project = Path(__file__).resolve().parents[2]
-    return [project / ".cache" / "model" / name, Path(home) / "cardlog" / "model" / name]
+    checkout = [project / ".cache" / "model" / name] if (project / "Makefile").is_file() else []
+    return [*checkout, Path(home) / "cardlog" / "model" / name]
 
 
 INT8_GRAPH = "model_int8.onnx"
@@ -352,7 +354,7 @@ def _check(folder: Path, model: str) -> None:
         )
     if not _is_model(folder):
         remedy = (
-            "build it with: make model (or name its folder in CARDLOG_EMBED_MODEL_PATH)"
+            "build it with: cardlog model fetch (or name its folder in CARDLOG_EMBED_MODEL_PATH)"
             if model in BUILT_MODELS
             else "put its tokenizer.json, config.json and .onnx file there"
         )
@@ -364,7 +366,7 @@ def _dimension(folder: Path) -> int:
         return int(orjson.loads((folder / "config.json").read_bytes())["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EmbedderUnavailableError(
-            f"{folder / 'config.json'} has no readable hidden_size; rebuild the model with: make model"
+            f"{folder / 'config.json'} has no readable hidden_size; build it again with: cardlog model fetch --force"
         ) from error
 
 

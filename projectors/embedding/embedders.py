@@ -254,7 +254,7 @@ def _open_default(settings: Settings, exact: Open) -> Embedder:
         return exact()
     logger.warning(
         "the embedding model %s is not on this machine; new memories are embedded with %s instead; "
-        "build it with: make model, restart, and then run: cardlog reembed",
+        "build it with: cardlog model fetch, restart, and then run: cardlog reembed",
         settings.embed_model,
         found,
     )

@@ -20,6 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.threads.thread import Thread
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
@@ -40,6 +41,7 @@ _CONCEPT_SHARE = 0.25
 """The share of the budget, beside the blocks before, that pinned concepts may take."""
 _GOALS = "goals"
 _PROBLEMS = "problems"
+_THREADS = "threads"
 _PROBLEM_SHARE = 1 / 3
 """The share of the budget, beside the blocks that are always present, that open problems may take."""
 _GOAL_SHARE = 0.25
@@ -183,13 +185,14 @@ def context_of(
     facts: Sequence[tuple[str, str]] = (),
     goals: Sequence[str] = (),
     concepts: Sequence[Card] = (),
+    threads: Sequence[Thread] = (),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
     Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
     ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
-    ``pinned`` references half, and ``concepts`` and ``goals`` a quarter of what is left. Each block stays the same,
-    byte for byte, while its lines do.
+    ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left. Each block
+    stays the same, byte for byte, while its lines do.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
     cards with the lowest scores. What room is left goes to the words of the turns, the best card first: an excerpt of
@@ -215,6 +218,7 @@ def context_of(
         _Group(_CONCEPTS, [_concept(one) for one in concepts], _CONCEPT_SHARE, "pinned concepts"),
         _problem_group(problems),
         _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
+        _Group(_THREADS, [_thread(one) for one in threads], _GOAL_SHARE, "open threads"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
     warnings = answer.warnings
@@ -295,6 +299,10 @@ def _problem_group(problems: Sequence[Problem]) -> _Group:
 def _concept(card: Card) -> str:
     title = quoteattr(_clean(card.title or ""))
     return f"<concept title={title}>{_text(card.definition or '')}</concept>"
+
+
+def _thread(thread: Thread) -> str:
+    return f'<thread since="{thread.opened_at:%Y-%m-%d}">{_text(thread.title)}</thread>'
 
 
 def _element_of(name: str, lines: Sequence[str]) -> str:

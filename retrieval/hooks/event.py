@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
+from events.types.turn_contract import MAX_NAME_BYTES
+from retrieval.hooks.spoken import MAX_QUESTION_BYTES, cut, turn_of, words_of
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +21,6 @@ PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent"))
 ENDS = frozenset(("Stop", "AfterAgent", "PreCompact", "PreCompress", "SessionEnd"))
 """The events that count, as Claude Code and Codex name them, and as Gemini CLI does."""
 FIRST_QUESTION = "What matters now: current work, open tasks, plans, decisions, preferences?"
-MAX_QUESTION_BYTES = 16 * 1024
 _ROLES = ("user", "assistant")
 
 
@@ -56,7 +55,7 @@ class HookEvent(
             return FIRST_QUESTION
         if self.hook_event_name not in PROMPTS:
             return ""
-        return _cut((self.prompt or "").strip(), MAX_QUESTION_BYTES)
+        return cut((self.prompt or "").strip(), MAX_QUESTION_BYTES)
 
     def turns(self, assistant: Assistant, **fields: str | None) -> list[dict[str, str]]:
         """Returns the turns that the event carries, each once. ``fields`` are those that all of them have.
@@ -75,13 +74,12 @@ class HookEvent(
             turn_id = f"hook-{sha256(named).hexdigest()[:32]}"
             whole = {
                 **fields,
-                "text": _cut(text, MAX_TEXT_BYTES),
                 "role": role,
                 "session_id": self.session_id,
                 "agent_id": assistant,
                 "turn_id": turn_id,
             }
-            turn = _checked(whole | {"said_at": said_at}) or _checked(whole)
+            turn = turn_of(text, whole | {"said_at": said_at}) or turn_of(text, whole)
             if turn is None:
                 logger.warning("a turn of a hook breaks the turn contract and is left out")
             else:
@@ -97,32 +95,9 @@ class HookEvent(
             # Lines that the assistant wrote for itself, and those of its own helpers, are no conversation.
             if role in _ROLES and not line.get("isMeta") and not line.get("isSidechain"):
                 said_at = line.get("timestamp")
-                yield role, _words(message.get("content")), said_at if isinstance(said_at, str) else None
+                yield role, words_of(message.get("content")), said_at if isinstance(said_at, str) else None
         if self.prompt is not None:
             yield "user", self.prompt, None
         answer = self.last_assistant_message or self.prompt_response
         if answer is not None:
             yield "assistant", answer, self.timestamp
-
-
-def _words(content: object) -> str:
-    """Returns the words of a message. Calls of tools and their results are no words."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text")
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _checked(turn: Mapping[str, object]) -> dict[str, str] | None:
-    try:
-        fields = fields_of(turn)
-        parse_turn(fields, entry_time=datetime.now(UTC), entry_id="0-0")
-    except TurnInvalidError:
-        return None
-    return fields
-
-
-def _cut(text: str, most: int) -> str:
-    """Returns at most ``most`` bytes of the text, in whole characters."""
-    return text.encode()[:most].decode("utf-8", "ignore")

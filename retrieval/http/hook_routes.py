@@ -19,6 +19,7 @@ from events.platform.settings import Settings
 from events.resources.hooks import HookAnswer, HookOutput
 from events.resources.recall import Prompt
 from retrieval.hooks.event import STARTS, Assistant, HookEvent
+from retrieval.hooks.spoken import knows_something
 from retrieval.http.write_service import WriteService
 
 logger = logging.getLogger(__name__)
@@ -29,8 +30,6 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 PUSH_WITHIN_S = 0.5
 _AROUND_S = 0.5  # for the checks before the route
 _TURNS_A_PUSH = 1000
-_ALWAYS = frozenset(("core", "current_time"))
-"""The blocks of a prompt without any memory."""
 
 Ask = Callable[[Principal, Mapping[str, Any]], Awaitable[Prompt]]
 
@@ -88,7 +87,7 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
         except (TimeoutError, ProblemError) as error:
             _log_or_raise("context", error)
             return ""
-        return prompt.text if any(block.name not in _ALWAYS for block in prompt.blocks) else ""
+        return prompt.text if knows_something(block.name for block in prompt.blocks) else ""
 
     async def push(request: Request, turns: list[dict[str, str]]) -> None:
         try:

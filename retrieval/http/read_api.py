@@ -42,6 +42,7 @@ from events.platform.sql import statement
 from events.problems.problem import Problem
 from events.references.reference import Reference
 from events.resources import recall as resources
+from events.threads.thread import Thread
 from events.types.tenancy import TOKENS, vouch
 from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
@@ -62,12 +63,14 @@ from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
 from retrieval.http.episode_routes import episodes_router
+from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
+from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.reach import asked_by, within
 from retrieval.http.reference_routes import references_router
@@ -75,10 +78,12 @@ from retrieval.http.resources import prompted, recalled
 from retrieval.http.schema_routes import candidates_router
 from retrieval.http.session_routes import sessions_router
 from retrieval.http.status_routes import status_router
+from retrieval.http.thread_routes import threads_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.problems.reader import ProblemReader
 from retrieval.query.scope import KINDS
 from retrieval.recall.answer import RecallAnswer
@@ -87,6 +92,7 @@ from retrieval.recall.recall import Ask, ModeUnknownError, RecallUnavailableErro
 from retrieval.references.reader import ReferenceReader
 from retrieval.references.use import ReferenceUse
 from retrieval.replicas.read_servers import ServerSelection
+from retrieval.threads.reader import ThreadReader
 
 MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"
@@ -99,6 +105,7 @@ ALL_MODES = "all"
 
 
 _MOST_PINNED = 100
+_MOST_THREADS = 20  # of a prompt, the last changed ones
 """The pinned concepts that a prompt may have, the latest recorded."""
 
 
@@ -166,6 +173,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     recall = servers.primary.recall
     references = ReferenceReader(servers.primary.pool)
     problems = ProblemReader(servers.primary.pool)
+    threads = ThreadReader(servers.primary.pool)
+    people = PeopleReader(servers.primary.pool)
     reference_use = ReferenceUse(settings.database_url)
     documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()
@@ -237,7 +246,11 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         concepts, notices = await pinned_concepts(caller, question, answer.modes)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
-        return prompted(prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts))
+        topics, notices = await open_threads(caller, question, answer.known_modes)
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
+        return prompted(
+            prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts, topics)
+        )
 
     async def pinned_concepts(
         caller: Principal, question: Ask, modes: tuple[str, ...] | None
@@ -325,17 +338,33 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         except (psycopg.Error, TimeoutError) as error:
             return [], (f"open problems are missing: {type(error).__name__}",)
         return [
-            each
-            for each in found
-            if each.status == "active"
-            and (question.projects is None or each.project_id in question.projects)
+            each for each in found if each.status == "active" and is_asked_for(caller, question, modes, each)
+        ], ()
+
+    async def open_threads(
+        caller: Principal, question: Ask, modes: Modes
+    ) -> tuple[list[Thread], tuple[str, ...]]:
+        """Returns the open threads of the projects and modes asked for, as :func:`open_problems` does."""
+        if question.as_of is not None or question.known_at is not None:
+            return [], ()
+        try:
+            found = await threads.present(question.user_id)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"open threads are missing: {type(error).__name__}",)
+        return [
+            each for each in found if each.status == "open" and is_asked_for(caller, question, modes, each)
+        ][:_MOST_THREADS], ()
+
+    def is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread) -> bool:
+        return (
+            (question.projects is None or each.project_id in question.projects)
             and (
                 question.modes is None
                 or modes.belonging(each.project_id, each.mode)
                 in {modes.belonging(each.project_id, name) for name in question.modes}
             )
             and caller.reach.admits(each.project_id, each.mode)
-        ], ()
+        )
 
     async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
         cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at")})
@@ -411,7 +440,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
 
     app.include_router(batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
     app.include_router(cards_router(fresh_reader))
-    app.include_router(sessions_router(servers.primary.pool))
+    app.include_router(sessions_router(servers.primary.pool, settings))
     app.include_router(
         hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write)
     )
@@ -423,6 +452,8 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(status_router(settings, overviews, recall.channel_health))
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
+    app.include_router(threads_router(threads, fresh_reader))
+    app.include_router(people_router(people, fresh_reader))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(
         modes_router(
@@ -433,6 +464,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     )
     app.include_router(memory_router(documents))
     app.include_router(candidates_router(documents))
+    app.include_router(explorer_router(app.state.authentication))
 
     @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])
     async def channels(_: Reader) -> resources.Channels:
@@ -490,10 +522,11 @@ def prompt_of(
     facts: Sequence[tuple[str, str]] = (),
     goals: Sequence[str] = (),
     concepts: Sequence[ListedCard] = (),
+    threads: Sequence[Thread] = (),
 ) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(answer, token_budget, pinned, problems, facts, goals, concepts)
+        return context_of(answer, token_budget, pinned, problems, facts, goals, concepts, threads)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least

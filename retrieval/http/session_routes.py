@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, ParamSpec, TypeVar
 
 import psycopg
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
+from fastapi.responses import StreamingResponse
 from psycopg.rows import dict_row
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,21 +15,32 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import invalid, missing
+from events.http.places import Places
 from events.platform.failures import retry_on_lost_connection
+from events.platform.settings import Settings
 from events.references.reference_log import BELOW, below_parameters
+from events.resources.resource import json_of
 from events.resources.sessions import SessionCheckpoint, SessionsPage
-from events.resources.turns import RecordedTurn, TurnsPage
+from events.resources.turns import RecordedTurn, TurnEvent, TurnsPage
 from events.store import log
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.turn_contract import TurnInvalidError, text_of
 from retrieval.pool.connections import Pool, listing
 from retrieval.sessions.reader import SessionReader
+from retrieval.sessions.turn_progress import TurnProgress
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _PATIENCE_S = 2.0
+_HEARTBEAT_S = 5.0
 _Name = Annotated[str, Query(min_length=1)]
+
+
+class TurnEvents(StreamingResponse):
+    """Server-sent events. Each has the name of its stage, and its data are a :class:`TurnEvent`."""
+
+    media_type = "text/event-stream"
 
 
 class _PageParams(BaseModel):
@@ -53,10 +65,10 @@ class TurnParams(_PageParams):
     project_id: Annotated[str, Field(min_length=1, description="the project of the session")] = "default"
 
 
-def sessions_router(pool: Pool) -> APIRouter:
+def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
     """Returns the routes. ``pool`` must be of the primary. What is erased or out of reach gives the 404 of none."""
     router = routes_of("sessions")
-    reader = SessionReader(pool)
+    reader, progress = SessionReader(pool), TurnProgress(pool)
 
     @router.get(
         "/v1/turns/{turn_id}",
@@ -71,6 +83,35 @@ def sessions_router(pool: Pool) -> APIRouter:
         if found is None:
             raise missing("turn", "turn_id")
         return found
+
+    @router.get(
+        "/v1/turns/{turn_id}/events",
+        summary="What becomes of a turn, as server-sent events",
+        tags=["turns"],
+        response_class=TurnEvents,
+        responses={
+            200: {
+                "model": TurnEvent,
+                "description": "an event for each stage; comments while nothing happens",
+            }
+        },
+        dependencies=[Depends(Places(settings.max_waits, "streams of events"))],
+    )
+    async def turn_events(
+        turn_id: Annotated[str, Path(min_length=1)],
+        user_id: _Name,
+        caller: Reader,
+        within_s: Annotated[
+            int | None, Query(ge=1, le=600, description="the longest time of the stream")
+        ] = None,
+    ) -> TurnEvents:
+        owner = owner_of(caller, user_id, thing="turn", field="turn_id")
+        named = owner, _text("turn_id", turn_id), caller.reach
+        turn = await progress.recorded(*named, within_s=settings.wait_for_ms / 1000)
+        if turn is None:
+            raise missing("turn", "turn_id")
+        longest = within_s or settings.turn_events_s
+        return TurnEvents(_sent(progress.follow(turn, within_s=longest, heartbeat_s=_HEARTBEAT_S)))
 
     @router.get(
         "/v1/sessions",
@@ -129,6 +170,15 @@ def sessions_router(pool: Pool) -> APIRouter:
         return None if row is None else log.event_if_readable(row)
 
     return router
+
+
+async def _sent(events: AsyncIterator[TurnEvent | None]) -> AsyncIterator[bytes]:
+    async for event in events:
+        yield (
+            b": waiting\n\n"
+            if event is None
+            else b"event: %s\ndata: %s\n\n" % (event.stage.encode(), json_of(event))
+        )
 
 
 async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:

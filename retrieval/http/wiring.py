@@ -18,6 +18,7 @@ from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import Pool, open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
@@ -26,6 +27,7 @@ from retrieval.recall.fault_injection import faults_of
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
+from retrieval.recall.reranker import reranker_of
 from retrieval.recall.user_sizes import UserSizes
 from retrieval.replicas.read_servers import ReadServer, ReadServers
 
@@ -79,6 +81,9 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         Overlay(settings),
         ModeReader(pool, modes_of(settings)),
         load(settings.ranking_file),
+        PeopleReader(pool),
+        reranker_of(settings),
+        settings.rerank_top,
     )
 
 
@@ -98,6 +103,9 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             Overlay(settings, url),
             ModeReader(pool, modes_of(settings)),
             model,
+            PeopleReader(pool),
+            reranker_of(settings),
+            settings.rerank_top,
         )
         return ReadServer(name, pool, recall, CardReader(pool, fold, modes_of(settings)))
 

@@ -53,6 +53,29 @@ def cards(found: Sequence[Mapping[str, Any]], *, titles: bool = False) -> list[s
     return [_card(card, titles=titles) for card in found]
 
 
+def people(found: Mapping[str, Any]) -> list[str]:
+    """Returns a list of people as lines, with the merges that wait."""
+    waiting = [
+        f'<proposal person={quoteattr(each["person_id"])} into={quoteattr(each["into_id"])} score="{each["score"]}">'
+        f"{escape('; '.join(each['evidence']))}</proposal>"
+        for each in found["proposals"]
+    ]
+    return [*map(person, found["people"]), *waiting]
+
+
+def person(one: Mapping[str, Any]) -> str:
+    """Returns a person as a line."""
+    named = {
+        "id": one["person_id"],
+        "also": ", ".join([*one["aliases"], *one["addresses"]]),
+        "kinship": ", ".join(one["kinship"]),
+        "since": one["since"],
+        "last": one["last_mention"],
+    }
+    told = "".join(f" {name}={quoteattr(str(value))}" for name, value in named.items() if value)
+    return f"<person{told}>{escape(one['name'])}</person>"
+
+
 def contradictions(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns the contradictions of an answer as lines."""
     told = [(quoteattr(" ".join(map(str, each["card_ids"]))), escape(each["reason"])) for each in found]

@@ -112,6 +112,28 @@ async def _relate(memory: Memory, asked: Arguments) -> str:
     return f"related; the relation is {made['event_id']}"
 
 
+async def _people(memory: Memory, asked: Arguments) -> str:
+    action, person = asked["action"], asked.get("person_id")
+    whole: dict[str, object] = {"project_id": None}
+    if action == "list":
+        found = await memory.ask("/v1/people", name=asked.get("name"), limit=500, **whole)
+        return page("people", pages.people(found), asked)
+    if person is None:
+        raise RefusedError(f"person_id is required to {action} a person; list gives the ids")
+    if action == "show":
+        one = await memory.ask("/v1/people/{}", person, **whole)
+        told = await memory.ask("/v1/people/{}/timeline", person, limit=100, **whole)
+        facts = {each["card_id"] for each in one["facts"]}
+        others = [each["card"] for each in told["entries"] if each["card"]["card_id"] not in facts]
+        return page("person", [pages.person(one), *pages.cards([*one["facts"], *others])], asked)
+    if "other" not in asked:
+        raise RefusedError(f"other is required to {action} a person: the id of the other one, or the alias")
+    field = {"merge": "into_id", "split": "from_id", "distinct": "other_id", "alias": "alias"}[action]
+    path = f"/v1/people/{{}}/{action}"
+    after = await memory.change("POST", path, person, **{field: asked["other"]}, **whole, agent_id=AGENT)
+    return page("person", [pages.person(after)], asked)
+
+
 async def _timeline(memory: Memory, asked: Arguments) -> str:
     if "card_id" in asked:
         found = await memory.ask("/v1/cards/{}/history", asked["card_id"], project_id=None)
@@ -213,6 +235,20 @@ _ALWAYS = (
         },
         ("from_card", "to_card", "predicate", "reason"),
         _relate,
+        reads=False,
+    ),
+    Tool(
+        "people",
+        "Who is who: list people and merges that wait, show one, or say that two are one, two again, or two for ever.",
+        {
+            "action": {"enum": ["list", "show", "merge", "split", "distinct", "alias"]},
+            "name": _NAME,
+            "person_id": _NAME,
+            "other": {"type": "string", "description": "the other person's id, or the alias"},
+            **_PAGES,
+        },
+        ("action",),
+        _people,
         reads=False,
     ),
     Tool(

@@ -25,20 +25,23 @@ from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import KINDS, Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.beside import beside, bounded, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
-from retrieval.recall.channel_executor import ChannelExecutor, ChannelResult
+from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.fusion import RRF_K, Evidence, add_hits, strongest
+from retrieval.recall.named_people import FAULTS, MISSING, NamedPeople, people_asked, without_others
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
 from retrieval.recall.overview import of_each_layer, overview
 from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
+from retrieval.recall.reranker import NAME, Reranker
 from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
@@ -133,6 +136,8 @@ class Recall:
     The ``channels`` run side by side, then ``graph`` looks around their best hits. ``resolver`` decides which cards
     may answer. ``overlay`` adds what the user said a moment ago. A channel that is slow, down or broken loses only its
     own vote, and the answer says which channel and why. The same tables and the same instant give the same answer.
+    The ``reranker``, if there is one, orders the best ``reranked`` places by their texts, before the promises. Without
+    its answer the order stays as it is.
     """
 
     def __init__(
@@ -145,6 +150,9 @@ class Recall:
         overlay: Overlay,
         modes: ModeReader,
         model: Linear,
+        people: PeopleReader,
+        reranker: Reranker | None = None,
+        reranked: int = 30,
     ) -> None:
         self._sizes = sizes
         self._executor = executor
@@ -154,6 +162,9 @@ class Recall:
         self._overlay = overlay
         self._modes = modes
         self._model = model
+        self._people = people
+        self._reranker = reranker
+        self._reranked = reranked
 
     def warm(self) -> None:
         """Loads what the first question would otherwise wait for. Never fails."""
@@ -174,6 +185,8 @@ class Recall:
     async def close(self) -> None:
         """Closes the overlay and the channels. The pool belongs to the caller."""
         await self._overlay.close()
+        if self._reranker is not None:
+            await self._reranker.close()
         for channel in self._channels:
             channel.close()
 
@@ -187,7 +200,9 @@ class Recall:
         Raises as :meth:`answer` does.
         """
         now, unzoned = await self._local_time(ask)
-        question = understand(ask.query, now)
+        named, unread = await self._named(ask)
+        more = [] if named is None else named.other_names(ask.query)
+        question = understand(f"{ask.query} ({', '.join(more)})" if more else ask.query, now)
         scope = scope_of(
             question,
             user_id=ask.user_id,
@@ -212,16 +227,22 @@ class Recall:
         ]
         resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, evidence))
         overlaid = await laying
+        cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
+        if named is not None:
+            try:
+                cards = await without_others(self._people, named, cards)
+            except FAULTS:
+                unread = (MISSING,)
         found = Found(
             question=question,
             scope=scope,
             results=results,
             resolution=resolution,
             overlaid=overlaid,
-            cards=_as_named_now(overlaid.merge(resolution.cards, scope), scope),
+            cards=cards,
             evidence=overlaid.evidence(question, resolution.evidence),
             terms={**resolution.terms, **overlaid.terms},
-            warnings=(*unzoned, *moded),
+            warnings=(*unzoned, *moded, *unread),
         )
         return found, evidence
 
@@ -234,7 +255,7 @@ class Recall:
         found, evidence = await self.find(ask)
         question, scope, cards, results = found.question, found.scope, found.cards, found.results
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
-        ranking = self._ranked(found, ask)
+        ranking, reports = await self._ranked(found, ask)
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
         ids = {card.card_id for card in chosen}
@@ -291,12 +312,12 @@ class Recall:
                 *overlaid.alerts(ids),
                 *disagreements(chosen, [*resolution.found.values(), *cards.values()]),
             ],
-            channels={name: result.report for name, result in results.items()},
+            channels=reports,
             warnings=(
                 *(
-                    f"the {name} channel {_shortcoming(result)}: {result.report.detail or 'no detail'}"
-                    for name, result in results.items()
-                    if result.report.status != "ok" or result.report.detail
+                    f"the {name} channel {_shortcoming(report)}: {report.detail or 'no detail'}"
+                    for name, report in reports.items()
+                    if report.status != "ok" or report.detail
                 ),
                 *overlaid.warnings,
                 *found.warnings,
@@ -307,11 +328,31 @@ class Recall:
             known_modes=scope.known_modes,
         )
 
-    def _ranked(self, found: Found, ask: Ask) -> Ranking:
+    async def _ranked(self, found: Found, ask: Ask) -> tuple[Ranking, dict[str, ChannelReport]]:
+        """Returns the places, and the reports of the channels and of the reranker."""
+        reports = {name: result.report for name, result in found.results.items()}
         if found.question.overview:
-            return overview(found.cards, found.question, context_layer=ask.context_layer)
+            return overview(found.cards, found.question, context_layer=ask.context_layer), reports
         asked = asked_for(found, ask)
-        return ranked(candidates_of(found.evidence, found.cards, found.terms, asked), asked, self._model)
+        candidates = candidates_of(found.evidence, found.cards, found.terms, asked)
+        ranking = ranked(candidates, asked, self._model)
+        best = [each.card for each in ranking.placed[: self._reranked]]
+        if self._reranker is None or len(best) < 2:
+            return ranking, reports
+        scores, reports[NAME] = await self._reranker.scores(ask.query, [card.content for card in best])
+        if scores is None:
+            return ranking, reports
+        nearness = {card.card_id: score for card, score in zip(best, scores, strict=True)}
+        return ranked(candidates, asked, self._model, nearness), reports
+
+    async def _named(self, ask: Ask) -> tuple[NamedPeople | None, tuple[str, ...]]:
+        """Returns the people that the question means, and a warning when they cannot be read."""
+        if ask.known_at is not None:
+            return None, ()  # people are those of today
+        try:
+            return await people_asked(self._people, ask.user_id, ask.query), ()
+        except FAULTS:
+            return None, (MISSING,)
 
     async def _most_important(self, scope: Scope, k: int) -> dict[UUID, Evidence]:
         """Returns the cards of an overview in their order. The words of the question find none of them."""
@@ -424,8 +465,8 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
         raise RecallUnavailableError(f"{why}; the cards cannot be read now") from error
 
 
-def _shortcoming(result: ChannelResult) -> str:
-    return "answers in part" if result.report.status == "ok" else f"is {result.report.status}"
+def _shortcoming(report: ChannelReport) -> str:
+    return "answers in part" if report.status == "ok" else f"is {report.status}"
 
 
 def _as_named_now(cards: dict[UUID, Card], scope: Scope) -> dict[UUID, Card]:

@@ -72,3 +72,49 @@ WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)
   AND (%(turns)s::text[] IS NULL OR substr(dedupe_key, 6) = ANY (%(turns)s::text[]))
 ORDER BY version DESC
 LIMIT %(limit)s;
+
+-- name: progress
+-- The position of a turn, and how far the stages behind it are in its partition. Only live generations count.
+SELECT e.position AS turn,
+       (SELECT c.position FROM log.checkpoints c
+        WHERE c.processor = 'extractor' AND c.generation = 0 AND c.partition = e.partition) AS extracted,
+       (SELECT c.position FROM log.checkpoints c
+        JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
+        WHERE c.processor = 'cards' AND c.partition = e.partition) AS cards,
+       (SELECT c.position FROM log.checkpoints c
+        JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation AND g.status = 'live'
+        WHERE c.processor = 'vectors' AND c.partition = e.partition) AS vectors
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.dedupe_key = %(key)s;
+
+-- name: extractions
+-- The extractions of a session behind a turn, also those that failed, in order.
+SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
+       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND position > %(turn)s
+  AND type IN ('TurnsExtracted', 'ExtractionFailed')
+ORDER BY version
+LIMIT 100;
+
+-- name: parked_reason
+-- Why the cards of a user wait, if one of these events is parked. The first parked event has the reason.
+SELECT (SELECT first.reason FROM log.parked first
+        WHERE first.processor = p.processor AND first.generation = p.generation AND first.user_id = p.user_id
+        ORDER BY first.position LIMIT 1) AS reason
+FROM log.parked p
+JOIN log.generations g ON g.projection = p.processor AND g.generation = p.generation AND g.status = 'live'
+WHERE p.processor = 'cards' AND p.user_id = %(user_id)s AND p.partition = %(partition)s
+  AND p.position BETWEEN %(turn)s AND %(target)s
+LIMIT 1;
+
+-- name: cards_of_turn
+SELECT card_id FROM cards.cards
+WHERE user_id = %(user_id)s AND kind IN ('state', 'event', 'knowledge') AND turn_ids @> ARRAY[%(turn_id)s::text]
+ORDER BY card_id
+LIMIT 500;
+
+-- name: without_vectors
+-- The cards of some events that wait for their vector, and why others will have none.
+SELECT count(*) FILTER (WHERE failure IS NULL) AS waiting, max(failure) AS failure FROM vectors.pending_vectors
+WHERE user_id = %(user_id)s AND position BETWEEN %(turn)s AND %(target)s;

@@ -50,6 +50,26 @@ def test_the_status_has_every_stage(stack: Running, client: Client) -> None:
     assert asyncio.run(asked())
 
 
+def test_a_client_follows_a_turn_until_its_cards_have_vectors(stack: Running, client: Client) -> None:
+    turn_id = "é 1"
+    client.push({"user_id": "fay", "text": "I live in Porto.", "turn_id": turn_id})
+    events = list(client.turn_events("fay", turn_id, within_s=100))
+    assert [event["stage"] for event in events] == ["recorded", "extracted", "projected", "embedded"]
+    assert {event["turn_id"] for event in events} == {turn_id}
+    cards = {card["card_id"] for card in client.cards("fay", turn_id=turn_id)["cards"]}
+    assert set(events[2]["cards"]) == cards
+    assert cards
+
+    async def followed() -> list[object]:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key="").with_key(stack.key) as opened:
+            return [event async for event in opened.turn_events("fay", turn_id)]
+
+    assert asyncio.run(followed()) == events
+    with pytest.raises(RefusedError) as refused:
+        next(client.turn_events("fay", turn_id, within_s=0))
+    assert refused.value.field == "within_s"
+
+
 def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> None:
     pushed = client.push(
         [
@@ -66,6 +86,24 @@ def test_what_is_pushed_is_recalled_and_put_into_a_prompt(client: Client) -> Non
     prompt = client.context("cleo", "where do I work?", token_budget=3000)
     assert prompt["tokens"] <= 3000
     assert "Acme" in prompt["text"]
+
+
+def test_an_export_comes_line_by_line_and_has_an_end(stack: Running, client: Client) -> None:
+    pushed = client.push({"user_id": "iris", "text": "I keep bees."})
+    client.recall("iris", "bees?", wait_for=pushed["token"])
+    lines = [json.loads(line) for line in client.export_user("iris")]
+    assert lines[-1]["kind"] == "end"
+    assert "I keep bees." in json.dumps(lines)
+
+    async def read() -> list[str]:
+        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as awaited:
+            with pytest.raises(RefusedError, match="no such user"):
+                await anext(awaited.export_user("nobody"))
+            return [line async for line in awaited.export_user("iris")]
+
+    assert len(asyncio.run(read())) == len(lines)
+    with pytest.raises(RefusedError, match="no such user"):
+        next(client.export_user("nobody"))
 
 
 def test_cards_are_read_a_page_at_a_time(client: Client) -> None:

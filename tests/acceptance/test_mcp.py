@@ -24,7 +24,7 @@ from tests.support.connections import connected, serving
 from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment
 from tests.support.web import WEB
 
-ORDER = ["remember", "recall", "context", "reference", "relate", "timeline"]
+ORDER = ["remember", "recall", "context", "reference", "relate", "people", "timeline"]
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
 
@@ -158,6 +158,22 @@ def test_references_are_shown_and_changed(stack: Running) -> None:
         assert other.send("resources/read", uri=uri)["code"] == -32602
 
 
+def test_people_are_listed_merged_and_split(stack: Running) -> None:
+    dana = Client(stack)
+    dana.tool("remember", text="My sister Noor is a nurse.", wait=True)
+    dana.tool("remember", text="Noor from work told me that the office is cold.", wait=True)
+    listed = dana.tool("people", action="list")
+    people = re.findall(r'<person id="([^"]+)" kinship="(\w+)"', listed)
+    assert {kinship for _, kinship in people} == {"sister", "work"}
+    [(one, _), (other, _)] = people
+    assert 'kinship="sister, work"' in dana.tool("people", action="merge", person_id=one, other=other)
+    dana.tool("people", action="split", person_id=one, other=other)
+    shown = dana.tool("people", action="show", person_id=dict(map(reversed, people))["work"])
+    assert "the office is cold" in shown
+    assert "nurse" not in shown
+    assert "person_id" in dana.failure("people", action="show")
+
+
 def test_cards_are_related(stack: Running) -> None:
     dana = Client(stack)
     [first, *_] = ids(dana.tool("remember", text="I work at Acme.", wait=True))
@@ -166,6 +182,7 @@ def test_cards_are_related(stack: Running) -> None:
     assert dana.tool("relate", **ends, predicate="related_to").startswith("related")
     assert "predicate" in dana.failure("relate", **ends, predicate="loves")
     assert Client(stack).failure("relate", **ends, predicate="related_to")
+    assert "an agent does not overrule the user" in dana.failure("relate", **ends, predicate="retracts")
 
 
 def test_long_results_come_in_pages(stack: Running) -> None:

@@ -65,6 +65,8 @@ OF_ENDED_THINGS = {
     "POST /v1/memory/{user_id}/problems/{problem_id}/attempt",
     "POST /v1/memory/{user_id}/problems/{problem_id}/priority",
     "DELETE /v1/modes/{name}",
+    "POST /v1/people/{person_id}/merge",
+    "POST /v1/people/{person_id}/split",
 }
 """Another generated request may have ended the thing before. The access test gets a correct answer of each."""
 
@@ -104,9 +106,14 @@ class Known:
         person.write(f"teams/{self.team}/members/{self.user}", method="PUT")
         opened = person.write("memory/{user}/problems", status=201, description="squeaky stairs")
         self.problem: str = opened["problem_id"]
+        self.people: list[str] = [
+            person.write("people", status=201, name=name)["person_id"] for name in ("Ann", "Bo", "Cy")
+        ]
         ends = {"from_card": self.cards[0], "to_card": self.cards[1]}
         related = person.write("relations", **ends, predicate="related_to", reason="both said", status=202)
         self.relation: str = related["event_id"]
+        opened = person.write("threads", status=201, title="the stairs")
+        self.thread: str = opened["thread_id"]
         person.write("sessions/talk/checkpoint", state={"step": 3}, status=202)
         words = "a starter of flour and water"
         self.concepts: list[str] = [
@@ -124,6 +131,12 @@ class Known:
                     part["user_id"] = self.user
                 part |= {name: value for name, value in POSSIBLE.items() if name in part}
                 part |= {name: chance.choice(self.cards) for name in OF_CARDS if name in part}
+                part |= {name: self.cards[:2] for name in ("card_ids",) if name in part}
+                part |= {
+                    name: self.people[1 + (name == "other_id")]
+                    for name in ("into_id", "from_id", "other_id")
+                    if name in part
+                }
                 if "into" in part:
                     part["into"] = self.concepts[0]
                 if "wait_for" in part:
@@ -133,8 +146,8 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]), ("relation_id", [self.relation]),
-            ("concept_id", self.concepts[1:]), ("session_id", ["talk"]),
+            ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("relation_id", [self.relation]),
+            ("concept_id", self.concepts[1:]), ("session_id", ["talk"]), ("person_id", self.people[:1]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):
             case.query["dry_run"] = "true"  # the user serves the other requests, too

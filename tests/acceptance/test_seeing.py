@@ -20,7 +20,7 @@ from tests.support.stack import COMMAND, Running, clean_environment, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
-STAGES = ["recorder", "extractor", "cards", "vectors", "references", "problems", "core"]
+STAGES = ["recorder", "extractor", "cards", "vectors", "references", "problems", "people", "core"]
 
 
 @pytest.fixture(scope="module")

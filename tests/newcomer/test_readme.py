@@ -29,6 +29,7 @@ _COPIED = (
     "README.md",
     "pyproject.toml",
     "requirements-dev.lock",
+    "clients",
     "examples",
     "deploy",
     "scripts",
@@ -93,7 +94,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
     folder.mkdir()
     for name in _COPIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            left_out = shutil.ignore_patterns("__pycache__", "node_modules", "dist")
+            shutil.copytree(ROOT / name, folder / name, ignore=left_out)
         else:
             shutil.copy(ROOT / name, folder / name)
             stamp = locked.stat().st_mtime - 1  # the environment is the one of these lock files

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
 from events.types.relations import CardsConnected
+from events.types.threads import CardsThreaded, ThreadOpened
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
 
@@ -202,6 +203,8 @@ CARDS = st.one_of(
     st.builds(TagAliased, alias=TEXTS, tag=TEXTS),
     st.builds(KnowledgeMerged, from_title=TEXTS, into_title=TEXTS, reason=TEXTS, project_id=TEXTS),
     st.builds(ConceptPinned, card_id=_ID, pinned=st.booleans()),
+    st.builds(ThreadOpened, title=TEXTS, project_id=TEXTS, mode=TEXTS, thread_id=_ID, reason=TEXTS),
+    st.builds(CardsThreaded, thread_id=_ID, card_ids=st.lists(_ID, max_size=3).map(tuple), reason=TEXTS),
     st.builds(CardsConnected, from_card=_ID, to_card=_ID, predicate=TEXTS, reason=TEXTS, confidence=NUMBERS),
     st.builds(CardVerified, card_id=_ID, kind=TEXTS, by=TEXTS),
     st.builds(ConflictRuled, arbitration_id=_ID, verdict=TEXTS, reason=TEXTS, by=TEXTS),

@@ -41,6 +41,7 @@ class Running:
     read_url: str
     redis_url: str
     key_file: str
+    explorer_url: str
 
     @property
     def key(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -13,11 +13,15 @@ import httpx2
 from cardlog_client.errors import UnavailableError
 from cardlog_client.operations import AsyncOperations, Operations
 from cardlog_client.requests import (
+    EXPORT,
     PUSH,
+    TURN_EVENTS,
     Operation,
     Request,
     answer_of,
     authorization,
+    event_in,
+    events_request,
     no_answer,
     push_request,
     request_of,
@@ -27,7 +31,7 @@ from cardlog_client.requests import (
 )
 
 if TYPE_CHECKING:
-    from cardlog_client.types import Pushed, Turn
+    from cardlog_client.types import Pushed, Turn, TurnEvent
 
 WRITE_URL = "http://127.0.0.1:8700"
 READ_URL = "http://127.0.0.1:8701"
@@ -56,11 +60,48 @@ class Client(Operations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.Client(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.Client(timeout=timeout, mounts=mounts)
 
     def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    def export_user(self, user_id: str) -> Iterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(EXPORT, response)
+                yield from response.iter_lines()
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    def turn_events(self, user_id: str, turn_id: str, *, within_s: int = 60) -> Iterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(TURN_EVENTS, response)
+                for line in response.iter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     def close(self) -> None:
         """Closes the connections."""
@@ -87,7 +128,7 @@ class Client(Operations):
 
     def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = self._http.request(**request.arguments)
+            response = self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:
@@ -110,11 +151,51 @@ class AsyncClient(AsyncOperations):
     ) -> None:
         self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
         self._retries = retries
-        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts, headers=authorization(api_key))
+        self._key = authorization(api_key)
+        self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts)
 
     async def push(self, turns: Turn | Sequence[Turn]) -> Pushed:
         """Pushes one turn or a list. The service takes all or none. The turns are safe on return."""
         return await self._answer(PUSH, push_request(self._urls["write"], turns))
+
+    async def export_user(self, user_id: str) -> AsyncIterator[str]:
+        """Yields what is known of a user as lines of JSON. The last has the kind ``end``. Nothing is repeated."""
+        request = request_of(self._urls["read"], EXPORT, {"user_id": user_id}, {})
+        try:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(EXPORT, response)
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    async def turn_events(
+        self, user_id: str, turn_id: str, *, within_s: int = 60
+    ) -> AsyncIterator[TurnEvent]:
+        """Yields what becomes of a turn, stage by stage, for at most ``within_s`` seconds.
+
+        The stage of the last event is ``embedded``, ``dead`` or ``late``. Nothing is repeated: ask again for a stream
+        that breaks off.
+        """
+        request = events_request(self._urls["read"], user_id, turn_id, within_s)
+        try:
+            async with self._http.stream(**request.arguments_with(self._key)) as response:
+                if not response.is_success:
+                    await response.aread()
+                    answer_of(TURN_EVENTS, response)
+                async for line in response.aiter_lines():
+                    if (event := event_in(line)) is not None:
+                        yield event
+        except httpx2.HTTPError as error:
+            raise no_answer(error, request) from error
+
+    def with_key(self, api_key: str) -> Self:
+        """Returns a client with another API key that shares the connections of this one. Close only this one."""
+        other = copy.copy(self)
+        other._key = authorization(api_key)
+        return other
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -139,12 +220,14 @@ class AsyncClient(AsyncOperations):
             try:
                 return await self._send_once(operation, request)
             except UnavailableError as error:
+                import asyncio  # noqa: PLC0415 - half of the import time, and only this wait needs it
+
                 await asyncio.sleep(wait_asked_for(error, wait))
         return await self._send_once(operation, request)
 
     async def _send_once(self, operation: Operation[T], request: Request) -> T:
         try:
-            response = await self._http.request(**request.arguments)
+            response = await self._http.request(**request.arguments_with(self._key))
         except httpx2.HTTPError as error:
             raise no_answer(error, request) from error
         except UnicodeEncodeError as error:

@@ -6,11 +6,9 @@ and brought back, and an erasure of the user removes the files. A directory exis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
-from operator import methodcaller
 from posixpath import normpath
-from typing import Any
 from urllib.parse import unquote
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -25,28 +23,16 @@ from anthropic.types.beta import (
 
 from cardlog_client.client import AsyncClient, Client
 from cardlog_client.errors import CardlogError, RefusedError
+from cardlog_client.reference_values import MOST_KEY_BYTES, ReferenceValues, Steps, run
 
 KIND = "memory_file"
 """The kind of reference that a file is. Its value is the text of the file."""
 
 _ROOT = "/memories"
 _MOST_LINES = 999_999
-_MOST_KEY_BYTES = 200
-_PAGE = 500
 _TRIES = 5
 _DEPTH = 2
 _MISSING = "The path {path} does not exist. Please provide a valid path."
-
-_Call = Callable[[Any], Any]
-"""One request: the method of either client, already with its arguments."""
-_Steps = Generator[_Call, Any, str]
-_DECLARE: _Call = methodcaller(
-    "declare_reference_kind",
-    KIND,
-    {"type": "string"},
-    initial="",
-    description="a file of the memory tool: its text",
-)
 
 
 class CardlogMemoryTool(BetaAbstractMemoryTool):
@@ -83,18 +69,9 @@ class CardlogMemoryTool(BetaAbstractMemoryTool):
     def clear_all_memory(self) -> str:
         return self._run(self._files.clear())
 
-    def _run(self, steps: _Steps) -> str:
+    def _run(self, steps: Steps[str]) -> str:
         try:
-            call = next(steps)
-            while True:
-                try:
-                    answer = call(self._client)
-                except CardlogError as error:
-                    call = steps.throw(error)
-                else:
-                    call = steps.send(answer)
-        except StopIteration as done:
-            return str(done.value)
+            return run(self._client, steps)
         except CardlogError as error:
             raise ToolError(str(error)) from error
 
@@ -128,7 +105,7 @@ class AsyncCardlogMemoryTool(BetaAsyncAbstractMemoryTool):
     async def clear_all_memory(self) -> str:
         return await self._run(self._files.clear())
 
-    async def _run(self, steps: _Steps) -> str:
+    async def _run(self, steps: Steps[str]) -> str:
         try:
             call = next(steps)
             while True:
@@ -160,10 +137,10 @@ class _Files:
     """The commands as steps: each yields the requests to send and gets their answers. Both tools drive them."""
 
     def __init__(self, user_id: str, project_id: str | None) -> None:
-        self._user = user_id
-        self._scope = {"project_id": project_id}
+        about = "a file of the memory tool: its text"
+        self._values = ReferenceValues(user_id, KIND, {"type": "string"}, "", about, project_id)
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> _Steps:
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> Steps[str]:
         path = _checked(command.path)
         tree = yield from self._tree()
         if path in tree:
@@ -177,17 +154,17 @@ class _Files:
         )
         return "\n".join((head, *_listed(inside, path, command.path, _DEPTH)))
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> _Steps:
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> Steps[str]:
         path = _checked(command.path)
         tree = yield from self._tree()
         if path in tree or _is_directory(tree, path):
             raise ToolError(f"File {command.path} already exists")
         _check_parents(tree, path, command.path)
-        if not (yield from self._created(path, command.file_text)):
+        if not (yield from self._values.created(_key(path), command.file_text)):
             raise ToolError(f"File {command.path} already exists")
         return f"File created successfully at: {command.path}"
 
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> _Steps:
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> Steps[str]:
         def replaced(text: str) -> str:
             places = _places(text, command.old_str)
             if not places:
@@ -209,7 +186,7 @@ class _Files:
         lines = _lines(after.split("\n")[first : changed + 3], first)
         return f"The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{lines}"
 
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> _Steps:
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> Steps[str]:
         def inserted(text: str) -> str:
             lines = text.removesuffix("\n").split("\n") if text else []
             if not 0 <= command.insert_line <= len(lines):
@@ -223,7 +200,7 @@ class _Files:
         yield from self._changed(command.path, inserted)
         return f"The file {command.path} has been edited."
 
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> _Steps:
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> Steps[str]:
         path = _checked(command.path)
         if not path:
             raise ToolError("Cannot delete the /memories directory itself")
@@ -233,7 +210,7 @@ class _Files:
         yield from self._archived(names)
         return f"Successfully deleted {command.path}"
 
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> _Steps:
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> Steps[str]:
         """Creates the new names before it archives the old ones, so an interrupted rename leaves copies."""
         old, new = _checked(command.old_path), _checked(command.new_path)
         if not old:
@@ -251,29 +228,20 @@ class _Files:
         for target in moved.values():
             _key(target)
         for name, target in moved.items():
-            if not (yield from self._created(target, tree[name].text)):
+            if not (yield from self._values.created(_key(target), tree[name].text)):
                 raise ToolError(f"The destination {command.new_path} already exists")
         yield from self._archived(names)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
-    def clear(self) -> _Steps:
+    def clear(self) -> Steps[str]:
         yield from self._archived(list((yield from self._tree())))
         return "All memory cleared"
 
-    def _tree(self) -> Generator[_Call, Any, _Tree]:
-        tree: _Tree = {}
-        cursor: str | None = None
-        while True:
-            asked = {**self._scope, "kind": KIND, "limit": _PAGE, "cursor": cursor}
-            page = yield methodcaller("references", self._user, **asked)
-            for found in page["references"]:
-                if found["team_id"] is None and found["project_id"] == self._scope["project_id"]:
-                    tree[_path(found["key"])] = _File(str(found["data"]), found["version"])
-            cursor = page["next_cursor"]
-            if cursor is None:
-                return tree
+    def _tree(self) -> Steps[_Tree]:
+        listed = yield from self._values.listed()
+        return {_path(each["key"]): _File(str(each["data"]), each["version"]) for each in listed}
 
-    def _changed(self, given: str, change: Callable[[str], str]) -> Generator[_Call, Any, tuple[str, str]]:
+    def _changed(self, given: str, change: Callable[[str], str]) -> Steps[tuple[str, str]]:
         """Changes the text of a file. Returns the texts before and after.
 
         When somebody else changes the file meanwhile, the change is made to the new text.
@@ -287,7 +255,7 @@ class _Files:
                 raise ToolError(f"The path {given} is not a file." if there else _MISSING.format(path=given))
             after = change(file.text)
             try:
-                yield from self._set(path, after, file.version)
+                yield from self._values.set(_key(path), after, file.version)
             except RefusedError as error:
                 if error.status != 409 or tries == _TRIES - 1:
                     raise
@@ -295,40 +263,9 @@ class _Files:
                 return file.text, after
         raise AssertionError
 
-    def _created(self, path: str, text: str) -> Generator[_Call, Any, bool]:
-        """Makes a file, or brings an archived one back with the new text. Returns False when there is one."""
-        for declared in (False, True):
-            try:
-                yield self._request("create_reference", path, data=text)
-            except RefusedError as error:
-                if error.status == 404 and error.field == "kind" and not declared:
-                    yield _DECLARE
-                    continue
-                if error.status != 409:
-                    raise
-                break
-            return True
-        found = yield self._request("reference", path)
-        if not found["archived"]:
-            return False
-        back = yield self._request("restore_reference", path)
-        try:
-            yield from self._set(path, text, back["version"])
-        except RefusedError as error:
-            if error.status != 409:
-                raise
-            return False
-        return True
-
-    def _set(self, path: str, text: str, version: int) -> Generator[_Call, Any, None]:
-        yield self._request("change_reference", path, "set", path="", value=text, expected_version=version)
-
-    def _archived(self, paths: list[str]) -> Generator[_Call, Any, None]:
+    def _archived(self, paths: list[str]) -> Steps[None]:
         for path in paths:
-            yield self._request("archive_reference", path)
-
-    def _request(self, method: str, file: str, /, *arguments: str, **more: object) -> _Call:
-        return methodcaller(method, self._user, KIND, _key(file), *arguments, **self._scope, **more)
+            yield from self._values.archived(_key(path))
 
 
 def _checked(given: str) -> str:
@@ -347,8 +284,8 @@ def _checked(given: str) -> str:
 def _key(path: str) -> str:
     """Returns the key of the reference: the path, in which ``%2F`` is a slash and ``%25`` a percent sign."""
     key = path.replace("%", "%25").replace("/", "%2F")
-    if len(key.encode("utf-8", "replace")) > _MOST_KEY_BYTES:
-        raise ToolError(f"The path {_ROOT}/{path} is too long; use {_MOST_KEY_BYTES} bytes at most")
+    if len(key.encode("utf-8", "replace")) > MOST_KEY_BYTES:
+        raise ToolError(f"The path {_ROOT}/{path} is too long; use {MOST_KEY_BYTES} bytes at most")
     return key
 
 

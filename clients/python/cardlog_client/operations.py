@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
+_ALIAS_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/alias", once="idempotency_key"
+)
 _APPROVE_PATCH: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/queue/{queue_id}/approve"
 )
@@ -52,6 +55,9 @@ _CHERRY_PICK_MEMORY: Operation[types.MemoryChanged] = Operation(
 _CLOSE_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/close", once="idempotency_key"
 )
+_CLOSE_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/close", once="idempotency_key"
+)
 _CONCEPTS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/concepts")
 _CONTEXT: Operation[types.Prompt] = Operation("read", "POST", "/v1/context")
 _CORRECT_CARD: Operation[types.Accepted] = Operation(
@@ -72,6 +78,9 @@ _DECLARE_REFERENCE_KIND: Operation[types.DeclaredKind] = Operation(
     "write", "PUT", "/v1/reference-kinds/{kind}"
 )
 _DELETE_MODE: Operation[types.DeletedMode] = Operation("write", "DELETE", "/v1/modes/{name}")
+_DISTINGUISH_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/distinct", once="idempotency_key"
+)
 _EDIT_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "PATCH", "/v1/concepts/{concept_id}", once="idempotency_key"
 )
@@ -93,6 +102,9 @@ _MEMORY_QUEUE: Operation[types.MemoryQueue] = Operation("read", "GET", "/v1/memo
 _MERGE_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts/{concept_id}/merge", once="idempotency_key"
 )
+_MERGE_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/merge", once="idempotency_key"
+)
 _MIGRATE_MEMORY: Operation[types.MemoryMigration] = Operation(
     "write", "POST", "/v1/memory/{user_id}/migrate", once="idempotency_key"
 )
@@ -100,11 +112,22 @@ _MODES: Operation[types.Modes] = Operation("read", "GET", "/v1/modes")
 _MOVE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/move", once="idempotency_key"
 )
+_NOTE_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people", once="idempotency_key"
+)
 _OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems", once="idempotency_key"
 )
+_OPEN_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads", once="idempotency_key"
+)
 _PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
+)
+_PEOPLE: Operation[types.PeoplePage] = Operation("read", "GET", "/v1/people")
+_PERSON: Operation[types.KnownPerson] = Operation("read", "GET", "/v1/people/{person_id}")
+_PERSON_TIMELINE: Operation[types.PersonTimeline] = Operation(
+    "read", "GET", "/v1/people/{person_id}/timeline"
 )
 _PIN_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/concepts/{concept_id}/pin", once="idempotency_key"
@@ -146,8 +169,14 @@ _REMOVE_TEAM_MEMBER: Operation[types.Team] = Operation(
     "write", "DELETE", "/v1/teams/{team_id}/members/{member}"
 )
 _RENAME_MODE: Operation[types.WrittenMode] = Operation("write", "POST", "/v1/modes/{name}/rename")
+_RENAME_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/rename", once="idempotency_key"
+)
 _REOPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
     "write", "POST", "/v1/memory/{user_id}/problems/{problem_id}/reopen", once="idempotency_key"
+)
+_REOPEN_THREAD: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/reopen", once="idempotency_key"
 )
 _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
@@ -167,8 +196,16 @@ _SESSIONS: Operation[types.SessionsPage] = Operation("read", "GET", "/v1/session
 _SETTLE_ARBITRATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/arbitrations/{arbitration_id}/verdict"
 )
+_SPLIT_PERSON: Operation[types.WrittenPerson] = Operation(
+    "write", "POST", "/v1/people/{person_id}/split", once="idempotency_key"
+)
 _STAGES: Operation[types.Stages] = Operation("write", "GET", "/v1/status")
 _STATUS: Operation[types.Status] = Operation("read", "GET", "/v1/status")
+_THREAD: Operation[types.ThreadCards] = Operation("read", "GET", "/v1/threads/{thread_id}")
+_THREAD_CARDS: Operation[types.WrittenThread] = Operation(
+    "write", "POST", "/v1/threads/{thread_id}/cards", once="idempotency_key"
+)
+_THREADS: Operation[types.ThreadsPage] = Operation("read", "GET", "/v1/threads")
 _TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn_id}")
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
@@ -188,6 +225,10 @@ class Operations:
     def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         """Add a member to a team; the first member adds oneself."""
         return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
+
+    def alias_person(self, user_id: str, person_id: str, alias: str, **more: object) -> types.WrittenPerson:
+        """Give a person another name. Other fields: agent_id, turn_ids, kind, idempotency_key."""
+        return self._send(_ALIAS_PERSON, {"user_id": user_id, "person_id": person_id, "alias": alias}, more)
 
     def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
         """Apply a waiting patch. Other fields: rationale, agent_id, patch, reason, by."""
@@ -282,6 +323,10 @@ class Operations:
         """Close a problem. Other fields: agent_id, turn_ids, resolution, idempotency_key."""
         return self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
+    def close_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        """Close a thread. Other fields: agent_id, reason, idempotency_key."""
+        return self._send(_CLOSE_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
     def concepts(self, user_id: str, **more: object) -> types.CardsPage:
         """The concepts of a user, page by page, the latest recorded first. Other fields: wait_for, project_id,
         pinned, limit, cursor."""
@@ -335,6 +380,14 @@ class Operations:
     def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
         """Delete a mode; its cards stay and belong to the general mode. Other fields: project_id."""
         return self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    def distinguish_person(
+        self, user_id: str, person_id: str, other_id: str, **more: object
+    ) -> types.WrittenPerson:
+        """Say that two people are two, for ever. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
+        )
 
     def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         """Edit a concept, or rename it. Other fields: agent_id, title, definition, aliases, related,
@@ -425,6 +478,12 @@ class Operations:
             more,
         )
 
+    def merge_person(self, user_id: str, person_id: str, into_id: str, **more: object) -> types.WrittenPerson:
+        """Say that two people are one. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _MERGE_PERSON, {"user_id": user_id, "person_id": person_id, "into_id": into_id}, more
+        )
+
     def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         """Migrate the memory of another system. Other fields: text, messages, format, source, said_at, user_name,
         timezone, apply_from, dry_run, wait_s, idempotency_key."""
@@ -439,9 +498,17 @@ class Operations:
         idempotency_key."""
         return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
+        """Note a person. Other fields: agent_id, turn_ids, kinship, idempotency_key."""
+        return self._send(_NOTE_PERSON, {"user_id": user_id, "name": name}, more)
+
     def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
         """Open a problem. Other fields: agent_id, turn_ids, priority, since, project_id, mode, idempotency_key."""
         return self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
+
+    def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
+        """Open a thread. Other fields: agent_id, project_id, mode, reason, idempotency_key."""
+        return self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
 
     def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
@@ -449,6 +516,18 @@ class Operations:
         """Patch the core document. Other fields: rationale, agent_id, source, confidence, id, expected_version,
         turn_ids, idempotency_key."""
         return self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    def people(self, user_id: str, **more: object) -> types.PeoplePage:
+        """The people of a user, and who may be whom. Other fields: wait_for, name, limit."""
+        return self._send(_PEOPLE, {"user_id": user_id}, more)
+
+    def person(self, user_id: str, person_id: str, **more: object) -> types.KnownPerson:
+        """One person: who, since when, and what is true now. Other fields: wait_for."""
+        return self._send(_PERSON, {"user_id": user_id, "person_id": person_id}, more)
+
+    def person_timeline(self, user_id: str, person_id: str, **more: object) -> types.PersonTimeline:
+        """The cards that name a person, the last said first. Other fields: wait_for, limit."""
+        return self._send(_PERSON_TIMELINE, {"user_id": user_id, "person_id": person_id}, more)
 
     def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         """Put a concept into every prompt, or no longer. Other fields: agent_id, pinned, idempotency_key."""
@@ -568,9 +647,17 @@ class Operations:
         """Give a mode another name; its cards stay its cards. Other fields: project_id."""
         return self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
 
+    def rename_thread(self, user_id: str, thread_id: str, title: str, **more: object) -> types.WrittenThread:
+        """Give a thread another title. Other fields: agent_id, idempotency_key."""
+        return self._send(_RENAME_THREAD, {"user_id": user_id, "thread_id": thread_id, "title": title}, more)
+
     def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         """Open a closed problem again. Other fields: agent_id, turn_ids, reason, idempotency_key."""
         return self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    def reopen_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        """Open a closed thread again. Other fields: agent_id, reason, idempotency_key."""
+        return self._send(_REOPEN_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     def restore_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
         """Bring back a version of a reference. Other fields: project_id, team_id, agent_id, version,
@@ -621,6 +708,12 @@ class Operations:
             more,
         )
 
+    def split_person(self, user_id: str, person_id: str, from_id: str, **more: object) -> types.WrittenPerson:
+        """Take back a merge. Other fields: agent_id, turn_ids, reason, idempotency_key."""
+        return self._send(
+            _SPLIT_PERSON, {"user_id": user_id, "person_id": person_id, "from_id": from_id}, more
+        )
+
     def stages(self) -> types.Stages:
         """The health and the lag of every stage."""
         return self._send(_STAGES, {}, {})
@@ -628,6 +721,24 @@ class Operations:
     def status(self) -> types.Status:
         """The health and the lag of every stage."""
         return self._send(_STATUS, {}, {})
+
+    def thread(self, user_id: str, thread_id: str, **more: object) -> types.ThreadCards:
+        """One thread with its cards. Other fields: wait_for."""
+        return self._send(_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
+    def thread_cards(
+        self, user_id: str, thread_id: str, card_ids: Sequence[str], reason: str, **more: object
+    ) -> types.WrittenThread:
+        """Add cards to a thread. Other fields: agent_id, confidence, idempotency_key."""
+        return self._send(
+            _THREAD_CARDS,
+            {"user_id": user_id, "thread_id": thread_id, "card_ids": card_ids, "reason": reason},
+            more,
+        )
+
+    def threads(self, user_id: str, **more: object) -> types.ThreadsPage:
+        """The threads of a user, open ones first. Other fields: wait_for, status, project_id, limit."""
+        return self._send(_THREADS, {"user_id": user_id}, more)
 
     def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         """One turn, as it was recorded."""
@@ -661,6 +772,13 @@ class AsyncOperations:
     async def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         return await self._send(
             _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
+        )
+
+    async def alias_person(
+        self, user_id: str, person_id: str, alias: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _ALIAS_PERSON, {"user_id": user_id, "person_id": person_id, "alias": alias}, more
         )
 
     async def approve_patch(self, user_id: str, queue_id: str, **more: object) -> types.MemoryChanged:
@@ -733,6 +851,9 @@ class AsyncOperations:
     async def close_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         return await self._send(_CLOSE_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
 
+    async def close_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        return await self._send(_CLOSE_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
     async def concepts(self, user_id: str, **more: object) -> types.CardsPage:
         return await self._send(_CONCEPTS, {"user_id": user_id}, more)
 
@@ -770,6 +891,13 @@ class AsyncOperations:
 
     async def delete_mode(self, user_id: str, name: str, **more: object) -> types.DeletedMode:
         return await self._send(_DELETE_MODE, {"user_id": user_id, "name": name}, more)
+
+    async def distinguish_person(
+        self, user_id: str, person_id: str, other_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
+        )
 
     async def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         return await self._send(_EDIT_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
@@ -840,6 +968,13 @@ class AsyncOperations:
             more,
         )
 
+    async def merge_person(
+        self, user_id: str, person_id: str, into_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _MERGE_PERSON, {"user_id": user_id, "person_id": person_id, "into_id": into_id}, more
+        )
+
     async def migrate_memory(self, user_id: str, **more: object) -> types.MemoryMigration:
         return await self._send(_MIGRATE_MEMORY, {"user_id": user_id}, more)
 
@@ -851,13 +986,28 @@ class AsyncOperations:
     ) -> types.WrittenReference:
         return await self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
 
+    async def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
+        return await self._send(_NOTE_PERSON, {"user_id": user_id, "name": name}, more)
+
     async def open_problem(self, user_id: str, description: str, **more: object) -> types.WrittenProblem:
         return await self._send(_OPEN_PROBLEM, {"user_id": user_id, "description": description}, more)
+
+    async def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
+        return await self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
 
     async def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
     ) -> types.MemoryChanged:
         return await self._send(_PATCH_MEMORY, {"user_id": user_id, "patch": patch, "actor": actor}, more)
+
+    async def people(self, user_id: str, **more: object) -> types.PeoplePage:
+        return await self._send(_PEOPLE, {"user_id": user_id}, more)
+
+    async def person(self, user_id: str, person_id: str, **more: object) -> types.KnownPerson:
+        return await self._send(_PERSON, {"user_id": user_id, "person_id": person_id}, more)
+
+    async def person_timeline(self, user_id: str, person_id: str, **more: object) -> types.PersonTimeline:
+        return await self._send(_PERSON_TIMELINE, {"user_id": user_id, "person_id": person_id}, more)
 
     async def pin_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         return await self._send(_PIN_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
@@ -960,8 +1110,18 @@ class AsyncOperations:
     async def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
         return await self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
 
+    async def rename_thread(
+        self, user_id: str, thread_id: str, title: str, **more: object
+    ) -> types.WrittenThread:
+        return await self._send(
+            _RENAME_THREAD, {"user_id": user_id, "thread_id": thread_id, "title": title}, more
+        )
+
     async def reopen_problem(self, user_id: str, problem_id: str, **more: object) -> types.WrittenProblem:
         return await self._send(_REOPEN_PROBLEM, {"user_id": user_id, "problem_id": problem_id}, more)
+
+    async def reopen_thread(self, user_id: str, thread_id: str, **more: object) -> types.WrittenThread:
+        return await self._send(_REOPEN_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
 
     async def restore_reference(
         self, user_id: str, kind: str, key: str, **more: object
@@ -1003,11 +1163,33 @@ class AsyncOperations:
             more,
         )
 
+    async def split_person(
+        self, user_id: str, person_id: str, from_id: str, **more: object
+    ) -> types.WrittenPerson:
+        return await self._send(
+            _SPLIT_PERSON, {"user_id": user_id, "person_id": person_id, "from_id": from_id}, more
+        )
+
     async def stages(self) -> types.Stages:
         return await self._send(_STAGES, {}, {})
 
     async def status(self) -> types.Status:
         return await self._send(_STATUS, {}, {})
+
+    async def thread(self, user_id: str, thread_id: str, **more: object) -> types.ThreadCards:
+        return await self._send(_THREAD, {"user_id": user_id, "thread_id": thread_id}, more)
+
+    async def thread_cards(
+        self, user_id: str, thread_id: str, card_ids: Sequence[str], reason: str, **more: object
+    ) -> types.WrittenThread:
+        return await self._send(
+            _THREAD_CARDS,
+            {"user_id": user_id, "thread_id": thread_id, "card_ids": card_ids, "reason": reason},
+            more,
+        )
+
+    async def threads(self, user_id: str, **more: object) -> types.ThreadsPage:
+        return await self._send(_THREADS, {"user_id": user_id}, more)
 
     async def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         return await self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})

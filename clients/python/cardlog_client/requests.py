@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import uuid
@@ -16,7 +17,7 @@ import httpx2
 from cardlog_client.errors import CardlogError, RefusedError, UnavailableError
 
 if TYPE_CHECKING:
-    from cardlog_client.types import Pushed, Turn
+    from cardlog_client.types import Pushed, Turn, TurnEvent
 
 _AGAIN = frozenset((429, 502, 503, 504))
 _FIRST_WAIT_S = 0.1
@@ -42,6 +43,8 @@ class Operation(Generic[T_co]):
 
 
 PUSH: Operation[Pushed] = Operation("write", "POST", "/v1/turns")
+EXPORT: Operation[None] = Operation("read", "GET", "/v1/users/{user_id}/export")
+TURN_EVENTS: Operation[None] = Operation("read", "GET", "/v1/turns/{turn_id}/events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,11 @@ class Request:
     params: Mapping[str, Any] | None = None
     headers: Mapping[str, str] | None = None
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The request as arguments of httpx2."""
-        names = ("method", "url", "json", "params", "headers")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
+    def arguments_with(self, key: Mapping[str, str]) -> dict[str, Any]:
+        """Returns the request as arguments of httpx2, with the header of an API key."""
+        names = ("method", "url", "json", "params")
+        found = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return found | {"headers": {**key, **(self.headers or {})}}
 
 
 def request_of(
@@ -99,6 +102,19 @@ def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
     several: list[Mapping[str, Any]] = [turns] if isinstance(turns, Mapping) else list(turns)
     named = [turn if turn.get("turn_id") else {**turn, "turn_id": uuid.uuid4().hex} for turn in several]
     return Request("POST", f"{write_url}/v1/turns", json=named)
+
+
+def events_request(read_url: str, user_id: str, turn_id: str, within_s: int) -> Request:
+    """Returns the request for the events of a turn."""
+    return request_of(read_url, TURN_EVENTS, {"user_id": user_id, "turn_id": turn_id}, {"within_s": within_s})
+
+
+def event_in(line: str) -> TurnEvent | None:
+    """Returns the event in a line of a stream. None: the line has no data, such as a comment."""
+    if not line.startswith("data: "):
+        return None
+    event: TurnEvent = json.loads(line.removeprefix("data: "))
+    return event
 
 
 def waits(retries: int) -> Iterator[float]:

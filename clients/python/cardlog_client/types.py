@@ -435,6 +435,21 @@ class KeptSentence(TypedDict):
     related_paths: list[str]
 
 
+class KnownPerson(TypedDict):
+    """A person, and what is true of the person now."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+    facts: list[Card]
+
+
 class LatestCard(TypedDict):
     """The end of a card's chain of changes, and the ids along the chain."""
 
@@ -581,6 +596,15 @@ class MemoryRolledBack(TypedDict):
     conflicts: list[RollbackConflict]
 
 
+class MergeProposal(TypedDict):
+    """Two people who may be one. Nothing is merged until a command says so."""
+
+    person_id: str
+    into_id: str
+    score: float
+    evidence: list[str]
+
+
 class Modes(TypedDict):
     """The modes in the order of their names. The general mode always exists. Former names map to present ones."""
 
@@ -595,6 +619,44 @@ class Numbered(TypedDict):
 
     n: int
     card_id: str
+
+
+class PeoplePage(TypedDict):
+    """The people of a user, the last mentioned first, with the proposals that wait."""
+
+    people: list[Person]
+    proposals: list[MergeProposal]
+    shared_names: list[SharedName]
+
+
+class Person(TypedDict):
+    """A person. Any of ``person_id`` and ``merged`` names the person."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+
+
+class PersonEntry(TypedDict):
+    """A card that names a person. ``author`` said it, ``subject`` it is about, ``quoted`` told it to the author."""
+
+    card: Card
+    author: str | None
+    subject: str | None
+    quoted: str | None
+
+
+class PersonTimeline(TypedDict):
+    """The cards that name a person, the last said first."""
+
+    person_id: str
+    entries: list[PersonEntry]
 
 
 class Probe(TypedDict):
@@ -860,6 +922,8 @@ class RecordedTurn(TypedDict):
     context_layer: Literal["personal", "work", "social"] | None
     mode: str | None
     metadata: dict[str, Any] | None
+    contact: str | None
+    direction: Literal["incoming", "outgoing"] | None
     recorded_at: str
 
 
@@ -1047,6 +1111,13 @@ class SessionsPage(TypedDict):
     next_cursor: int | None
 
 
+class SharedName(TypedDict):
+    """A name that several people have. The name alone means none of them."""
+
+    name: str
+    person_ids: list[str]
+
+
 class Side(TypedDict):
     """One side of a contradiction: a card in short."""
 
@@ -1153,6 +1224,47 @@ class Team(TypedDict):
     changed: bool
 
 
+class Thread(TypedDict):
+    """A topic. ``opened_at`` and ``updated_at`` are times of the log."""
+
+    thread_id: str
+    project_id: str
+    mode: str
+    title: str
+    status: Literal["open", "closed"]
+    reason: str | None
+    opened_at: str
+    updated_at: str
+    cards: int
+    version: int
+
+
+class ThreadCard(TypedDict):
+    """A card of a thread, and why it belongs there. ``content`` is null for a card that is not there any more."""
+
+    card_id: str
+    kind: str | None
+    content: str | None
+    said_at: str | None
+    reason: str
+    confidence: float
+    actor: str
+    added_at: str
+
+
+class ThreadCards(TypedDict):
+    """A thread with its cards, the one that was said first at the beginning."""
+
+    thread: Thread
+    cards: list[ThreadCard]
+
+
+class ThreadsPage(TypedDict):
+    """Threads: open ones first, then the last changed."""
+
+    threads: list[Thread]
+
+
 class Turn(TypedDict):
     """One message of a conversation. Blank text in an optional field counts as none."""
 
@@ -1164,12 +1276,23 @@ class Turn(TypedDict):
     mode: NotRequired[str | None]
     said_at: NotRequired[str | None]
     timezone: NotRequired[str | None]
+    contact: NotRequired[str | None]
+    direction: NotRequired[Literal["incoming", "outgoing", ""] | None]
     metadata: NotRequired[dict[str, Any] | None]
     user_id: str
     text: str
     role: NotRequired[Literal["user", "assistant", "system", ""] | None]
     speaker: NotRequired[str | None]
     turn_id: NotRequired[str | None]
+
+
+class TurnEvent(TypedDict):
+    """What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream."""
+
+    stage: Literal["recorded", "extracted", "projected", "embedded", "dead", "late"]
+    turn_id: str
+    cards: NotRequired[list[str]]
+    reason: NotRequired[str]
 
 
 class TurnsPage(TypedDict):
@@ -1206,6 +1329,21 @@ class WrittenMode(TypedDict):
     is_default: bool
     declared_at: str | None
     changed: bool
+
+
+class WrittenPerson(TypedDict):
+    """A person after a command."""
+
+    person_id: str
+    name: str
+    aliases: list[str]
+    kinship: list[str]
+    addresses: list[str]
+    merged: list[str]
+    since: str
+    last_mention: str
+    mentions: int
+    token: str
 
 
 class WrittenProblem(TypedDict):
@@ -1253,4 +1391,20 @@ class WrittenReference(TypedDict):
     rendering: str
     created_at: str
     updated_at: str
+    token: str
+
+
+class WrittenThread(TypedDict):
+    """A thread after a command."""
+
+    thread_id: str
+    project_id: str
+    mode: str
+    title: str
+    status: Literal["open", "closed"]
+    reason: str | None
+    opened_at: str
+    updated_at: str
+    cards: int
+    version: int
     token: str

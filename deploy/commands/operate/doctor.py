@@ -43,7 +43,7 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
     if substitute := substitute_of(settings):
         print(
             f"warn  embedding models: {settings.embed_model} is not on this machine, and {substitute} takes its place; "
-            "build it with make model, restart, and then run: cardlog reembed"
+            "build it with cardlog model fetch, restart, and then run: cardlog reembed"
         )
     _print_weaknesses(settings)
     if instance is not None:

@@ -126,7 +126,7 @@ class _Looking:
 def _embedder_line(embedder: dict[str, str | None]) -> str:
     wanted, substitute = embedder["wanted"], embedder["substitute"]
     line = f"{'embedder':<12} {embedder['fingerprint'] or 'no vectors yet'}"
-    build = "" if substitute is None else ": build it with `make model` and restart"
+    build = "" if substitute is None else ": build it with `cardlog model fetch` and restart"
     if embedder["model"] not in {None, wanted}:
         then = ", then run" if build else ": run"
         return f"{line}; {variable_of('embed_model')} is {wanted}{build}{then} `cardlog reembed`"

@@ -24,9 +24,11 @@ from deploy.commands.run.work import Stop
 from deploy.instance import Instance, authorization
 from deploy.monitoring.catch_up import CatchingUp
 from deploy.options import Given, NoAuth
+from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
+from projectors.embedding.embedders import missing_model
 
 _ASKED_WARM = 2  # the second time is shown, because the first call fills caches that a running service has
 
@@ -57,8 +59,11 @@ def demo(
             if instance is None:
                 return 1
             _note(f"up after {time.monotonic() - began:.1f} s\nextractor: {describe(settings)}")
+            if (missing := missing_model(settings)) is not None:
+                _note(f"questions are answered by words, not by meaning: {missing}")
             wrong = _show(instance, settings)
             if stay and not stop():
+                print(f"explorer   {sign_in_url(settings, instance)}")
                 _stay(instance, stack, stop)
         finally:
             stack.stop()

@@ -11,7 +11,7 @@ from typing import Annotated
 import httpx2
 from cyclopts import Parameter
 
-from deploy.instance import api_key_of, find
+from deploy.instance import addresses_of, api_key_of
 from deploy.options import Flat, Given
 from events.platform.settings import Settings
 
@@ -34,14 +34,7 @@ def mcp(*, options: Flat[Options], settings: Given[Settings], data: Given[Path |
     """
     if find_spec("mcp") is None:
         raise RuntimeError("the package of the protocol is missing: pip install 'cardlog[mcp]'")
-    urls = [settings.read_url, settings.write_url]
-    if not all(urls):
-        settings, instance = find(settings, data)
-        if instance is None:
-            raise RuntimeError(
-                "set CARDLOG_READ_URL and CARDLOG_WRITE_URL, or name a running Cardlog with --data"
-            )
-        urls = [urls[0] or instance.read_url, urls[1] or instance.write_url]
+    settings, *urls = addresses_of(settings, data)
     key = api_key_of(settings)
     asyncio.run(_served(urls, options, {"Authorization": f"Bearer {key}"} if key else {}))
     return 0

@@ -7,7 +7,7 @@ import ipaddress
 import socket
 import ssl
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -18,6 +18,9 @@ from events.platform.encryption import require_encryption
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer
 from events.store import authentication
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 def serve(
@@ -39,8 +42,6 @@ def serve(
 ) -> int:
     """Run one service: write, read or embed. It wants an API key; `cardlog keys create` makes one."""
     gc.disable()  # collecting takes a tenth of a start, and the objects of a start stay
-    import uvicorn  # noqa: PLC0415 - only services need it
-
     authentication.in_use()
     sealer.in_use()
     settings = with_auth(settings, insecure_no_auth)
@@ -48,10 +49,19 @@ def serve(
     require_loopback(settings, host if listener is None else str(listener.getsockname()[0]))
     require_servers(settings, queue=service == "write")
     check_certificate(settings)
-    app = app_of(service, settings)
+    default = {**PORTS, "embed": EMBED_PORT}[service]
+    run_app(app_of(service, settings), settings, host, default if port is None else port, listener)
+    return 0
+
+
+def run_app(
+    app: FastAPI, settings: Settings, host: str, port: int, listener: socket.socket | None = None
+) -> None:
+    """Serves ``app`` until a signal ends it, with the bounds of connections and the certificate in ``settings``."""
+    import uvicorn  # noqa: PLC0415 - only services need it
+
     from deploy.connections import bounded  # noqa: PLC0415 - as above
 
-    port = port if port is not None else {**PORTS, "embed": EMBED_PORT}[service]
     config = uvicorn.Config(
         app,
         host=host,
@@ -69,11 +79,7 @@ def serve(
     )
     server = uvicorn.Server(config)
     collect_again()
-    if listener is None:
-        server.run()
-    else:
-        server.run(sockets=[listener])
-    return 0
+    server.run(sockets=None if listener is None else [listener])
 
 
 def collect_again() -> None:
@@ -89,15 +95,19 @@ def with_auth(settings: Settings, insecure_no_auth: bool) -> Settings:
 
 def require_loopback(settings: Settings, host: str) -> None:
     """Raises :class:`SettingsError` when a service without authentication would listen beyond this machine."""
-    try:
-        loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if settings.auth == "off" and not loopback:
+    if settings.auth == "off" and not is_loopback(host):
         raise SettingsError(
             f"CARDLOG_AUTH is off and the service would listen on {host}: anybody who reaches it could read every "
             "memory; turn CARDLOG_AUTH on, or listen on 127.0.0.1"
         )
+
+
+def is_loopback(host: str) -> bool:
+    """True when only programs of this machine reach ``host``."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def require_servers(settings: Settings, *, queue: bool) -> None:

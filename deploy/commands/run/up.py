@@ -15,6 +15,7 @@ from deploy.commands.run.serve import with_auth
 from deploy.commands.run.work import Stop
 from deploy.instance import default_data
 from deploy.options import Given, NoAuth, between
+from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
@@ -71,12 +72,14 @@ def up(
         logger.info("extractor: %s", describe(settings))
         if (missing := missing_model(settings)) is not None:
             logger.warning("questions are answered by words, not by meaning: %s", missing)
+        logger.info("explorer: %s", sign_in_url(settings, instance))
         line = {
             "ready": True,
             "write_url": instance.write_url,
             "read_url": instance.read_url,
             "redis_url": instance.redis_url,
             "key_file": instance.key_file,
+            "explorer_url": instance.explorer_url,
         }
         print(json.dumps(line), flush=True)
         while not stop():

@@ -19,7 +19,7 @@ TIME = "\x01"
 
 _CAP = r"[A-ZÀ-Þ][\w&-]*(?:['’][A-Z]?\w{2,})?"
 _FIRM = r"[A-ZÀ-Þ][\w'’&-]*"
-_CAPS = rf"{_CAP}(?: {_CAP}){{0,2}}"
+_CAPS = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?{_CAP}(?: {_CAP}){{0,2}}"
 _WORD = r"[A-Za-zÀ-ÿ][\w'’+#/-]*"
 _PHRASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _LIST = rf"{_PHRASE}(?:, {_PHRASE}){{0,4}}(?:,? (?:and|or) {_PHRASE})?"

@@ -102,8 +102,13 @@ def _latest(found: Sequence[Candidate], asked: Asked) -> dict[Candidate, float]:
     return {each: places.get(at, 0.0) for each, at in when.items()}
 
 
-def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
-    """Returns the places of the candidates, whose features are known."""
+def ranked(
+    found: Sequence[Candidate], asked: Asked, model: Linear, nearness: Mapping[UUID, float] | None = None
+) -> Ranking:
+    """Returns the places of the candidates, whose features are known.
+
+    ``nearness`` are the scores of a reranker for some cards. The promises hold after it.
+    """
     for each in found:
         each.scored(model.contributions(each.features))
     newer = {
@@ -113,6 +118,8 @@ def ranked(found: Sequence[Candidate], asked: Asked, model: Linear) -> Ranking:
     }
     kept, same = distinct(sorted(found, key=by_score))
     places, beside = by_turn(kept)
+    if nearness:
+        places = reranked(places, nearness)
     places = below_the_newer(places, beside)
     if asked.question.message:
         places = spread(places, lambda each: {(each.card.project_id, each.card.session_id)})
@@ -195,6 +202,17 @@ def _says_more(each: Candidate, *, than: Candidate) -> bool:
     if card.kind == "event":
         return not card.episode and (bool(card.time_resolved) or not each.terms <= than.terms)
     return not card.ended
+
+
+def reranked(places: Sequence[Candidate], nearness: Mapping[UUID, float]) -> list[Candidate]:
+    """Returns the places with those that have a nearness in its order. They share out the scores that they had."""
+    read = [each for each in places if each.card_id in nearness]
+    scores = [each.score for each in read]
+    ordered = sorted(read, key=lambda each: -nearness[each.card_id])
+    for each, score in zip(ordered, scores, strict=True):
+        each.add("reranking", score - each.score)
+    following = iter(ordered)
+    return [next(following) if each.card_id in nearness else each for each in places]
 
 
 def below_the_newer(

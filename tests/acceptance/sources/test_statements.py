@@ -19,7 +19,12 @@ def card(person: Person, words: str) -> dict[str, Any]:
 
 def relate(person: Person, newer: dict[str, Any], predicate: str, older: dict[str, Any]) -> None:
     ends = {"from_card": newer["card_id"], "to_card": older["card_id"]}
-    person.write("relations", status=202, predicate=predicate, reason="told so", agent_id="curator", **ends)
+    body: dict[str, Any] = {"predicate": predicate, "reason": "told so", **ends}
+    if predicate == "retracts":
+        person.write("relations", status=403, agent_id="curator", **body)
+        person.write("relations", status=202, **body)
+    else:
+        person.write("relations", status=202, agent_id="curator", **body)
     person.stack.wait()
 
 

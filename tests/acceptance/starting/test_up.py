@@ -32,7 +32,7 @@ def test_data_is_kept_between_runs_even_after_a_kill_and_without_a_model(tmp_pat
     assert first.process.stdout is not None
     first.process.stdout.close()
     screen = tmp_path / "data with a space.log"
-    assert "make model" not in screen.read_text()
+    assert "cardlog model fetch" not in screen.read_text()
     nowhere = {"CARDLOG_EMBED_MODEL": DEFAULT_MODEL, "CARDLOG_EMBED_MODEL_PATH": str(tmp_path)}
     second = start(tmp_path / "data with a space", **nowhere)
     try:

@@ -42,6 +42,7 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
 from retrieval.modes.reader import ModeReader
+from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import open_pool
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
@@ -149,6 +150,7 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
         Overlay(settings),
         ModeReader(pool, {}),
         load(""),
+        PeopleReader(pool),
     )
     recall.warm()
     found: dict[str, list[float]] = {}

@@ -152,6 +152,7 @@ FAR: dict[str, Any] = {
         ("redis_url", "redis://queue.invalid:6379/0"),
         ("redis_url", "redis+cluster://127.0.0.1:1,queue.invalid:2"),
         ("embed_url", "http://embedder.invalid:8702/v1"),
+        ("rerank_url", "http://reranker.invalid/v1"),
     ],
 )
 def test_what_does_not_ask_for_tls_is_refused_when_tls_is_required(name: str, url: str) -> None:

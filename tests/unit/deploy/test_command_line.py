@@ -154,7 +154,8 @@ def test_the_data_folder_may_be_given_before_a_file(given: list[str]) -> None:
         (["top", "--every", "nan"], "cardlog top: --every must be a finite number; it is nan"),
         (["rebuild", "--workers", "0"], "cardlog rebuild: --workers must be at least 1; it is 0"),
         (["rebuild", "tables"],
-         "cardlog rebuild: PROJECTION must be one of cards, vectors, references, problems, core, all; it is 'tables'"),
+         "cardlog rebuild: PROJECTION must be one of cards, vectors, references, problems, people, core, all; "
+         "it is 'tables'"),
         (["recall", "hi"], "cardlog recall: --user is missing; add --user USER"),
         (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
         (["context", "--user", "u"], "cardlog context: QUESTION is missing; see: cardlog context --help"),

@@ -71,7 +71,7 @@ def test_the_index_takes_titles_and_statuses_from_the_records(tmp_path: Path) ->
 def test_the_pictures_are_fresh(tmp_path: Path) -> None:
     """Run ``make docs`` where this fails."""
     pictures.main(tmp_path)
-    assert {file.name: file.read_text("utf-8") for file in pictures.FOLDER.iterdir()} == {
+    assert {file.name: file.read_text("utf-8") for file in pictures.FOLDER.glob("*.svg")} == {
         file.name: file.read_text("utf-8") for file in tmp_path.iterdir()
     }
 
@@ -99,7 +99,7 @@ def test_every_request_of_the_guides_sends_a_key() -> None:
         (page.name, line)
         for page in pages
         for line in page.read_text("utf-8").splitlines()
-        if line.startswith("curl ") and "/v1/" in line
+        if line.startswith("curl ") and "/v1/" in line and ":8703/" not in line  # the proxy has the key
     ]
     assert requests, "the guides hold requests"
     assert [each for each in requests if "-H @data/api.key" not in each[1]] == []

@@ -74,7 +74,7 @@ def test_every_package_that_cardlog_asks_for_is_locked(name: str) -> None:
     """Run ``make lock`` where this fails: an image has only the locked packages."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     asked = {normal(re.split(r"[^\w.-]", each, maxsplit=1)[0]) for each in project["dependencies"]}
-    assert asked - locked((ROOT / name).read_text("utf-8")) == set()
+    assert asked - locked((ROOT / name).read_text("utf-8")) == {"cardlog-client"}  # it is in this repository
 
 
 def test_a_stated_licence_belongs_to_a_locked_package_and_is_allowed() -> None:

@@ -42,7 +42,9 @@ class ProblemReader:
         self._said = said
         self._origin = origin
         self._text = FactualText(turn.text)
-        self._own = turn.role == "user" and normalise_entity(turn.speaker or "user") == "user"
+        self._own = (
+            turn.role == "user" and not turn.by_contact and normalise_entity(turn.speaker or "user") == "user"
+        )
         self._pending: ProblemAttempted | None = None
         """The attempt of the sentence before, which has no outcome yet."""
 

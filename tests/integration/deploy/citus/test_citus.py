@@ -23,14 +23,14 @@ LOCAL = {
 _TABLES = """
     SELECT n.nspname || '.' || c.relname
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
+    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'people', 'core')
       AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 """
 _KEYS = """
     SELECT n.nspname || '.' || c.relname, i.indexrelid::regclass::text,
            ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey))
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
+    WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'people', 'core')
       AND i.indisunique AND NOT c.relispartition
 """
 _REFERENCES = """
@@ -38,7 +38,7 @@ _REFERENCES = """
     FROM pg_constraint f
     JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_class d ON d.oid = f.confrelid JOIN pg_namespace m ON m.oid = d.relnamespace
-    WHERE f.contype = 'f' AND n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'core')
+    WHERE f.contype = 'f' AND n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'people', 'core')
 """
 _COLUMN = """
     SELECT a.attnotnull FROM pg_attribute a WHERE a.attrelid = %s::regclass AND a.attname = %s
@@ -76,7 +76,8 @@ def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connect
     assert faults(catalog) == []
     assert set(DISTRIBUTED.values()) == {"user_id"}
     assert all(
-        name.startswith(("cards.", "vectors.", "references.", "problems.", "core.")) for name in DISTRIBUTED
+        name.startswith(("cards.", "vectors.", "references.", "problems.", "people.", "core."))
+        for name in DISTRIBUTED
     )
     assert all(
         (name.startswith("log.") or name in ("vectors.spaces", "vectors.blocked_slots")) and reason

@@ -91,7 +91,8 @@ def test_users_of_two_tenants_with_one_name_never_meet(urls: dict[str, str]) -> 
 
 
 OF_NO_TENANT = {
-    "access.api_keys", "access.revision", "access.secret", "audit.entries", "audit.head", "audit.subject_key",
+    "access.api_keys", "access.revision", "access.secret",
+    "access.sign_in_links", "audit.entries", "audit.head", "audit.subject_key",
     "erasure.retention", "log.blueprints", "log.checkpoints", "log.generations", "log.heads", "log.heartbeats",
     "log.migrations", "log.reembeddings", "log.tenant_key", "log.token_key", "vector_cache.vectors",
     "vectors.blocked_slots", "vectors.spaces",

@@ -227,6 +227,7 @@ def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) ->
         "vectors": (None, "unknown"),
         "references": (None, "unknown"),
         "problems": (None, "unknown"),
+        "people": (None, "unknown"),
         "core": (None, "unknown"),
     }
 
@@ -389,5 +390,6 @@ def test_absent_names_every_reader() -> None:
         "vectors",
         "references",
         "problems",
+        "people",
         "core",
     ]

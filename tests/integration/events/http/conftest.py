@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -57,11 +57,13 @@ class Services:
     erasure: str = ""
     relation: str = ""
     problem: str = ""
+    thread: str = ""
     concept: str = ""
     other_concept: str = ""
     left_out: str = ""
     to_approve: str = ""
     to_decline: str = ""
+    people: Sequence[str] = ""
 
     def client(self, service: str) -> TestClient:
         return {"write": self.write, "read": self.read, "embed": self.embed}[service]
@@ -101,6 +103,20 @@ def _kept_things(services: Services) -> tuple[str, str]:
     opened = services.write.post("/v1/memory/ada/problems", json=trouble, headers=key)
     assert opened.status_code == 201, opened.text
     return erased.json()["erasure_id"], opened.json()["problem_id"]
+
+
+def _people(services: Services) -> tuple[str, ...]:
+    """Notes six people of ada, of whom the first two are one. Returns their ids."""
+    ids = []
+    for kinship in ("sister", "brother", "aunt", "uncle", "boss", "coach"):
+        noted = {"user_id": "ada", "name": "Mia", "kinship": kinship}
+        answer = services.write.post("/v1/people", json=noted, headers=services.key())
+        assert answer.status_code == 201, answer.text
+        ids.append(answer.json()["person_id"])
+    merged = {"user_id": "ada", "into_id": ids[1]}
+    answer = services.write.post(f"/v1/people/{ids[0]}/merge", json=merged, headers=services.key())
+    assert answer.status_code == 200, answer.text
+    return tuple(ids)
 
 
 def _relation(services: Services) -> str:
@@ -170,7 +186,8 @@ def _sealing() -> Iterator[None]:
 def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Services]:
     with copied(postgres_url, template) as database:
         settings = replace(
-            Settings(), database_url=database, redis_url=redis_url, **PATIENT | {"auth": "on"}
+            Settings(), database_url=database, redis_url=redis_url, wait_for_ms=50, turn_events_s=1,
+            **PATIENT | {"auth": "on"},
         )  # fmt: skip
         with (
             _sealing(),
@@ -209,6 +226,10 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
             made = Services(connection, write, read, embed, settings, *ids)
             erasure, problem = _kept_things(made)
             relation = _relation(made)
+            opened = made.write.post(
+                "/v1/threads", json={"user_id": "ada", "title": "sleep"}, headers=made.key()
+            )
+            assert opened.status_code == 201, opened.text
             concept, other_concept = _concepts(made)
             memory.fold()
             left_out, to_approve, to_decline = _kept_document(made)
@@ -217,9 +238,11 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 erasure=erasure,
                 relation=relation,
                 problem=problem,
+                thread=opened.json()["thread_id"],
                 concept=concept,
                 other_concept=other_concept,
                 left_out=left_out,
                 to_approve=to_approve,
                 to_decline=to_decline,
+                people=_people(made),
             )

@@ -58,8 +58,18 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
+            "thread_id": services.thread, "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
+        if self.path.startswith("/v1/people"):
+            sister, brother, aunt, uncle, boss, coach = services.people
+            person, other = {"merge": (aunt, uncle), "distinct": (boss, coach)}.get(
+                self.path.rpartition("/")[2], (sister, brother)
+            )
+            known |= {"person_id": person, "alias": "Mimi"}
+            known |= dict.fromkeys(("into_id", "from_id", "other_id"), other)
+        if self.path == "/v1/people":
+            known["name"] = str(uuid4())
         if self.path.endswith(("/correct", "/retract")):
             known["card_id"] = services.slip if self.path.endswith("/correct") else services.misheard
         if self.path == "/v1/sessions/{session_id}/turns":
@@ -111,7 +121,9 @@ class Operation:
         return self.for_everybody or (self.method, self.path) in (
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
+            ("post", "/v1/threads"),
             ("post", "/v1/memory/{user_id}/problems"),
+            ("post", "/v1/people"),
             ("post", "/v1/memory/{user_id}/events"),
             ("put", "/v1/teams/{team_id}/members/{member}"),
             *OWN,
@@ -190,6 +202,8 @@ def unknown() -> dict[str, str]:
         "erasure_id",
         "proposal_id",
         "problem_id",
+        "thread_id",
+        "person_id",
         "key",
         "turn_id",
         "name",
@@ -274,6 +288,20 @@ def test_only_a_key_that_acts_as_the_user_writes_or_decides_as_the_user(services
     assert undone.status_code == 200
     history = services.read.get(f"{memory}/history", headers=services.key()).json()["changes"]
     assert [each["actor"] for each in history[:2]] == ["agent", "agent"]
+
+
+def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services: Services) -> None:
+    agent, user = services.key(scopes=["write"]), services.key(scopes=["write", "user"])
+    ends = {"from_card": services.dog, "to_card": services.job, "predicate": "retracts"}
+    body = {"user_id": "ada", **ends, "reason": "misheard"}
+    refused = services.write.post("/v1/relations", json=body, headers=agent)
+    assert (refused.status_code, refused.json()["field"]) == (403, "to_card"), refused.text
+    assert "--acts-as user" in refused.json()["detail"]
+    done = services.write.post("/v1/relations", json=body, headers=user)
+    assert done.status_code == 202, done.text
+    back, why = f"/v1/relations/{done.json()['event_id']}/withdraw", {"user_id": "ada", "reason": "right"}
+    assert services.write.post(back, json=why, headers=agent).status_code == 403
+    assert services.write.post(back, json=why, headers=user).status_code == 202
 
 
 @each_operation

@@ -85,6 +85,18 @@ def subjects(connection: Connection, *users: str) -> list[str]:
     return sorted(audit.subject_of(key, user) for user in users)
 
 
+def test_a_batch_of_questions_has_one_entry_with_every_user(
+    settings: Settings, connection: Connection
+) -> None:
+    app, _ = service(settings)
+    asked = [{"user_id": user, "query": SECRET} for user in ("ada", "bea", "ada")]
+    with TestClient(app) as client:
+        client.post("/v1/things", json={"questions": asked})
+    [entry] = entries(connection)
+    assert entry["subjects"] == subjects(connection, "acme\x1fada", "acme\x1fbea")
+    assert SECRET not in json.dumps(entry)
+
+
 def test_every_request_has_one_entry_with_its_outcome(settings: Settings, connection: Connection) -> None:
     app, _ = service(settings)
     with TestClient(app, raise_server_exceptions=False) as client:

@@ -141,6 +141,22 @@ def test_an_agent_takes_back_what_agents_inferred_and_nothing_that_the_user_stat
     for what, body in (("correct", {"value": "Milan"}), ("retract", {})):
         problem = refused(memory, f"cards/{rome}/{what}", 403, "card_id", agent_id="curator", **body)
         assert problem["title"] == "Stated by the user"
+    ends: dict[str, Any] = {
+        "from_card": str(job),
+        "to_card": str(rome),
+        "predicate": "retracts",
+        "reason": "a guess",
+    }
+    problem = refused(memory, "relations", 403, "to_card", agent_id="curator", **ends)
+    assert problem["title"] == "Stated by the user"
+    edge = memory.post("relations", **ends)
+    memory.fold()
+    back = f"relations/{edge['event_id']}/withdraw"
+    refused(memory, back, 403, "relation_id", agent_id="curator", reason="it was right")
+    undone = memory.post(back, reason="it was right")
+    memory.fold()
+    again = f"relations/{undone['event_id']}/withdraw"
+    refused(memory, again, 403, "to_card", agent_id="curator", reason="it was wrong")
     done = memory.post(f"cards/{job}/correct", value="cook", agent_id="curator")
     memory.fold()
     assert memory.get(f"cards/{done['event_id']}")["provenance"] == "agent_inferred"

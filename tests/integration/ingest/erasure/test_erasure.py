@@ -118,7 +118,7 @@ def test_an_erased_turn_takes_its_cards_and_its_words_in_later_episodes(
 
 def test_an_erased_turn_takes_the_saved_states_of_its_session(memory: Memory, connection: Connection) -> None:
     [first] = memory.say(connection, "ada", f"We adopted a dog, {CANARY}.", session_id="s")
-    for session in ("s", "another"):
+    for session in ("s", "s~page", "another", "sx~page"):
         saved = SessionCheckpointed(session_id=session, project_id="default", state={"heard": CANARY})
         event = NewEvent(
             event_id=uuid7(), user_id="ada", stream=checkpoint_stream("default", session), payload=saved,
@@ -131,7 +131,7 @@ def test_an_erased_turn_takes_the_saved_states_of_its_session(memory: Memory, co
         for each in events_of(connection, "ada")
         if each.type == "SessionCheckpointed" and is_readable(each)
     ]
-    assert [each.session_id for each in left] == ["another"]
+    assert [each.session_id for each in left] == ["another", "sx~page"]
 
 
 def test_another_users_turn_of_the_same_id_stays(memory: Memory, connection: Connection) -> None:

@@ -28,6 +28,8 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tombstones import SubjectErased
+from ingest.api import commands, corrections
+from ingest.api.corrections import Correction
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
@@ -334,10 +336,69 @@ def test_a_card_keeps_its_last_mode_without_the_reason(ada: Ada) -> None:
     assert modes == [("journal",)]
 
 
+def held(ada: Ada) -> list[tuple[str, bool]]:
+    """Returns the value of each state, and whether it is retracted."""
+    asked = "SELECT value, retracted FROM cards.retractable_cards WHERE kind = 'state' ORDER BY 1, 2"
+    return ada.connection.execute(asked).fetchall()
+
+
+def card_of(ada: Ada, value: str) -> UUID:
+    asked = "SELECT card_id FROM cards.retractable_cards WHERE kind = 'state' AND value = %s"
+    row = ada.connection.execute(asked, (value,)).fetchone()
+    assert row is not None
+    card: UUID = row[0]
+    return card
+
+
+def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -> None:
+    ada.memory.say(ada.connection, "ada", "I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.")
+    ada.memory.understand(ada.connection)
+    values = [value for value, _ in held(ada)]
+    made = {
+        value: corrections.retract(ada.connection, "ada", card_of(ada, value), f"{PERSON} said so", BY)
+        for value in values
+    }
+    again, undone, left = values
+    back = made[undone].state
+    assert back is not None
+    commands.withdraw(ada.connection, "ada", back.event_id, "it was right", BY)
+    [text] = [
+        each for each in ("I live in Rome.", "I work at Acme.", "I'm allergic to peanuts.") if again in each
+    ]
+    ada.memory.say(ada.connection, "ada", text, session_id="later")
+    ada.memory.understand(ada.connection)
+    ada.forget()
+    assert {value for value, retracted in held(ada) if not retracted} == {again, undone}
+    assert (left, True) in held(ada)
+
+
+def test_a_corrected_fact_stays_wrong_when_the_right_one_goes(ada: Ada) -> None:
+    ada.memory.say(ada.connection, "ada", "I work at Acme.")
+    ada.memory.understand(ada.connection)
+    right = Correction(value=PERSON, content=None, reason="misheard")
+    corrections.correct(ada.connection, "ada", card_of(ada, "Acme"), right, BY)
+    ada.memory.understand(ada.connection)
+    assert held(ada) == [("Acme", True), (PERSON, False)]
+    ada.forget()
+    assert held(ada) == [("Acme", True)]
+
+
+def test_a_correction_goes_with_the_turn_of_the_wrong_fact(ada: Ada) -> None:
+    [turn] = ada.memory.say(ada.connection, "ada", "I work at Acme.")
+    ada.memory.understand(ada.connection)
+    right = Correction(value="Initech", content=None, reason="misheard")
+    corrections.correct(ada.connection, "ada", card_of(ada, "Acme"), right, BY)
+    ada.memory.understand(ada.connection)
+    subjects.erase_turn(ada.memory.eraser(), ada.connection, "ada", turn, TERMS)
+    ada.settle("Acme", "Initech")
+    assert held(ada) == []
+
+
 NO_WORDS = {
     "access.api_keys": "names of keys",
     "access.revision": "a number",
     "access.secret": "a key",
+    "access.sign_in_links": "digests",
     "audit.entries": "ids, actions and digests",
     "audit.head": "digests",
     "audit.subject_key": "a key",

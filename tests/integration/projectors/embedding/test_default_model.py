@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from deploy.command import main
 from deploy.commands.operate.doctor import doctor
 from deploy.commands.operate.reembed import reembed
 from deploy.commands.operate.status import status
@@ -29,7 +30,6 @@ from projectors.embedding.embedder import (
 )
 from projectors.embedding.embedders import Space, embedders_of, substitute_of
 from projectors.vectors.projector import VectorsProjector
-from scripts.model import main
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.projectors.tiny_model import write_tiny_model
 from tests.support.waiting import PATIENT
@@ -51,7 +51,7 @@ class TestSubstitute:
             embedder = embedders.of(None)
         assert embedder.fingerprint.startswith(SMALL_MODEL)
         assert substitute_of(settings) == SMALL_MODEL
-        assert "make model" in caplog.text
+        assert "cardlog model fetch" in caplog.text
         assert "cardlog reembed" in caplog.text
 
     def test_the_default_that_is_here_has_no_substitute(
@@ -70,7 +70,7 @@ class TestSubstitute:
         assert embedders.of(None).name == MULTILINGUAL_MODEL
 
     def test_without_both_the_message_names_the_default(self, tmp_path: Path) -> None:
-        with pytest.raises(EmbedderUnavailableError, match=f"{MULTILINGUAL_MODEL} in .*make model"):
+        with pytest.raises(EmbedderUnavailableError, match=f"{MULTILINGUAL_MODEL} in .*cardlog model fetch"):
             embedders_of(settings_at(tmp_path)).of(None)
 
     def test_another_model_of_the_settings_has_no_substitute(self, tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ class TestSubstitute:
     ) -> None:
         monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(write_tiny_model(tmp_path, SMALL_MODEL)))
         monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
-        assert main([]) == 1
-        assert main(["--optional"]) == 0
+        assert main(["model", "fetch"]) == 1
+        assert main(["model", "fetch", "--optional"]) == 0
         assert f"does not hold {MULTILINGUAL_MODEL}" in capsys.readouterr().err
 
 
@@ -132,7 +132,7 @@ class TestVectors:
         assert embedder_of(connection).startswith(SMALL_MODEL)
         said = said_by(settings, capsys)
         assert f"warn  embedding models: {DEFAULT_MODEL} is not on this machine" in said
-        assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: build it with `make model`" in said
+        assert f"CARDLOG_EMBED_MODEL is {DEFAULT_MODEL}: build it with `cardlog model fetch`" in said
 
         # The default is built into another folder. The live vectors stay as they are, and new ones join them.
         large = write_tiny_model(tmp_path / "multilingual-e5-small", MULTILINGUAL_MODEL)

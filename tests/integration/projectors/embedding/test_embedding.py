@@ -84,7 +84,7 @@ def test_vectors_of_another_process_are_the_same() -> None:
 def test_only_the_first_256_tokens_count_even_of_a_model_that_takes_more(tmp_path: Path) -> None:
     folder = next((folder for folder in model_folders() if (folder / "tokenizer_config.json").exists()), None)
     if folder is None:
-        pytest.skip("no embedding model here; build it with: make model")
+        pytest.skip("no embedding model here; build it with: cardlog model fetch")
     for file in folder.iterdir():
         (tmp_path / file.name).symlink_to(file)
     config = json.loads((folder / "tokenizer_config.json").read_text())
@@ -103,7 +103,7 @@ def test_a_missing_model_names_the_remedy_and_never_the_network(
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    with pytest.raises(EmbedderUnavailableError, match="make model"):
+    with pytest.raises(EmbedderUnavailableError, match="cardlog model fetch"):
         open_embedder(path=tmp_path)
     with pytest.raises(
         EmbedderUnavailableError, match=r"no/such-model in .*such-model; put its tokenizer\.json"
@@ -115,7 +115,7 @@ def test_a_missing_model_names_the_remedy_and_never_the_network(
 def test_half_a_model_is_none(tmp_path: Path, missing: str) -> None:
     for name in {"tokenizer.json", "model.onnx", "config.json"} - {missing}:
         (tmp_path / name).write_text("{}")
-    with pytest.raises(EmbedderUnavailableError, match="make model"):
+    with pytest.raises(EmbedderUnavailableError, match="cardlog model fetch"):
         open_embedder(path=tmp_path)
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_model_is_found_out_at_the_first_text(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_text("not a graph")
     (tmp_path / "config.json").write_text('{"hidden_size": 384}')
     embedder = FastEmbedder(tmp_path)
-    with pytest.raises(EmbedderUnavailableError, match="make model"):
+    with pytest.raises(EmbedderUnavailableError, match="cardlog model fetch"):
         embedder.embed(["text"])
 
 

@@ -79,7 +79,7 @@ class Ill(HashEmbedder):
 
 def dead(_: Sequence[str]) -> Any:
     raise EmbedderUnavailableError(
-        "the embedding model in /models cannot be loaded; rebuild it with: make model"
+        "the embedding model in /models cannot be loaded; build it again with: cardlog model fetch --force"
     )
 
 

@@ -33,7 +33,7 @@ UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown type": ({"kind": "NeverHeardOf"}, "unknown event type 'NeverHeardOf'"),
     "a newer version": (
         {"kind": "EventNoted", "version": 9},
-        "schema version 9 is newer than this build's 1",
+        "schema version 9 is newer than this build's 2",
     ),
     "a field too few": ({"kind": "EventNoted"}, "EventNoted.content is missing"),
     "no object at all": ({"kind": "EventNoted", "data": 5}, "TypeError"),
@@ -205,7 +205,7 @@ def test_a_turn_that_fails_the_extractor_is_recorded_as_failed_and_the_others_co
     ]  # fmt: skip
     assert kinds(connection, "bea") == [("TurnsExtracted", "1"), ("EventNoted", "four")]
     cleos = kinds(connection, "cleo")
-    assert ("ExtractionFailed", "TurnRecorded schema version 9 is newer than this build's 1") in cleos
+    assert ("ExtractionFailed", "TurnRecorded schema version 9 is newer than this build's 2") in cleos
     assert ("EventNoted", "five") in cleos
     failed = connection.execute(
         "SELECT data->'turn_ids'->>0, (data->'turn_positions'->>0)::bigint FROM log.events "

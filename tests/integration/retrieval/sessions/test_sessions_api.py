@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +21,7 @@ from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.types.cards import CardOrigin, EventNoted
+from events.types.extraction import ExtractionFailed
 from events.types.turns import TurnRecorded
 from ingest.recording.recorder import recorded_event
 from retrieval.http.read_api import create_app
@@ -34,7 +36,8 @@ Get = Callable[..., Any]
 def get(database: str, connection: Connection) -> Iterator[Get]:
     """Reads with a key that has ``rights``, or every right."""
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
-    settings = replace(Settings(), database_url=database, **PATIENT | {"auth": "on"})
+    short = {"wait_for_ms": 50, "turn_events_s": 1}
+    settings = replace(Settings(), database_url=database, **PATIENT | short | {"auth": "on"})
     with TestClient(create_app(settings)) as client:
 
         def ask(path: str, *, answers: int = 200, rights: dict[str, Any] | None = None, **query: Any) -> Any:
@@ -42,6 +45,10 @@ def get(database: str, connection: Connection) -> Iterator[Get]:
             header = {"Authorization": f"Bearer {key}"}
             answer = client.get(f"/v1/{path}", params={"user_id": "ada"} | query, headers=header)
             assert answer.status_code == answers, answer.text
+            if answer.headers["content-type"].startswith("text/event-stream"):
+                return [
+                    json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")
+                ]
             return answer.json()
 
         yield ask
@@ -139,3 +146,34 @@ def test_a_key_sees_the_turns_of_its_users_projects_and_modes(
     assert ids(get("sessions/one/turns", rights=general)) == ["open"]
     assert get("turns/private", rights=general, answers=404)["field"] == "turn_id"
     assert counts(get("sessions", rights=general)) == [("one", 1)]
+
+
+def given_up(connection: Connection, turn_id: str, session: str) -> None:
+    key = f"turn/{turn_id}"
+    [(position,)] = connection.execute(
+        "SELECT position FROM log.events WHERE dedupe_key = %s", [key]
+    ).fetchall()
+    failed = ExtractionFailed(
+        extractor="claude", model="m", prompt_version="1", turn_ids=(turn_id,), turn_positions=(position,),
+        reason="no answer is usable", attempts=8,
+    )  # fmt: skip
+    log.append(connection, [replace(event(failed, "ada"), stream=f"extraction/default/{session}")])
+
+
+def test_a_stream_of_events_ends_when_the_turn_is_given_up(connection: Connection, get: Get) -> None:
+    say(connection, "t1", day(1), "one")
+    say(connection, "t2", day(1), "one")
+    given_up(connection, "t1", "one")
+    first, last = get("turns/t1/events")
+    assert first == {"stage": "recorded", "turn_id": "t1"}
+    assert (last["stage"], last["reason"]) == ("dead", "the extractor gave the turn up: no answer is usable")
+    assert [each["stage"] for each in get("turns/t2/events")] == ["recorded", "late"]
+
+
+def test_a_stream_of_events_shows_only_turns_in_reach(connection: Connection, get: Get) -> None:
+    say(connection, "t1", day(1), "one")
+    none = get("turns/none/events", answers=404)
+    assert none["field"] == "turn_id"
+    for rights in ({"users": ["carl"]}, {"projects": ["work"]}, {"modes": ["vault"]}):
+        assert get("turns/t1/events", rights=rights, answers=404) == none
+    assert get("turns/t1/events", within_s=0, answers=422)["field"] == "within_s"

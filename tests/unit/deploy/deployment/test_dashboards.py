@@ -18,7 +18,7 @@ RULES: list[dict[str, Any]] = [
     for group in yaml.safe_load((DEPLOY / "prometheus_rules.yml").read_text())["groups"]
     for rule in group["rules"]
 ]
-STAGES = {"recorder", "extractor", "cards", "vectors", "references", "problems", "core"}
+STAGES = {"recorder", "extractor", "cards", "vectors", "references", "problems", "people", "core"}
 EXPRESSIONS = [
     *((rule["alert"], rule["expr"]) for rule in RULES),
     *((panel["title"], target["expr"]) for panel in PANELS for target in panel["targets"]),

@@ -73,8 +73,7 @@ def test_all_that_is_copied_is_there_and_not_ignored() -> None:
         for word in rest.split()[:-1]
     }
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    packages = {name.rstrip("*") for name in tools["packages"]["find"]["include"]}
-    assert {tools["package-dir"].get(name, name).split("/")[0] for name in packages} <= copied
+    assert {name.rstrip("*") for name in tools["packages"]["find"]["include"]} | {"clients/python"} <= copied
     for name in copied:
         assert list(ROOT.glob(name)), name
         assert name in kept, f"{name} is left out by .dockerignore"
@@ -83,10 +82,11 @@ def test_all_that_is_copied_is_there_and_not_ignored() -> None:
 def test_all_that_the_code_reads_is_installed_with_it() -> None:
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     patterns = tools["package-data"]["*"]
-    beside = {"kubernetes", "helm", "systemd", "grafana"}  # for those who deploy, not for the code
+    # These are for those who deploy, or for those who build the explorer, and not for the code.
+    beside = {"kubernetes", "helm", "systemd", "grafana", "app"}
     read = [
         path
-        for package in ("events", "ingest", "projectors", "retrieval", "deploy", "clients")
+        for package in ("events", "ingest", "projectors", "retrieval", "deploy")
         for path in (ROOT / package).rglob("*")
         if path.is_file() and path.suffix not in {".py", ".pyc"} and not beside & set(path.parts)
     ]
@@ -107,6 +107,7 @@ def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: st
 OF_THE_COMMAND = {
     "CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL", "CARDLOG_REDIS_MEMORY_MIB",
 }  # fmt: skip
+OF_THE_PROXY = "CARDLOG_PROXY_"
 OF_THE_EXTRACTOR = {
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CARDLOG_OPENAI_API_KEY", "CARDLOG_OPENAI_BASE_URL",
     "CARDLOG_OPENAI_OUTPUT",
@@ -116,7 +117,9 @@ OF_THE_EXTRACTOR = {
 @pytest.mark.parametrize("name", [*deployed.workers(), *PORTS])
 def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
     given = SERVICES[name]["environment"]
-    every = {variable for variable, _, _ in listing()} - OF_THE_COMMAND
+    every = {
+        variable for variable, _, _ in listing() if not variable.startswith(OF_THE_PROXY)
+    } - OF_THE_COMMAND
     assert every - set(given) == (OF_THE_EXTRACTOR if name != "extractor" else set())
     for variable, value in given.items():
         fixed = variable in ("CARDLOG_DATABASE_URL", "CARDLOG_REDIS_URL", "PGPASSWORD")

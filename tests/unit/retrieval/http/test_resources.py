@@ -30,7 +30,7 @@ from scripts import python_client
 from tests.support.cards import NOW, answering, card
 
 NOWHERE = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1/0")
-NOT_JSON = {"/metrics", "/v1/users/{user_id}/export"}
+NOT_JSON = {"/metrics", "/v1/turns/{turn_id}/events", "/v1/users/{user_id}/export"}
 OF_KIND: dict[Kind, dict[str, Any]] = {
     "state": {
         "concept_key": "residence",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -35,7 +36,13 @@ def state(number: int, content: str, key: str, **fields: Any) -> StoredCard:
     return card(**usual | {"turn_ids": [f"t{number}"], "cardinality": "single_value"} | fields)
 
 
-def rank(question: str, *cards: StoredCard, shares: tuple[float, ...] = (), **asked: Any) -> Ranking:
+def rank(
+    question: str,
+    *cards: StoredCard,
+    shares: tuple[float, ...] = (),
+    nearness: Callable[[Ranking], Mapping[UUID, float]] | None = None,
+    **asked: Any,
+) -> Ranking:
     """The ranking of cards that the channels found equally well, one a little less well than the one before."""
     given = shares or tuple(1.0 - 0.01 * place for place in range(len(cards)))
     evidence = {each.card_id: of_share(share, inside=False) for each, share in zip(cards, given, strict=True)}
@@ -43,7 +50,9 @@ def rank(question: str, *cards: StoredCard, shares: tuple[float, ...] = (), **as
     terms = {each.card_id: frozenset(term_keys("ann", analyse(each.content))) for each in cards}
     about = understand(question, asked.pop("now", NOW + timedelta(days=1)))
     common = Asked(question=about, user_id="ann", **asked)
-    return ranked(candidates_of(evidence, known, terms, common), common, shipped())
+    found = candidates_of(evidence, known, terms, common)
+    first = ranked(found, common, shipped())
+    return ranked(found, common, shipped(), nearness(first)) if nearness else first
 
 
 def order(question: str, *cards: StoredCard, shares: tuple[float, ...] = ()) -> list[int]:
@@ -62,6 +71,25 @@ def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_th
     assert ranking.beside == {dated.card_id: [words.card_id]}
     [told] = beside(dated, [words])
     assert (told.card_id, told.kind, told.content) == (words.card_id, "event", words.content)
+
+
+def test_a_reranker_turns_the_order_around_and_the_promises_hold() -> None:
+    old = episode(1, "My train to Bergen leaves at 9:40", said_at=NOW - timedelta(days=2))
+    new = episode(2, "My train to Bergen leaves at 11:15 now", said_at=NOW - timedelta(days=1))
+    others = [episode(number, f"The train to place {number * 'x'} was full") for number in (3, 4)]
+    question = "When does my train to Bergen leave?"
+    plain = rank(question, old, new, *others)
+    assert plain.newer == {old.card_id: new.card_id}
+
+    def turned(first: Ranking) -> dict[UUID, float]:
+        """The newer card last, and the card that it ended first."""
+        return {old.card_id: 4.0, others[1].card_id: 3.0, others[0].card_id: 2.0, new.card_id: 1.0}
+
+    ranking = rank(question, old, new, *others, nearness=turned)
+    assert [placed.card_id.int for placed in ranking.placed] == [4, 3, 2, 1]
+    assert [sum(each.contributions.values()) for each in ranking.placed] == pytest.approx(
+        [each.score for each in ranking.placed]
+    )
 
 
 def test_a_card_with_a_turn_of_its_own_besides_keeps_its_place() -> None:

@@ -1,4 +1,4 @@
-"""``cardlog eval`` of an installation without the evaluation, which is what a wheel makes."""
+"""An installation as a wheel makes it: it has no evaluation, and other packages can disturb it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the packages of the wheel and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-    for name in tools["packages"]["find"]["include"]:
-        package = name.rstrip("*")
-        source = ROOT / tools["package-dir"].get(package, package)
-        shutil.copytree(source, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    client = ROOT / "clients" / "python" / "cardlog_client"
+    for source in (*(ROOT / name.rstrip("*") for name in tools["packages"]["find"]["include"]), client):
+        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
@@ -44,3 +43,20 @@ def test_other_verbs_need_no_evaluation(installed: Path) -> None:
         done = typed(*words, cwd=installed)
         assert (done.returncode, done.stderr) == (0, ""), words
         assert done.stdout
+
+
+@pytest.mark.parametrize("left", ["from .events import Events\n", "", None])
+def test_a_package_of_the_same_name_is_refused_in_one_sentence(
+    installed: Path, tmp_path: Path, left: str | None
+) -> None:
+    """PyPI's ``Events`` writes its own ``events/__init__.py``, and removes it when it is uninstalled."""
+    shutil.copytree(installed, tmp_path / "disturbed")
+    first = tmp_path / "disturbed" / "events" / "__init__.py"
+    first.unlink()
+    if left is not None:
+        first.write_text(left)
+        first.with_name("events.py").write_text("class Events: ...\n")
+    done = typed("status", cwd=tmp_path / "disturbed")
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert "uninstall PyPI's `Events` and install Cardlog again" in line

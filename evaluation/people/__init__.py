@@ -1,0 +1,1 @@
+"""Measures merges of people: a precision–recall curve over the threshold, and the chosen point."""

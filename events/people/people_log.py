@@ -1,0 +1,102 @@
+"""The people of a user as the log has them. A read right after a write sees it, whatever the projector's lag is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from events.people.mentions import Link, read_card
+from events.people.person import TYPES, Handle, People, fold
+from events.platform.database import Connection
+from events.platform.sql import statement
+from events.store import log
+from events.types.cards import EventNoted, StateAsserted
+from events.types.envelope import Event, partition_of
+from events.types.extraction import CardsWithdrawn
+
+_PACKAGE = "events.people"
+TOLD = statement(_PACKAGE, "told_of")
+"""The events about people, and the cards that no table has yet."""
+UNFOLDED = statement(_PACKAGE, "unfolded")
+"""The same from the log alone."""
+HANDLES = statement(_PACKAGE, "handles_of")
+LINKS = statement(_PACKAGE, "links_of")
+CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
+"""The types of the cards that name people."""
+READ_TYPES = TYPES | CARD_TYPES | {CardsWithdrawn.__name__}
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+def parameters(owner: str) -> dict[str, object]:
+    """Returns the parameters of the statements of this module."""
+    return {"partition": partition_of(owner), "user_id": owner, "types": sorted(READ_TYPES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of the people of one user: the input of the fold."""
+
+    owner: str
+    handles: list[Handle]
+    links: list[Link]
+    events: list[Event]
+
+    def people(self, *more: Event) -> People:
+        """Returns the people, after ``more`` events too."""
+        return fold(self.owner, self.handles, self.links, [*self.events, *more])
+
+
+def told_in(owner: str, told: Iterable[dict[str, object]], handles: Rows = (), links: Rows = ()) -> Told:
+    """Returns what rows tell. Events that this build cannot read tell nothing."""
+    events = [event for event in map(log.event_if_readable, told) if event.type in READ_TYPES]
+    gone = {
+        one for each in events if isinstance(each.payload, CardsWithdrawn) for one in each.payload.event_ids
+    }
+    cards = [each for each in events if each.type in CARD_TYPES and each.event_id not in gone]
+    return Told(
+        owner,
+        [*(Handle(**row) for row in handles), *(one for card in cards for one in handles_in(card))],
+        [*(Link(**row) for row in links), *(one for card in cards for one in read_card(card.payload).links)],
+        [each for each in events if each.type not in CARD_TYPES],
+    )
+
+
+def handles_in(card: Event) -> Iterator[Handle]:
+    """Yields the handles that a card event names, each once."""
+    said_at: datetime = card.payload.origin.said_at
+    found: dict[str, Handle] = {}
+    for each in read_card(card.payload).mentions:
+        before = found.get(each.handle)
+        found[each.handle] = Handle(
+            handle=each.handle,
+            name=each.name if before is None else min(filter(None, (each.name, before.name)), default=""),
+            certain=each.certain or (before is not None and before.certain),
+            since=said_at,
+            until=said_at,
+        )
+    yield from found.values()
+
+
+def told_of(connection: Connection, owner: str) -> Told:
+    """Returns what is told of the people of a user at the end of the log."""
+    named = parameters(owner)
+    with connection.cursor(row_factory=dict_row) as cursor:
+        try:
+            with connection.transaction():
+                told = cursor.execute(TOLD, named).fetchall()
+                handles = cursor.execute(HANDLES, named).fetchall()
+                links = cursor.execute(LINKS, named).fetchall()
+        except psycopg.errors.UndefinedTable:
+            return told_in(owner, cursor.execute(UNFOLDED, named).fetchall())
+    return told_in(owner, told, handles, links)
+
+
+def lock(connection: Connection, owner: str) -> None:
+    """Lets commands about one user's people work one after the other, until the caller's transaction ends."""
+    connection.execute(statement(_PACKAGE, "lock_people"), {"user_id": owner})

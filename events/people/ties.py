@@ -1,0 +1,122 @@
+"""What tells a person from others of the same name: the kinship to the user, or the circle that they share.
+
+The words are tables (:mod:`events.language.names.tables`): ``kinship`` and ``circles``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from events.language.chinese_script import to_simplified
+from events.language.names.tables import latin, rows
+
+HANDLE = "@"
+"""The tie of an address or an account, which belongs to one person."""
+_OF_AGE = ("elder_", "younger_")
+
+
+class Tie(NamedTuple):
+    """A tie by its code. ``gender`` is f, m or -. ``one`` is True for a kinship that one person has to the user."""
+
+    code: str
+    gender: str
+    one: bool
+    kin: bool
+
+
+class Ties(NamedTuple):
+    """The ties by their folded words, and by their codes."""
+
+    by_word: dict[str, Tie]
+    by_code: dict[str, Tie]
+
+
+@cache
+def _ties() -> Ties:
+    by_word: dict[str, Tie] = {}
+    by_code: dict[str, Tie] = {}
+    for table in ("kinship", "circles"):
+        for code, english, chinese in rows(table):
+            name, _, marks = code.partition(":")
+            tie = Tie(name, marks[:1] or "-", marks.endswith("!"), table == "kinship")
+            by_code.setdefault(name, tie)
+            for word in (*english.split("|"), *chinese.split("|")):
+                if word:
+                    by_word.setdefault(word, tie)
+    return Ties(by_word, by_code)
+
+
+def tie_of(words: str) -> str:
+    """Returns the code of the tie that ``words`` name, or the folded words of an unknown one."""
+    plain = folded(words).removeprefix("my ").removeprefix("the ").removeprefix("我的").removeprefix("我")
+    tie = _ties().by_word.get(plain)
+    return plain if tie is None else tie.code
+
+
+def known_tie(code: str) -> Tie | None:
+    """Returns the tie of a code. An unknown one has none."""
+    return _ties().by_code.get(code)
+
+
+def general(code: str) -> str:
+    """Returns a kinship without the age: an elder sister is a sister."""
+    for age in _OF_AGE:
+        code = code.removeprefix(age)
+    return code
+
+
+def alternatives(*, kin: bool, chinese: bool) -> str:
+    """Returns the words of the ties as alternatives of a regular expression, the longest first."""
+    words = [
+        word for word, tie in _ties().by_word.items() if tie.kin is kin and word.isascii() is not chinese
+    ]
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+def folded(text: str) -> str:
+    """Returns ``text`` without differences of case, accents, Chinese script and white space."""
+    return latin(" ".join(to_simplified(text).split())).strip(" .,'\"")
+
+
+@cache
+def _titles() -> tuple[dict[str, str], dict[str, str]]:
+    """Returns the genders of the words before an English name, and of the words after a Chinese one."""
+    before: dict[str, str] = {}
+    after: dict[str, str] = {}
+    for row in rows("titles"):
+        gender = row.code.partition(":")[2]
+        before |= dict.fromkeys(row.english.split("|"), gender)
+        after |= dict.fromkeys(row.chinese.split("|"), gender)
+    for word, tie in _ties().by_word.items():
+        if tie.kin and word.isascii() and " " not in word:
+            before.setdefault(word, tie.gender)
+    return before, after
+
+
+def without_title(name: str) -> tuple[str, str | None]:
+    """Returns a folded name without the title or the kinship in it, and the gender that this tells. None: no title."""
+    before, after = _titles()
+    first, _, rest = name.partition(" ")
+    if rest and first in before:
+        return rest, before[first]
+    for word, gender in after.items():
+        if name.endswith(word) and len(name) > len(word):
+            return name.removesuffix(word), gender
+    return name, None
+
+
+@cache
+def _beginnings() -> dict[str, frozenset[str]]:
+    return {row.code: frozenset(row.chinese.split("|")) for row in rows("surnames")}
+
+
+def begins_a_name(words: str) -> bool:
+    """True when Chinese words begin with a common surname, or as a familiar name does."""
+    return any(words[:1] in each for each in _beginnings().values())
+
+
+def has_surname(name: str) -> bool:
+    """True when a Chinese name begins with a common surname."""
+    return name[:1] in _beginnings()["surname"]

@@ -1,0 +1,1 @@
+"""The threads of a user: topics that go on over sessions."""

@@ -1,0 +1,139 @@
+"""The commands of people over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from events.http.access import require_whole
+from events.http.answering import routes_of
+from events.http.fields import Uuid
+from events.resources.people import WrittenPerson
+from events.types.people import (
+    PersonAliased,
+    PersonEvent,
+    PersonNoted,
+    PersonsDistinct,
+    PersonsMerged,
+    PersonsSplit,
+)
+from ingest.api.command_routes import Name, storable
+from ingest.api.transactions import Sender, Sent, Transactions
+from ingest.decider import Command
+from ingest.people import people_commands
+from ingest.people.people_commands import origin_of
+
+Short = Annotated[str, *storable(200)]
+Long = Annotated[str, *storable(4000)]
+
+
+class _Sent(BaseModel, extra="forbid"):
+    """Who sends a command."""
+
+    user_id: Name = Field(description="whose memory this is")
+    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
+    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
+
+
+class _Judged(_Sent):
+    """A judgement about two people."""
+
+    reason: Annotated[Long | None, Field(description="why, for whoever asks later")] = None
+
+
+class PersonIn(
+    _Sent,
+    extra="forbid",
+    json_schema_extra={"examples": [{"user_id": "u", "name": "Alex", "kinship": "sister"}]},
+):
+    """A person whom the user knows."""
+
+    name: Short
+    kinship: Annotated[
+        Short | None,
+        Field(description="what ties the person to the user: sister, 姊姊, work; it tells two Alexes apart"),
+    ] = None
+
+
+class AliasIn(_Sent):
+    """Another name of a person."""
+
+    alias: Short = Field(description="the name, or the address or account")
+    kind: Annotated[Literal["name", "handle"], Field(description="handle: an address or an account")] = "name"
+
+
+class MergeIn(_Judged):
+    """Two people are one."""
+
+    into_id: Uuid = Field(description="the person that stays")
+
+
+class SplitIn(_Judged):
+    """A merge was wrong."""
+
+    from_id: Uuid = Field(description="the person with whom it was merged")
+
+
+class DistinctIn(_Judged):
+    """Two people are two, for ever."""
+
+    other_id: Uuid
+
+
+def people_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes of people."""
+    router = routes_of("people")
+
+    @router.post("/v1/people", status_code=201, summary="Note a person")
+    def note_person(body: PersonIn, sender: Sent) -> WrittenPerson:
+        owner, command = _sending(sender, body)
+        noted = PersonNoted(name=body.name, kinship=body.kinship, origin=origin_of(command))
+        return answer(owner, command, noted)
+
+    @router.post("/v1/people/{person_id}/alias", summary="Give a person another name")
+    def alias_person(person_id: Uuid, body: AliasIn, sender: Sent) -> WrittenPerson:
+        owner, command = _sending(sender, body, "person")
+        aliased = PersonAliased(
+            person_id=person_id, alias=body.alias, kind=body.kind, origin=origin_of(command)
+        )
+        return answer(owner, command, aliased)
+
+    @router.post("/v1/people/{person_id}/merge", summary="Say that two people are one")
+    def merge_person(person_id: Uuid, body: MergeIn, sender: Sent) -> WrittenPerson:
+        owner, command = _sending(sender, body, "person")
+        merged = PersonsMerged(
+            person_id=person_id, into_id=body.into_id, reason=body.reason, origin=origin_of(command)
+        )
+        return answer(owner, command, merged)
+
+    @router.post("/v1/people/{person_id}/split", summary="Take back a merge")
+    def split_person(person_id: Uuid, body: SplitIn, sender: Sent) -> WrittenPerson:
+        owner, command = _sending(sender, body, "person")
+        split = PersonsSplit(
+            person_id=person_id, from_id=body.from_id, reason=body.reason, origin=origin_of(command)
+        )
+        return answer(owner, command, split)
+
+    @router.post("/v1/people/{person_id}/distinct", summary="Say that two people are two, for ever")
+    def distinguish_person(person_id: Uuid, body: DistinctIn, sender: Sent) -> WrittenPerson:
+        owner, command = _sending(sender, body, "person")
+        distinct = PersonsDistinct(
+            person_id=person_id, other_id=body.other_id, reason=body.reason, origin=origin_of(command)
+        )
+        return answer(owner, command, distinct)
+
+    def answer(owner: str, command: Command, wanted: PersonEvent) -> WrittenPerson:
+        outcome = transactions.run(owner, lambda c: people_commands.run(c, owner, command, wanted))
+        return WrittenPerson.made_from(outcome.state, token=transactions.token(owner, outcome.position))
+
+    return router
+
+
+def _sending(sender: Sender, body: _Sent, thing: str = "user") -> tuple[str, Command]:
+    """Returns the storage id and the command. People are of every project and mode, so a key must be too."""
+    owner = sender.owner(body.user_id, thing, "person_id" if thing == "person" else "user_id")
+    require_whole(sender.caller)
+    actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{body.user_id}"
+    return owner, sender.command(actor, agent_id=body.agent_id, turn_ids=tuple(body.turn_ids))

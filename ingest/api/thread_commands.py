@@ -1,0 +1,183 @@
+"""The commands of threads: open, add cards, rename, close. A thread only grows, so an agent may send each of them.
+
+Every command is decided under a lock of the user's threads (:mod:`ingest.decider`). A command that changes nothing
+appends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from uuid import UUID
+
+from events.http.errors import ProblemError, invalid, missing
+from events.platform.database import Connection
+from events.resources import threads as resources
+from events.resources.resource import plain
+from events.threads.thread import Thread
+from events.threads.thread_log import lock, threads_of
+from events.types.codec import Payload
+from events.types.envelope import Event
+from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from ingest.api.commands import kinds_of, reached
+from ingest.decider import Aggregate, Command, Outcome, decide
+
+MAX_THREADS = 500
+"""The most threads of one user."""
+MAX_CARDS = 10_000
+"""The most cards of one thread."""
+Threads = dict[UUID, Thread]
+
+
+class UserThreads(Aggregate[Threads, Thread]):
+    """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
+
+    def __init__(
+        self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
+    ) -> None:
+        super().__init__(connection, owner, STREAM, command)
+        self.thread_id = thread_id
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner)
+
+    def load(self) -> Threads:
+        return threads_of(self.connection, self.owner)
+
+    def present(self, state: Threads) -> Thread:
+        """Returns the thread. Raises a 404 problem when the user has none in reach."""
+        thread = state.get(self.thread_id) if self.thread_id else None
+        if thread is None or not self.command.reach.admits(thread.project_id, thread.mode):
+            raise missing("thread", "thread_id")
+        return thread
+
+    def answer(self, state: Threads, event: Event | None) -> Thread:
+        return self.present(state) if event is None else self.first_answer(event)
+
+    def first_answer(self, event: Event) -> Thread:
+        """Returns the thread as it is now. A repeated command tells what became of the first one."""
+        return self.load()[self.thread_id or event.event_id]
+
+    def position(self, state: Threads) -> int:
+        return self.present(state).position
+
+    def key(self) -> str | None:
+        key = self.command.idempotency_key
+        return None if key is None else f"thread/{sha256(key.encode()).hexdigest()}"
+
+
+def open_thread(
+    threads: UserThreads, title: str, project_id: str, mode: str | None, reason: str | None
+) -> Outcome[Thread]:
+    """Opens a thread. Raises 404 for a project or mode out of reach, and 409 with the open thread of this title."""
+    if not threads.command.reach.admits(project_id, mode):
+        raise missing("project", "project_id")
+    opened = ThreadOpened(title=title, project_id=project_id, mode=mode, reason=reason)
+
+    def rule(known: Threads) -> Payload:
+        _refuse_taken(known, title, project_id, mode)
+        if len(known) >= MAX_THREADS:
+            raise invalid("title", f"there are {MAX_THREADS} threads, which is the most a user can have")
+        return opened
+
+    return decide(threads, rule, lambda first: first == opened)
+
+
+def add_cards(
+    threads: UserThreads, card_ids: Sequence[UUID], reason: str, confidence: float
+) -> Outcome[Thread]:
+    """Adds cards to a thread. Cards that it has already are left out.
+
+    Raises 404 for a card that the user has not within reach, and 422 for a full thread.
+    """
+    given = CardsThreaded(
+        thread_id=_id(threads), card_ids=tuple(dict.fromkeys(card_ids)), reason=reason, confidence=confidence
+    )
+    connection, owner, reach = threads.connection, threads.owner, threads.command.reach
+
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        kinds = kinds_of(connection, owner, *given.card_ids)
+        for card in given.card_ids:
+            if card not in kinds or not reached(connection, owner, reach, card):
+                raise missing("card", "card_ids")
+        fresh = tuple(card for card in given.card_ids if card not in thread.cards)
+        if len(thread.cards) + len(fresh) > MAX_CARDS:
+            raise invalid("card_ids", f"make more than {MAX_CARDS:,} cards; open another thread")
+        if not fresh:
+            return None
+        return CardsThreaded(
+            thread_id=given.thread_id, card_ids=fresh, reason=given.reason, confidence=given.confidence
+        )
+
+    def is_repeat(first: Payload) -> bool:
+        return isinstance(first, CardsThreaded) and (
+            first.thread_id == given.thread_id and set(first.card_ids) <= set(given.card_ids)
+        )
+
+    return decide(threads, rule, is_repeat)
+
+
+def rename(threads: UserThreads, title: str) -> Outcome[Thread]:
+    """Gives a thread another title. Raises 409 with the open thread that has it."""
+    wanted = ThreadRenamed(thread_id=_id(threads), title=title)
+
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        if thread.title == title:
+            return None
+        _refuse_taken(known, title, thread.project_id, thread.mode)
+        return wanted
+
+    return decide(threads, rule, lambda first: first == wanted)
+
+
+def close(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
+    """Closes a thread. A closed one stays as it is."""
+    wanted = ThreadClosed(thread_id=_id(threads), reason=reason)
+    return _to(threads, "closed", lambda _: wanted)
+
+
+def reopen(threads: UserThreads, reason: str | None) -> Outcome[Thread]:
+    """Opens a closed thread again. An open one stays as it is."""
+
+    def opened(thread: Thread) -> ThreadOpened:
+        return ThreadOpened(
+            title=thread.title,
+            project_id=thread.project_id,
+            mode=thread.mode,
+            thread_id=thread.thread_id,
+            reason=reason,
+        )
+
+    return _to(threads, "open", opened)
+
+
+def _to(threads: UserThreads, status: str, change: Callable[[Thread], Payload]) -> Outcome[Thread]:
+    def rule(known: Threads) -> Payload | None:
+        thread = threads.present(known)
+        return None if thread.status == status else change(thread)
+
+    def is_repeat(first: Payload) -> bool:
+        kind = ThreadClosed if status == "closed" else ThreadOpened
+        return isinstance(first, kind) and first.thread_id == threads.thread_id
+
+    return decide(threads, rule, is_repeat)
+
+
+def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None) -> None:
+    for each in known.values():
+        same = (each.project_id, each.mode) == (project_id, mode)
+        if same and each.status == "open" and each.title.casefold() == title.casefold():
+            raise ProblemError(
+                409,
+                "Exists",
+                "title: an open thread has this title; add cards to it, or choose another title",
+                field="title",
+                current=plain(resources.Thread.made_from(each)),
+            )
+
+
+def _id(threads: UserThreads) -> UUID:
+    assert threads.thread_id is not None, "only the opening of a thread has no id yet"
+    return threads.thread_id

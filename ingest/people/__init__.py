@@ -1,0 +1,1 @@
+"""The commands of people: note, alias, merge, split, distinct."""

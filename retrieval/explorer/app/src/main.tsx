@@ -1,0 +1,190 @@
+/** The frame: who is signed in, whose memory is shown, the menu. */
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { api, onSignedOut, Problem, session, type Session } from "./api";
+import { Arbitration } from "./arbitration";
+import { Ask } from "./ask";
+import { CardPage } from "./card";
+import { Core } from "./core";
+import { Memory } from "./memory";
+import { Modes } from "./modes";
+import { Operations } from "./operations";
+import { Problems } from "./problems";
+import { References } from "./references";
+import { go, to, useRoute, type Route } from "./route";
+import "./style.css";
+import { LANGUAGES, language, setLanguage, t, type Key } from "./texts";
+import { Timeline } from "./timeline";
+import { asProblem, Busy, Empty, Field, Notice, valueOf } from "./ui";
+
+/** What every screen gets. */
+export interface Given {
+  user: string;
+  route: Route;
+  session: Session;
+  may: (scope: string) => boolean;
+}
+
+const SCREENS: [string, Key, (given: Given) => unknown][] = [
+  ["ask", "Ask", Ask],
+  ["memory", "Memory", Memory],
+  ["timeline", "Timeline", Timeline],
+  ["arbitration", "Arbitration", Arbitration],
+  ["core", "Core document", Core],
+  ["references", "References", References],
+  ["problems", "Problems", Problems],
+  ["modes", "Modes", Modes],
+  ["operations", "Operations", Operations],
+];
+const OF_NOBODY = ["operations"];
+const RENEW_MS = 15 * 60_000;
+
+function App() {
+  const [, redraw] = useState(0);
+  const [signedIn, set] = useState<Session | null | undefined>(undefined);
+  const [problem, setProblem] = useState<Problem>();
+  const route = useRoute();
+  const code = route.screen === "sign-in" ? route.get("code") : "";
+  const look = () =>
+    session.get().then(set, (error: unknown) => {
+      const found = asProblem(error);
+      if (found.status === 401) set(null);
+      else setProblem(found);
+    });
+  useEffect(() => {
+    onSignedOut(() => set(null));
+    const renew = setInterval(() => document.visibilityState === "visible" && look(), RENEW_MS);
+    return () => clearInterval(renew);
+  }, []);
+  useEffect(() => {
+    if (!code) return void look();
+    history.replaceState(null, "", "#/ask"); // a used code is worth nothing, and stays out of the history
+    session.signIn(code).then(
+      () => (look(), go("ask", {}, true)),
+      (error: unknown) => (set(null), setProblem(asProblem(error))),
+    );
+  }, [code]);
+  useEffect(() => {
+    document.documentElement.lang = language();
+  });
+  if (signedIn === undefined) return <main>{problem ? <Notice problem={problem} again={() => (setProblem(undefined), look())} /> : <Busy />}</main>;
+  if (signedIn === null) return <SignIn problem={problem} done={() => (setProblem(undefined), look())} redraw={() => redraw((n) => n + 1)} />;
+  const user = route.get("user") || (signedIn.users?.length === 1 ? signedIn.users[0]! : "");
+  const screen = SCREENS.find(([name]) => name === route.screen);
+  const given: Given = { user, route, session: signedIn, may: (scope) => signedIn.scopes.includes(scope) };
+  const Screen = (route.screen === "card" ? CardPage : screen?.[2]) as ((given: Given) => preact.JSX.Element) | undefined;
+  document.title = `${screen ? t(screen[1]) : t("Card")} · Cardlog`;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+        {t("to the content")}
+      </a>
+      <header>
+        <b class="brand">Cardlog</b>
+        <Users given={given} />
+        <span class="grow" />
+        <Languages redraw={() => redraw((n) => n + 1)} />
+        {signedIn.key_id && (
+          <button type="button" onClick={() => session.signOut().then(() => set(null))}>
+            {t("sign out")}
+          </button>
+        )}
+      </header>
+      <nav aria-label={t("screens")}>
+        {SCREENS.map(([name, label]) => (
+          <a key={name} href={to(name, { user })} aria-current={name === route.screen ? "page" : undefined}>
+            {t(label)}
+          </a>
+        ))}
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {!Screen ? (
+          <Empty>{t("There is no such screen. Choose one above.")}</Empty>
+        ) : !user && !OF_NOBODY.includes(route.screen) ? (
+          <Empty>{t("Name the user whose memory you want to see, above.")}</Empty>
+        ) : (
+          <Screen key={`${route.screen} ${user}`} {...given} />
+        )}
+      </main>
+    </>
+  );
+}
+
+function SignIn({ problem, done, redraw }: { problem?: Problem; done: () => void; redraw: () => void }) {
+  const [key, setKey] = useState("");
+  const [refused, setRefused] = useState(problem);
+  useEffect(() => setRefused(problem), [problem]);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await session.signIn(key.replace(/^Authorization:\s*Bearer\s+/i, "").trim());
+      await session.get().catch(() => {
+        throw new Problem(0, "cookie", t("This browser keeps no secure cookie over plain http. Use https, or Chromium or Firefox on this machine."));
+      });
+      done();
+    } catch (error) {
+      setRefused(asProblem(error));
+    }
+  };
+  return (
+    <main class="sign-in">
+      <h1>Cardlog</h1>
+      <p>{t("Sign in with an API key. Its rights decide what you see and may do.")}</p>
+      <form onSubmit={submit}>
+        <Field label={t("API key")} wide>
+          <input type="password" autocomplete="off" required value={key} onInput={(event) => setKey(valueOf(event))} placeholder="clk_…" />
+        </Field>
+        <button class="main">{t("sign in")}</button>
+      </form>
+      {refused && (
+        <div class="notice bad" role="alert">
+          <strong>{t(refused.status === 401 ? "This key or link is not valid, or no longer." : "p.away")}</strong>
+          <p>{refused.status !== 401 && refused.message}</p>
+        </div>
+      )}
+      <p class="quiet">{t("`cardlog up` prints a link that signs in once. `cardlog keys create` makes a key.")}</p>
+      <Languages redraw={redraw} />
+    </main>
+  );
+}
+
+function Languages({ redraw }: { redraw: () => void }) {
+  return (
+    <select aria-label={t("language")} value={language()} onChange={(event) => (setLanguage(valueOf(event)), redraw())}>
+      {LANGUAGES.map(([code, name]) => (
+        <option key={code} value={code} lang={code}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Users({ given: { session: who, user, route, may } }: { given: Given }) {
+  const [known, setKnown] = useState<string[]>(who.users ?? []);
+  const [typed, setTyped] = useState(user);
+  useEffect(() => setTyped(user), [user]);
+  useEffect(() => {
+    if (!who.users && may("admin")) api("get", "/v1/users", { query: { limit: 200 } }).then((page) => setKnown(page.users.map((each) => each.user_id)), () => {});
+  }, []);
+  const choose = (event: Event) => {
+    event.preventDefault();
+    if (typed !== user) go(route.screen === "card" || !route.screen ? "ask" : route.screen, { user: typed.trim() });
+  };
+  return (
+    <form class="users" onSubmit={choose}>
+      <label>
+        <span>{t("user")}</span>
+        <input list="known-users" value={typed} onInput={(event) => setTyped(valueOf(event))} onChange={choose} spellcheck={false} autocomplete="off" maxLength={512} />
+      </label>
+      <datalist id="known-users">
+        {known.map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <button>{t("show")}</button>
+    </form>
+  );
+}
+
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,159 @@
+"""People over HTTP, to read: the list, one person with current facts, and the cards that name a person."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, ParamSpec, TypeVar
+from uuid import UUID
+
+import psycopg
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from events.access.principal import Principal
+from events.http.access import Reader, owner_of, require_whole
+from events.http.answering import routes_of
+from events.http.database import problem_of
+from events.http.errors import missing
+from events.http.fields import Uuid
+from events.people.person import People
+from events.people.person import Person as Known
+from events.people.ties import folded
+from events.platform.failures import retry_on_lost_connection
+from events.resources.people import (
+    KnownPerson,
+    MergeProposal,
+    PeoplePage,
+    Person,
+    PersonEntry,
+    PersonTimeline,
+    SharedName,
+)
+from retrieval.cards.card import ListedCard
+from retrieval.cards.slice import Slice
+from retrieval.http.card_routes import Fresh
+from retrieval.http.resources import listed
+from retrieval.people.reader import PeopleReader, quoted_in
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_FACTS = 50
+_READ = 200
+"""The last cards about a person among which current facts are looked for."""
+
+
+class PersonParams(BaseModel, extra="forbid"):
+    """Whose people."""
+
+    user_id: str = Field(min_length=1, description="whose memory is read")
+    wait_for: Annotated[
+        str | None, Field(description="token of a push or of a command: wait until the cards hold it")
+    ] = None
+
+
+class PeopleParams(PersonParams):
+    """Which people."""
+
+    name: Annotated[str | None, Field(max_length=200, description="only people with this name or tie")] = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class TimelineParams(PersonParams):
+    """How much of a timeline."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
+    """Returns the routes. A person of another user gives the same 404 as none."""
+    router = routes_of("people")
+
+    @router.get("/v1/people", summary="The people of a user, and who may be whom")
+    async def list_people(query: Annotated[PeopleParams, Query()], caller: Reader) -> PeoplePage:
+        owner = _owner(caller, query.user_id)
+        await fresh(query.wait_for, owner)
+        people = await _read(reader.present, owner)
+        name = folded(query.name or "")
+        found = [each for each in people.people if not name or name in _words(each)]
+        return PeoplePage(
+            people=[Person.made_from(each) for each in found[: query.limit]],
+            proposals=[MergeProposal.made_from(each) for each in people.proposals[: query.limit]],
+            shared_names=[
+                SharedName(name=shared, person_ids=[each.person_id for each in sharing])
+                for shared, sharing in sorted(people.shared.items())
+            ],
+        )
+
+    @router.get("/v1/people/{person_id}", summary="One person: who, since when, and what is true now")
+    async def person(person_id: Uuid, query: Annotated[PersonParams, Query()], caller: Reader) -> KnownPerson:
+        people, found = await named(caller, query, person_id)
+        now = datetime.now(UTC)
+        cards = await cards_of(people, found, query.wait_for, now, _READ)
+        facts = [listed(card, now) for card in cards if card.kind == "state" and card.status == "current"]
+        return KnownPerson.made_from(found, facts=facts[:_FACTS])
+
+    @router.get(
+        "/v1/people/{person_id}/timeline", summary="The cards that name a person, the last said first"
+    )
+    async def person_timeline(
+        person_id: Uuid, query: Annotated[TimelineParams, Query()], caller: Reader
+    ) -> PersonTimeline:
+        people, found = await named(caller, query, person_id)
+        now = datetime.now(UTC)
+        cards = await cards_of(people, found, query.wait_for, now, query.limit)
+        quoted = quoted_in(await _read(reader.mentions, people.owner, [card.card_id for card in cards]))
+        entries = [
+            PersonEntry(
+                card=listed(card, now),
+                author=card.speaker,
+                subject=card.entity,
+                quoted=quoted.get(card.card_id),
+            )
+            for card in cards
+        ]
+        return PersonTimeline(person_id=found.person_id, entries=entries)
+
+    async def named(caller: Principal, query: PersonParams, person_id: UUID) -> tuple[People, Known]:
+        owner = _owner(caller, query.user_id, "person", "person_id")
+        await fresh(query.wait_for, owner)
+        people = await _read(reader.present, owner)
+        found = people.of_id.get(person_id)
+        if found is None:
+            raise missing("person", "person_id")
+        return people, found
+
+    async def cards_of(
+        people: People, person: Known, token: str | None, now: datetime, limit: int
+    ) -> list[ListedCard]:
+        """Returns the last cards that name a person. Each repetition (same_as) is left out."""
+        ids = await _read(reader.named_in, people, person, limit)
+        if not ids:
+            return []
+        cards = await fresh(token, people.owner)
+        asked = await _read(cards.prepared, Slice(user_id=people.owner, now=now))
+        found = await _read(cards.cards, asked, ids)
+        if not found:
+            return []
+        repeated = set(await _read(cards.duplicates, asked))
+        return [found[each] for each in ids if each in found and each not in repeated]
+
+    return router
+
+
+def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "user_id") -> str:
+    """Returns the storage id. People are of every project and mode, so a key must be too."""
+    owner = owner_of(caller, user_id, thing=thing, field=field)
+    require_whole(caller)
+    return owner
+
+
+def _words(person: Known) -> set[str]:
+    return {folded(each) for each in (person.name, *person.aliases, *person.kinship, *person.addresses)}
+
+
+async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    try:
+        return await retry_on_lost_connection(ask, *args, **kwargs)
+    except (psycopg.Error, TimeoutError) as error:
+        raise problem_of(error, "People unavailable") from error

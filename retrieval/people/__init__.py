@@ -1,0 +1,1 @@
+"""Reads of people: the list, one person, the cards that name a person."""

@@ -1,0 +1,181 @@
+"""People ask, look, correct, forget, restore and settle, in a real browser before a real stack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.browser.conftest import HOSTILE, Person, link_of
+from tests.support.stack import Running
+from tests.support.waiting import eventually
+from tests.support.web import WEB
+
+
+def _cards(stack: Running, user: str, **filters: str) -> list[dict[str, Any]]:
+    query = {"user_id": user, **filters}
+    found: list[dict[str, Any]] = WEB.get(
+        f"{stack.read_url}/v1/cards", params=query, headers=stack.headers
+    ).json()["cards"]
+    return found
+
+
+def test_the_link_of_the_start_signs_in_once(chromium: Any, stack: Running) -> None:
+    link = link_of(stack)
+    first, second = Person(chromium, stack, ""), Person(chromium, stack, "")
+    first.page.goto(link)
+    first.sees("Name the user whose memory you want to see")
+    assert "code" not in first.page.url
+    second.page.goto(link)
+    second.sees("This key or link is not valid, or no longer.")
+    assert first.foreign == second.foreign == []
+
+
+def test_an_answer_shows_why_each_card_has_its_place(person: Person) -> None:
+    person.open("ask", user="alex")
+    person.page.get_by_label("question").fill("Where do I live?")
+    person.page.get_by_role("button", name="ask", exact=True).click()
+    card = person.page.locator("ol.cards > li").first
+    card.get_by_text("Lives in Lisbon").wait_for()
+    assert "q=Where" in person.page.url
+    assert card.locator(".channel").count() >= 1
+    card.locator("summary").click()
+    told = float(card.locator("summary").inner_text().rpartition(" ")[2])
+    amounts = [float(each) for each in card.locator("tr:not(.sum) td:nth-of-type(1)").all_inner_texts()]
+    assert abs(sum(amounts) - told) < 0.02
+    person.sees("found and withheld")
+    assert "Lives in Lisbon" in person.page.locator("pre.prompt").inner_text()
+    person.page.reload()
+    person.sees("Lives in Lisbon")
+
+
+def test_the_past_answers_with_what_was_true_then(person: Person) -> None:
+    person.open("ask", user="alex", q="Where%20do%20I%20live%3F", as_of="2026-03-15T00:00:00Z")
+    person.page.locator("ol.cards > li").first.get_by_text("Porto").first.wait_for()
+
+
+def test_a_card_is_forgotten_and_restored_and_the_audit_names_who(person: Person) -> None:
+    card = _cards(person.stack, "yating", concept_key="residence", kind="state")[0]
+    person.open("card", user="yating", id=card["card_id"])
+    assert person.page.locator("mark").count() == 1
+    person.page.get_by_role("button", name="never true …").click()
+    person.page.get_by_role("dialog").get_by_label("reason").fill("asked her")
+    person.page.get_by_role("button", name="forget", exact=True).click()
+    person.page.locator(".status.retracted").first.wait_for()
+    assert card["card_id"] not in {each["card_id"] for each in _cards(person.stack, "yating")}
+    person.page.get_by_role("button", name="restore").click()
+    person.page.locator("h1 + p .status.current, h1 ~ p .status.current").first.wait_for()
+    assert card["card_id"] in {each["card_id"] for each in _cards(person.stack, "yating")}
+
+    def edits() -> set[str]:
+        url = f"{person.stack.read_url}/v1/audit"
+        entries = WEB.get(url, params={"user_id": "yating"}, headers=person.stack.administrator).json()[
+            "entries"
+        ]
+        key = person.stack.administrator["Authorization"].split()[-1].split("_")[1]
+        return {each["operation"] for each in entries if each["key_id"] == key}
+
+    eventually(lambda: {"retract_card", "withdraw_relation"} <= edits())
+
+
+def test_a_value_is_corrected(person: Person) -> None:
+    [card] = _cards(person.stack, "alex", concept_key="pet", kind="state")
+    person.open("card", user="alex", id=card["card_id"])
+    person.page.get_by_role("button", name="correct …").click()
+    person.page.get_by_label("the right value").fill("Mochi")
+    person.page.get_by_role("dialog").get_by_role("button", name="correct", exact=True).click()
+    person.page.locator(".status.retracted").first.wait_for()
+    assert [each["value"] for each in _cards(person.stack, "alex", concept_key="pet", kind="state")] == [
+        "Mochi"
+    ]
+
+
+def test_many_cards_are_drawn_a_few_at_a_time_and_forgotten_together(person: Person) -> None:
+    url, query = f"{person.stack.read_url}/v1/cards/aggregate", {"user_id": "many", "group_by": "kind"}
+    total = WEB.get(url, params=query, headers=person.stack.headers).json()["total"]
+    assert total >= 150
+    person.open("memory", user="many")
+    person.sees(f"{total} cards")
+    rows = person.page.locator(".rows li")
+    assert rows.count() < 60
+
+    def scrolled_to_the_end() -> bool:
+        person.page.locator(".rows").evaluate("each => each.scrollTo(0, each.scrollHeight)")
+        return bool(person.page.locator(f".rows li[aria-posinset='{total}']").count())
+
+    eventually(scrolled_to_the_end)
+    for number in (total - 1, total):
+        person.page.locator(f".rows li[aria-posinset='{number}'] input").check()
+    person.page.get_by_role("button", name="forget 2 …").click()
+    person.page.get_by_role("dialog").get_by_role("button", name="forget", exact=True).click()
+    person.sees(f"{total - 2} cards")
+
+
+def test_a_contradiction_is_settled_with_the_keyboard(person: Person) -> None:
+    person.open("arbitration", user="mei")
+    person.page.locator("section.card", has_text="Taipei").wait_for()
+    person.page.locator("section.card", has_text="Tainan").wait_for()
+    person.page.keyboard.press("2")
+    person.sees("No contradiction waits for a verdict.")
+    [card] = _cards(person.stack, "mei", concept_key="residence", kind="state")
+    assert card["value"] == "Tainan"
+
+
+def test_the_timeline_tells_what_was_true_at_its_line(person: Person) -> None:
+    person.open("timeline", user="alex", as_of="2026-03-15T00:00:00Z")
+    person.page.locator("ul.plain").get_by_text("Lives in Porto").wait_for()
+    line = person.page.get_by_label("true at (valid time)")
+    line.focus()
+    person.page.keyboard.press("End")
+    person.page.locator("ul.plain").get_by_text("Lives in Lisbon").wait_for()
+
+
+def test_the_core_document_goes_back_after_a_preview(person: Person) -> None:
+    person.open("core", user="yating")
+    person.page.get_by_role("button", name="go back to this version …").first.click()
+    person.page.get_by_role("dialog").get_by_text("changes are left out").wait_for()
+    before = person.page.locator("h2", has_text="version").first.inner_text()
+    person.page.get_by_role("dialog").get_by_role("button", name="go back").click()
+    person.page.get_by_role("dialog").wait_for(state="detached")
+    version = person.page.locator("h2", has_text="version").first
+    eventually(lambda: version.inner_text() not in ("", before))
+
+
+def test_an_op_changes_a_reference(person: Person) -> None:
+    person.open("references", user="alex", id="todo_list%2Fgroceries")
+    person.page.locator("section form select").select_option("add")
+    person.page.get_by_label("fields of the op, as JSON").fill(json.dumps({"text": "milk"}))
+    person.page.get_by_role("button", name="apply").click()
+    person.page.locator("pre").get_by_text("milk").wait_for()
+
+
+def test_a_problem_is_opened_and_closed(person: Person) -> None:
+    person.open("problems", user="alex")
+    person.page.get_by_label("a problem of the user").fill("Wakes at four")
+    person.page.get_by_role("button", name="add", exact=True).click()
+    trouble = person.page.locator("li.card", has_text="Wakes at four")
+    trouble.get_by_role("button", name="close").click()
+    trouble.get_by_role("button", name="open again").wait_for()
+
+
+def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
+    person.open("modes", user="alex")
+    person.page.get_by_label("name of the new mode").fill("garden")
+    person.page.get_by_role("button", name="add", exact=True).click()
+    mode = person.page.locator("li.card", has_text="garden")
+    mode.get_by_role("button", name="make it the default").click()
+    mode.locator(".status", has_text="default").wait_for()
+
+
+def test_hostile_words_stay_words(person: Person) -> None:
+    person.open("memory", user="mei", status="all")
+    person.page.get_by_text(HOSTILE[0]).first.wait_for()
+    person.page.locator(".hidden-mark", has_text="U+202E").first.wait_for()
+    person.page.locator(".hidden-mark", has_text="U+200B").first.wait_for()
+    assert person.page.title() == "Memory · Cardlog"
+    assert person.page.locator("main img, main script").count() == 0
+    person.open("ask", user="mei", q="what%20is%20my%20tag%20and%20my%20letters%3F", k="20")
+    person.page.locator("ol.cards > li").first.wait_for()
+    assert person.page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+    assert person.page.title() == "Ask · Cardlog"

@@ -1,0 +1,69 @@
+"""Every screen is usable for everybody: axe-core finds no fault, and no word is cut on a small telephone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import retrieval.explorer
+from tests.browser.conftest import Person
+from tests.support.stack import Running
+
+SCREENS = {
+    "ask": {"user": "alex", "q": "Where%20do%20I%20live%3F"},
+    "memory": {"user": "alex"},
+    "timeline": {"user": "alex"},
+    "arbitration": {"user": "mei"},
+    "core": {"user": "alex"},
+    "references": {"user": "alex", "id": "todo_list%2Fgroceries"},
+    "problems": {"user": "alex"},
+    "modes": {"user": "alex"},
+    "operations": {},
+}
+_AXE = Path(retrieval.explorer.__file__).parent / "app" / "node_modules" / "axe-core" / "axe.min.js"
+_CUT = """() => [...document.querySelectorAll('button, a, label span, h1, h2, summary, th, dt, p, .status, .flag')]
+    .filter(each => !each.closest(".rows, .chart, .scroll") && each.offsetParent
+        && each.scrollWidth > each.clientWidth + 1
+        && getComputedStyle(each).display !== 'inline')
+    .map(each => each.outerHTML.slice(0, 120))"""
+
+
+def _key(stack: Running) -> str:
+    return stack.administrator["Authorization"].split()[-1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(chromium: Any, stack: Running, scheme: str) -> None:
+    if not _AXE.exists():
+        pytest.skip("axe-core is not installed; make test-browser installs it with npm")
+    person = Person(chromium, stack, "", color_scheme=scheme)
+    person.page.goto(person.url)
+    person.sees("API key")
+    _check(person, "sign-in")
+    person.sign_in(_key(stack))
+    for screen, values in SCREENS.items():
+        person.open(screen, **values)
+        _check(person, screen)
+
+
+def _check(person: Person, screen: str) -> None:
+    person.page.evaluate(f"{_AXE.read_text('utf-8')};0")
+    rules = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}"
+    found = person.page.evaluate(f"axe.run(document, {rules})")
+    faults = {each["id"]: [node["html"][:150] for node in each["nodes"]] for each in found["violations"]}
+    assert faults == {}, screen
+
+
+@pytest.mark.parametrize("language", ["en", "zh-TW", "zh-CN"])
+def test_no_text_is_cut_on_a_small_telephone(chromium: Any, stack: Running, language: str) -> None:
+    person = Person(chromium, stack, _key(stack), viewport={"width": 360, "height": 740})
+    person.page.get_by_label("language").select_option(language)
+    for screen, values in SCREENS.items():
+        person.open(screen, **values)
+        wide = person.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0, (screen, wide)
+        assert person.page.evaluate(_CUT) == [], screen

@@ -1,0 +1,84 @@
+"""What a key may not see or do is not shown and not done, and each refusal is clear."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.browser.conftest import Person
+from tests.support.stack import Running
+from tests.support.waiting import eventually
+from tests.support.web import WEB
+
+
+def _key(stack: Running, *options: str) -> dict[str, str]:
+    made: dict[str, str] = json.loads(
+        stack.command("keys", "create", "--name", "p", *options, "--json").stdout
+    )
+    return made
+
+
+def test_a_key_that_only_reads_one_user_sees_no_edit_and_no_other_user(chromium: Any, stack: Running) -> None:
+    person = Person(chromium, stack, _key(stack, "--scope", "read", "--user", "alex")["key"])
+    person.open("memory", concept="residence")
+    person.sees("Lives in Lisbon")
+    assert person.page.locator("input[type=checkbox]").count() == 0
+    person.open("memory", user="mei")
+    person.sees("This does not exist, or this key may not see it.")
+    person.open("operations")
+    person.sees("This key may not do this.")
+
+
+def test_a_saved_link_shows_nothing_to_a_key_of_another_tenant(chromium: Any, stack: Running) -> None:
+    query = {"user_id": "alex", "concept_key": "residence"}
+    [card] = WEB.get(f"{stack.read_url}/v1/cards", params=query, headers=stack.headers).json()["cards"]
+    person = Person(chromium, stack, _key(stack, "--tenant", "acme")["key"])
+    person.open("card", user="alex", id=card["card_id"])
+    person.sees("This does not exist, or this key may not see it.")
+    assert "Lisbon" not in person.page.inner_text("body")
+
+
+def test_a_user_without_cards_learns_the_next_step(person: Person) -> None:
+    for screen, told in (
+        ("memory", "Push a turn: cardlog push"),
+        ("arbitration", "No contradiction waits for a verdict."),
+        ("references", "cardlog ref create"),
+        ("nowhere", "There is no such screen."),
+    ):
+        person.open(screen, user="nobody")
+        person.sees(told)
+
+
+def test_the_page_asks_for_a_key_when_its_own_was_revoked(chromium: Any, stack: Running) -> None:
+    made = _key(stack)
+    person = Person(chromium, stack, made["key"])
+    person.open("memory", user="alex")
+    assert stack.command("keys", "revoke", made["key_id"]).returncode == 0
+
+    def asked_for_a_key() -> bool:
+        person.open("ask", user="alex", q="again")
+        person.open("memory", user="alex")
+        return bool(person.page.get_by_label("API key").count())
+
+    eventually(asked_for_a_key)
+    person.sees("Sign in with an API key.")
+
+
+def test_a_wrong_key_is_refused(chromium: Any, stack: Running) -> None:
+    person = Person(chromium, stack, "")
+    person.page.goto(person.url)
+    person.page.get_by_label("API key").fill("clk_nonsense")
+    person.page.get_by_role("button", name="sign in").click()
+    person.sees("This key or link is not valid, or no longer.")
+
+
+def test_a_card_that_another_tab_erased_is_gone(person: Person) -> None:
+    turn = {"user_id": "sam", "text": "I have a dog called Rex.", "turn_id": "t1"}
+    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers).json()
+    query = {"user_id": "sam", "wait_for": pushed["token"]}
+    cards = WEB.get(f"{person.stack.read_url}/v1/cards", params=query, headers=person.stack.headers).json()
+    person.open("card", user="sam", id=cards["cards"][0]["card_id"])
+    url = f"{person.stack.write_url}/v1/turns/t1"
+    assert WEB.delete(url, params={"user_id": "sam"}, headers=person.stack.headers).status_code == 200
+    person.page.get_by_role("button", name="still right").click()
+    person.page.get_by_role("alert").first.wait_for()

@@ -1,0 +1,1 @@
+"""A proxy in this process, and the model behind it."""

@@ -1,0 +1,193 @@
+"""Chats between people: who said what and when, in every form of the exports, with the same ids in a later export."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from ingest.migration.chats.message import ChatMessage, ChatTerms, LeftOut
+from ingest.migration.chats.people import read
+from ingest.migration.chats.source import ExportUnreadableError
+
+ZONE = ZoneInfo("Europe/Berlin")
+
+
+def found(data: str | bytes, *me: str, **terms: Any) -> tuple[list[ChatMessage], LeftOut]:
+    left_out = LeftOut()
+    file = io.BufferedReader(io.BytesIO(data.encode() if isinstance(data, str) else data))
+    wanted = ChatTerms(me=me or ("Ada",), **({"zone": ZONE} | terms))
+    return list(read(file, wanted, left_out, lambda _: None)), left_out
+
+
+def shown(messages: list[ChatMessage]) -> list[tuple[str, str, str | None]]:
+    return [(each.said_at.isoformat()[:16], each.text, each.speaker) for each in messages]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "[13.05.26, 16:44:10] Ada: Hi\n[05.06.26, 09:01:02] Bea: Hello\nthere",
+        "\ufeff[5/13/26, 4:44:10\u202fPM] Ada: Hi\r\n\u200e[6/5/26, 9:01:02\u202fAM] ~\u202fBea: Hello\r\nthere",
+        "13/05/2026, 16:44 - Ada: Hi\n05/06/2026, 09:01 - Bea: Hello\nthere",
+        "5/13/26, 4:44 PM - Ada: Hi\n6/5/26, 9:01 AM - Bea: Hello\nthere",
+        "2026/5/13 下午4:44 - Ada: Hi\n2026/6/5 上午9:01 - Bea: Hello\nthere",
+        "13/05/26, 4:44 p.m. - Ada: Hi\n05/06/26, 9:01 a. m. - Bea: Hello\nthere",
+    ],
+)
+def test_each_form_of_whatsapp_gives_the_same_messages(lines: str) -> None:
+    messages, left_out = found(lines)
+    assert shown(messages) == [("2026-05-13T16:44", "Hi", None), ("2026-06-05T09:01", "Hello\nthere", "Bea")]
+    assert [(each.direction, each.contact) for each in messages] == [("outgoing", "Bea"), ("incoming", "Bea")]
+    assert {each.said_at.utcoffset() for each in messages} == {
+        ZONE.utcoffset(messages[0].said_at.replace(tzinfo=None))
+    }
+    assert left_out.reasons == {}
+
+
+def test_an_order_of_dates_that_nothing_tells_is_asked_for() -> None:
+    unclear = "[05.06.26, 16:44:10] Ada: Hi\n[07.08.26, 09:01:02] Bea: Hello"
+    with pytest.raises(ExportUnreadableError, match=r"fit both orders.*--date-order"):
+        found(unclear)
+    assert shown(found(unclear, date_order="mdy")[0])[0][0] == "2026-05-06T16:44"
+    with pytest.raises(ExportUnreadableError, match="contradict both orders"):
+        found("[13.05.26, 1:00:00] Ada: Hi\n[05.13.26, 1:00:00] Ada: Hi")
+    never_back = "[01.02.26, 1:00:00] Ada: Hi\n[02.02.26, 1:00:00] Bea: Hi\n[01.03.26, 1:00:00] Bea: Hi"
+    assert shown(found(never_back)[0])[-1][0] == "2026-03-01T01:00"
+
+
+CHAT = """01/05/2026, 10:00 - Messages are end-to-end encrypted. Tap to learn more.
+13/05/2026, 10:00 - Bea: <Media omitted>
+13/05/2026, 10:00 - Bea: Same
+13/05/2026, 10:00 - Bea: Same
+13/05/2026, 10:00 - Ada: IMG-1.jpg (file attached)
+13/05/2026, 10:01 - Bea: See you at: 7 <This message was edited>
+"""
+
+
+def test_a_later_export_has_the_same_ids_and_no_id_holds_words_or_names() -> None:
+    messages, left_out = found(CHAT)
+    assert [each.text for each in messages] == ["Same", "Same", "See you at: 7"]
+    ids = [each.message_id for each in messages]
+    assert len(set(ids)) == 3
+    later = found(
+        CHAT + "14/05/2026, 10:02 - Ada: Ok\n99/99/2026, 10:02 - Ada: Never\n", zone=ZoneInfo("Asia/Taipei")
+    )
+    assert [each.message_id for each in later[0]][:3] == ids
+    turn, odd = (
+        each.turn("ada", "default", "UTC", each.said_at)
+        for each in (messages[0], replace(messages[0], message_id="a/b"))
+    )
+    assert turn["turn_id"] == f"whatsapp:{messages[0].session_id}:{ids[0]}"
+    assert "/" not in str(odd["turn_id"])
+    assert not any(
+        word in f"{each.session_id}{each.message_id}" for each in messages for word in ("Bea", "Same")
+    )
+    assert {name: reason.count for name, reason in left_out.reasons.items()} == {
+        "a notice of WhatsApp": 1,
+        "a picture, a file or a notice in the place of words": 2,
+    }
+    assert later[1].reasons["a message without a readable date"].places == ["line 8"]
+
+
+def test_a_chat_of_several_needs_its_name_and_the_user_is_one_of_the_writers() -> None:
+    group = CHAT + "14/05/2026, 10:02 - Cy: Hi\n"
+    with pytest.raises(ExportUnreadableError, match="give its name with --chat"):
+        found(group)
+    messages, _ = found(group, chat="Climbing")
+    assert {(each.contact, each.speaker) for each in messages} == {("Climbing", "Bea"), ("Climbing", "Cy")}
+    with pytest.raises(ExportUnreadableError, match="give --me with one of 'Bea', 'Ada'"):
+        found(CHAT, "Eve")
+
+
+def telegram(*messages: dict[str, Any]) -> dict[str, Any]:
+    usual = {
+        "type": "message",
+        "date": "2026-05-13T16:44:10",
+        "from": "Bea",
+        "from_id": "user7",
+        "text": "Hi",
+    }
+    several = [usual | {"id": number} | message for number, message in enumerate(messages, 1)]
+    return {"name": "Bea", "type": "personal_chat", "id": 70, "messages": several}
+
+
+def test_a_chat_of_telegram_is_read_alone_and_among_all() -> None:
+    chat = telegram(
+        {"from_id": "user1", "from": "Ada", "date_unixtime": "1778683450",
+         "text": ["See ", {"type": "link", "text": "x.org"}]},
+        {},
+        {"forwarded_from": "Cy"},
+        {"type": "service"},
+        {"text": "", "photo": "1.jpg"},
+        {"date": "soon"},
+    )  # fmt: skip
+    own = {"personal_information": {"user_id": 1}}
+    alone, left_out = found(json.dumps(chat), "user1")
+    whole, _ = found(
+        json.dumps({**own, "chats": {"about": "x", "list": [chat, chat | {"id": 71}]}}), "nobody"
+    )
+    assert shown(alone) == [("2026-05-13T14:44", "See x.org", None), ("2026-05-13T16:44", "Hi", "Bea")]
+    assert [(each.direction, each.contact) for each in alone] == [("outgoing", "Bea"), ("incoming", "Bea")]
+    assert [(each.session_id, each.message_id, each.direction) for each in whole] == [
+        (chat, number, way) for chat in ("70", "71") for number, way in (("1", "outgoing"), ("2", "incoming"))
+    ]
+    assert sum(reason.count for reason in left_out.reasons.values()) == 4
+    assert left_out.reasons["a message without a readable date"].places == ["#6 (chat 70, message 6)"]
+    torn, left_out = found(json.dumps(chat)[:-300], "Ada")
+    assert len(torn) == 2
+    assert left_out.reasons["the JSON is broken, and its rest was not read"].broken
+
+
+MAIL = b"""From bea@x.org Wed May 13 16:44:10 2026
+From: Bea <bea@x.org>
+To: ada@x.org
+Date: Wed, 13 May 2026 16:44:10 +0200
+Subject: Dinner
+Message-ID: <m1@x>
+Content-Type: text/plain; charset=utf-8
+
+I moved to Porto\xff.
+>From here it is far.
+
+From ada@x.org Wed May 13 17:00:00 2026
+From: Ada <ADA@x.org>
+To: Bea <bea@x.org>
+Date: Wed, 13 May 2026 17:00:00 +0200
+Message-ID: <m2@x>
+In-Reply-To: <m1@x>
+
+Nice!
+
+On Wed, 13 May 2026 Bea wrote:
+> I moved to Porto.
+
+From c@x.org Wed May 13 17:00:00 2026
+From: c@x.org
+Date: never
+Message-ID: <m3@x>
+
+Hi
+"""
+
+
+def test_a_mailbox_gives_own_words_in_threads() -> None:
+    messages, left_out = found(MAIL, "ada@x.org")
+    assert [(each.text, each.direction, each.contact) for each in messages] == [
+        ("I moved to Porto\ufffd.\nFrom here it is far.", "incoming", "Bea"),
+        ("Nice!", "outgoing", "Bea"),
+    ]
+    assert messages[0].session_id == messages[1].session_id
+    assert left_out.reasons["bytes that are not in the character set of their mail were replaced"].count == 1
+    assert messages[0].metadata == {"source": "mail", "subject": "Dinner"}
+    assert left_out.reasons["a message without a readable date"].places == ["mail 3 (line 24)"]
+
+
+@pytest.mark.parametrize("data", ["", "hello\nworld", "{}", "[1.1.26, 1:1"])
+def test_a_file_that_is_no_chat_is_refused(data: str) -> None:
+    with pytest.raises(ExportUnreadableError, match="give "):
+        found(data)

@@ -1,0 +1,72 @@
+"""A question means one of two people of a name, and cards about the other one are about somebody else."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from retrieval.people.reader import Named
+from retrieval.recall.named_people import NamedPeople, named_people
+from tests.unit.events.people.test_person import merged, people
+
+SISTER, BROTHER, WORK = "robin|sister", "robin|brother", "robin|work"
+SAID = (
+    "My sister Robin called.",
+    "My brother Robin called.",
+    "Robin from work called.",
+    "Robina Castellanos told me.",
+)
+WHOLE = "robina castellanos|"
+
+
+def meant(question: str, *events: tuple[str, str]) -> NamedPeople | None:
+    return named_people(people(*SAID, events=[merged(*pair) for pair in events]), question)
+
+
+@pytest.mark.parametrize(
+    ("question", "handles"),
+    [
+        ("What did Robin from work tell me?", [WORK]),
+        ("What did my sister Robin tell me?", [SISTER]),
+        ("What did my sister tell me?", [SISTER]),
+        ("What did Robin tell me about her job?", [SISTER, WORK]),
+        ("What did Robin tell me about his job?", [BROTHER, WORK]),
+        ("What did Robin tell me?", [BROTHER, SISTER, WORK]),
+        ("What did Robina Castellanos tell me?", [WHOLE]),
+    ],
+)
+def test_a_question_means_people(question: str, handles: list[str]) -> None:
+    found = meant(question)
+    assert found is not None
+    assert sorted(each.handles[0] for each in found.meant) == handles
+
+
+def test_a_question_without_people_means_nobody() -> None:
+    assert meant("What should I cook tonight?") is None
+
+
+def test_the_other_names_of_a_person_are_looked_for() -> None:
+    question = "What did Robina Castellanos tell me?"
+    found = meant(question, (WORK, WHOLE))
+    assert found is not None
+    assert found.other_names("What did Robin from work tell me?") == ["Robina Castellanos"]
+    assert found.other_names("Robina Castellanos?") == []
+
+
+def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
+    found = meant("What did Robin from work tell me?")
+    assert found is not None
+    cards = [uuid4() for _ in range(4)]
+
+    class Card:
+        def __init__(self, card_id: UUID) -> None:
+            self.card_id = card_id
+            self.content = "My brother Robin called."
+
+    named = [
+        Named(cards[0], SISTER, "Robin", ("named",), "t1"),
+        Named(cards[1], WORK, "Robin", ("named",), "t2"),
+        Named(cards[2], "robin|", "Robin", ("subject",), "t1"),
+    ]
+    assert found.about_others(map(Card, cards), named) == {cards[0], cards[2], cards[3]}
