@@ -33,7 +33,7 @@ UNREADABLE: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown type": ({"kind": "NeverHeardOf"}, "unknown event type 'NeverHeardOf'"),
     "a newer version": (
         {"kind": "EventNoted", "version": 9},
-        "schema version 9 is newer than this build's 2",
+        "schema version 9 is newer than this build's 1",
     ),
     "a field too few": ({"kind": "EventNoted"}, "EventNoted.content is missing"),
     "no object at all": ({"kind": "EventNoted", "data": 5}, "TypeError"),
