@@ -1,6 +1,6 @@
 """Proposes that two handles are one person, with the evidence and a score, and never for likeness alone.
 
-The scores are ranks set by hand. The threshold was chosen on the curve of ``cardlog eval people`` (docs/people.md). Names
+The scores are ranks set by hand. The threshold was chosen on the curve of ``cardlog eval people``, docs/people.md. Names
 with different numbers, and two people whom one sentence names side by side, are never proposed.
 """
 
