@@ -1,7 +1,7 @@
 """Proposes that two handles are one person, with the evidence and a score, and never for likeness alone.
 
-The scores are ranks set by hand. The threshold was chosen on the curve of ``cardlog eval people``, docs/people.md. Names
-with different numbers, and two people whom one sentence names side by side, are never proposed.
+The scores are ranks set by hand, and the threshold was chosen on a curve (``cardlog eval people``, docs/people.md).
+Names with other numbers, and two people whom one sentence names side by side, are never proposed.
 """
 
 from __future__ import annotations

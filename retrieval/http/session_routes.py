@@ -70,22 +70,9 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
     router = routes_of("sessions")
     reader, progress = SessionReader(pool), TurnProgress(pool)
 
+    # Apps choose ids, and a migration makes ids with a slash.
     @router.get(
-        "/v1/turns/{turn_id}",
-        summary="One turn, as it was recorded",
-        tags=["turns"],
-    )
-    async def turn(
-        turn_id: Annotated[str, Path(min_length=1)], user_id: _Name, caller: Reader
-    ) -> RecordedTurn:
-        owner = owner_of(caller, user_id, thing="turn", field="turn_id")
-        found = await _read(reader.turn, owner, _text("turn_id", turn_id), caller.reach)
-        if found is None:
-            raise missing("turn", "turn_id")
-        return found
-
-    @router.get(
-        "/v1/turns/{turn_id}/events",
+        "/v1/turns/{turn_id:path}/events",
         summary="What becomes of a turn, as server-sent events",
         tags=["turns"],
         response_class=TurnEvents,
@@ -114,6 +101,20 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnEvents(_sent(progress.follow(turn, within_s=longest, heartbeat_s=_HEARTBEAT_S)))
 
     @router.get(
+        "/v1/turns/{turn_id:path}",
+        summary="One turn, as it was recorded",
+        tags=["turns"],
+    )
+    async def turn(
+        turn_id: Annotated[str, Path(min_length=1)], user_id: _Name, caller: Reader
+    ) -> RecordedTurn:
+        owner = owner_of(caller, user_id, thing="turn", field="turn_id")
+        found = await _read(reader.turn, owner, _text("turn_id", turn_id), caller.reach)
+        if found is None:
+            raise missing("turn", "turn_id")
+        return found
+
+    @router.get(
         "/v1/sessions",
         summary="The sessions of a user, the latest spoken in first",
     )
@@ -126,7 +127,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return SessionsPage(sessions=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id}/turns",
+        "/v1/sessions/{session_id:path}/turns",
         summary="The turns of a session, the latest first",
     )
     async def session_turns(
@@ -142,7 +143,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnsPage(turns=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id}/checkpoint", summary="The state of a session, as it was saved last"
+        "/v1/sessions/{session_id:path}/checkpoint", summary="The state of a session, as it was saved last"
     )
     async def checkpoint(
         session_id: Annotated[str, Path(min_length=1)],

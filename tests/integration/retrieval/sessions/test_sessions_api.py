@@ -101,6 +101,12 @@ def test_a_turn_and_the_turns_of_a_session_are_as_they_were_said(connection: Con
     assert ids(get("sessions/a talk/turns", project_id="work")) == ["t9"]
 
 
+def test_ids_with_a_slash_are_found(connection: Connection, get: Get) -> None:
+    say(connection, "migrated/1", day(1), "chats/one")
+    assert get("turns/migrated%2F1")["turn_id"] == "migrated/1"
+    assert ids(get("sessions/chats%2Fone/turns")) == ["migrated/1"]
+
+
 def test_sessions_are_listed_the_latest_first(connection: Connection, get: Get) -> None:
     say(connection, "t1", day(1), "one")
     say(connection, "t2", day(5), "two", project_id="work")

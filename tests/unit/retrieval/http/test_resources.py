@@ -125,11 +125,11 @@ def test_every_json_route_is_annotated_with_the_resource_that_it_returns(create:
     found = list(routes(create(NOWHERE).router))
     assert len(found) > 3
     for route in found:
-        assert isinstance(route, AnsweringRoute), route.path
-        if route.path not in NOT_JSON:
+        assert isinstance(route, AnsweringRoute), route.path_format
+        if route.path_format not in NOT_JSON:
             shapes = [each for each in getattr(route.response_model, "__args__", ()) if each is not str]
             for each in shapes or [route.response_model]:
-                assert issubclass(each, Resource), route.path
+                assert issubclass(each, Resource), route.path_format
 
 
 def routes(router: APIRouter) -> Iterator[APIRoute]:
