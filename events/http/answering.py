@@ -9,8 +9,18 @@ from typing import Any
 
 from fastapi.responses import Response
 from fastapi.routing import APIRoute, APIRouter
+from starlette.convertors import PathConvertor, register_url_convertor
 
 from events.resources.resource import json_of
+
+
+class _NameConvertor(PathConvertor):
+    """A part of a path that an app chose, such as the id of a turn. It may hold a slash, and is never empty."""
+
+    regex = ".+"
+
+
+register_url_convertor("name", _NameConvertor())
 
 
 class AnsweringRoute(APIRoute):

@@ -125,5 +125,5 @@ def headers_of(answer: httpx2.Response) -> list[tuple[bytes, bytes]]:
 
 def near(path: str, routes: Sequence[BaseRoute], *others: str) -> str | None:
     """Returns the path of a route, or of ``others``, that is most like ``path``, or None."""
-    known = {str(getattr(route, "path", "")) for route in routes} | set(others)
+    known = {str(getattr(route, "path_format", "")) for route in routes} | set(others)
     return next(iter(get_close_matches(path, sorted(known), 1, 0.7)), None)

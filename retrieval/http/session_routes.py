@@ -72,7 +72,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
 
     # Apps choose ids, and a migration makes ids with a slash.
     @router.get(
-        "/v1/turns/{turn_id:path}/events",
+        "/v1/turns/{turn_id:name}/events",
         summary="What becomes of a turn, as server-sent events",
         tags=["turns"],
         response_class=TurnEvents,
@@ -101,7 +101,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnEvents(_sent(progress.follow(turn, within_s=longest, heartbeat_s=_HEARTBEAT_S)))
 
     @router.get(
-        "/v1/turns/{turn_id:path}",
+        "/v1/turns/{turn_id:name}",
         summary="One turn, as it was recorded",
         tags=["turns"],
     )
@@ -127,7 +127,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return SessionsPage(sessions=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id:path}/turns",
+        "/v1/sessions/{session_id:name}/turns",
         summary="The turns of a session, the latest first",
     )
     async def session_turns(
@@ -143,7 +143,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         return TurnsPage(turns=found, next_cursor=following)
 
     @router.get(
-        "/v1/sessions/{session_id:path}/checkpoint", summary="The state of a session, as it was saved last"
+        "/v1/sessions/{session_id:name}/checkpoint", summary="The state of a session, as it was saved last"
     )
     async def checkpoint(
         session_id: Annotated[str, Path(min_length=1)],
