@@ -17,7 +17,7 @@ from events.resources.resource import json_of
 class _NameConvertor(PathConvertor):
     """A part of a path that an app chose, such as the id of a turn. It may hold a slash, and is never empty."""
 
-    regex = ".+"
+    regex = r"[\s\S]+"
 
 
 register_url_convertor("name", _NameConvertor())

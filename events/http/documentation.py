@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
@@ -88,9 +88,24 @@ def _completed(document: dict[str, Any]) -> dict[str, object]:
         for method in _METHODS:
             if method in path:
                 responses = path[method]["responses"]
+                _stream_of_events(responses)
                 for status in _PROBLEMS.keys() - (() if _commands(method, path[method]) else _OF_COMMANDS):
                     responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
     return document
+
+
+def _stream_of_events(responses: Mapping[str, Any]) -> None:
+    """Describes server-sent events as what they are. The framework calls each one a text, and the model beside it."""
+    for answer in responses.values():
+        stream = answer.get("content", {}).get("text/event-stream", {})
+        if "$ref" in stream.get("schema", {}):
+            data = {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": {"$ref": stream["schema"]["$ref"]},
+            }
+            shape = {"event": {"type": "string"}, "data": data}
+            stream["schema"] = {"type": "object", "properties": shape, "required": ["event", "data"]}
 
 
 def _commands(method: str, operation: dict[str, Any]) -> bool:

@@ -90,7 +90,10 @@ class PassingOn:
         self._client = None
 
     async def _asked(self, client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
-        url = httpx2.URL(path=request.url.path, query=request.scope["query_string"])
+        try:
+            url = httpx2.URL(path=request.url.path, query=request.scope["query_string"])
+        except httpx2.InvalidURL:
+            raise ProblemError(404, "Not found", "there is nothing at this path; see /docs") from None
         given = {name: request.headers[name] for name in _REQUEST_HEADERS if name in request.headers}
         headers = given | {PASSED_ON: "1", "accept-encoding": "identity"}
         asked = client.build_request(

@@ -37,13 +37,16 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments."""
-        needed = {"required": list(self.needed)} if self.needed else {}
-        return {"type": "object", "properties": dict(self.takes), **needed, "additionalProperties": False}
+        """The JSON Schema of the arguments, without the bounds, which would only cost tokens."""
+        return self._schema({name: _unbounded(each) for name, each in self.takes.items()})
 
     @cached_property
     def _checked(self) -> Any:
-        return jsonschema_rs.validator_for(self.schema)
+        return jsonschema_rs.validator_for({**self._schema(self.takes), "additionalProperties": False})
+
+    def _schema(self, takes: Mapping[str, Any]) -> dict[str, Any]:
+        needed = {"required": list(self.needed)} if self.needed else {}
+        return {"type": "object", "properties": dict(takes), **needed}
 
     async def answer(self, memory: Memory, arguments: Arguments) -> str:
         """Returns the answer. Raises RefusedError, also for arguments that do not fit the schema."""
@@ -52,6 +55,10 @@ class Tool:
             where = ".".join(map(str, fault.instance_path))
             raise RefusedError(f"{where + ': ' if where else ''}{fault.message[:500]}")
         return await self.run(memory, arguments)
+
+
+def _unbounded(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name not in ("minimum", "maximum")}
 
 
 async def _remember(memory: Memory, asked: Arguments) -> str:
@@ -172,13 +179,13 @@ _PAGES = {
     "max_tokens": {"type": "integer", "minimum": LEAST_TOKENS, "maximum": MOST_TOKENS},
     "cursor": _NAME,
 }
-_TITLES = {"type": "boolean", "description": "only ids and first words"}
-_INSTANT = {"type": "string", "description": "ISO 8601 with offset"}
+_TITLES = {"type": "boolean", "description": "ids and first words"}
+_INSTANT = {"type": "string", "description": "ISO 8601"}
 
 _ALWAYS = (
     Tool(
         "remember",
-        "Keep what the user said or decided, in the user's words.",
+        "Keep what the user said, in the user's words.",
         {"text": _TEXT, "mode": _NAME, "wait": {"type": "boolean", "description": "until recall finds it"}},
         ("text",),
         _remember,
@@ -186,7 +193,7 @@ _ALWAYS = (
     ),
     Tool(
         "recall",
-        "Ask the memory of the user; get cards with ids, times and the turns behind them.",
+        "Ask the memory of the user; get cards with ids, times and turns.",
         {
             "query": _TEXT,
             "k": {"type": "integer", "minimum": 1, "maximum": 50},
@@ -204,20 +211,20 @@ _ALWAYS = (
     ),
     Tool(
         "context",
-        "The memory about a question as a prompt: rules, facts, references, cards, alerts, time.",
+        "The memory about a question as a prompt, with rules, facts and alerts.",
         {"query": _TEXT, "max_tokens": {"type": "integer", "minimum": 600, "maximum": MOST_TOKENS}},
         ("query",),
         _context,
     ),
     Tool(
         "reference",
-        "Named values such as todo_list/groceries: list them, show one, or apply an op, such as add to a todo_list.",
+        "Named values such as todo_list/groceries: list, show one, or apply an op such as add.",
         {
             "action": {"enum": ["list", "show", "apply"]},
             "kind": _NAME,
             "key": _NAME,
             "op": _NAME,
-            "args": {"type": "object", "description": 'of the op, such as {"text": "milk"}'},
+            "args": {"type": "object", "description": 'such as {"text": "milk"}'},
             **_PAGES,
         },
         ("action",),
@@ -226,7 +233,7 @@ _ALWAYS = (
     ),
     Tool(
         "relate",
-        "Relate two cards, from the newer to the older; nothing is changed or lost.",
+        "Relate two cards, from the newer to the older; nothing is lost.",
         {
             "from_card": _NAME,
             "to_card": _NAME,
@@ -239,12 +246,12 @@ _ALWAYS = (
     ),
     Tool(
         "people",
-        "Who is who: list people and merges that wait, show one, or say that two are one, two again, or two for ever.",
+        "Who is who: list people and proposed merges, show one, merge, split or alias.",
         {
             "action": {"enum": ["list", "show", "merge", "split", "distinct", "alias"]},
             "name": _NAME,
             "person_id": _NAME,
-            "other": {"type": "string", "description": "the other person's id, or the alias"},
+            "other": {"type": "string", "description": "the other id, or the alias"},
             **_PAGES,
         },
         ("action",),
@@ -253,15 +260,15 @@ _ALWAYS = (
     ),
     Tool(
         "timeline",
-        "Cards in order of time: every value of the fact of card_id, or what is about a name or happened in a range.",
-        {"card_id": _NAME, "about": _NAME, "since": _INSTANT, "until": _INSTANT, "titles": _TITLES, **_PAGES},
+        "Cards in order of time: the values of the fact of card_id, or what is about a name or in a range.",
+        {"card_id": _NAME, "about": _NAME, "since": _INSTANT, "until": _TEXT, "titles": _TITLES, **_PAGES},
         (),
         _timeline,
     ),
 )
 _FORGET = Tool(
     "forget",
-    "Erase one turn for ever. The first call only says what would go; ask the user before the second.",
+    "Erase one turn for ever. The first call says what would go; ask the user before the second.",
     {"turn_id": _NAME, "confirm": _NAME},
     ("turn_id",),
     _forget,

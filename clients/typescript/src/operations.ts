@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 95731f784670a1c483cb777c7cf9d8a77ca36f97d1fe577a662c4adbea2ec163
+ * 91217e01a798753d58508a323433aba29251645ea5069ed2d74b9d2c0022f7a3
  */
 
 /** The paths of commands whose body holds the id of the request. */

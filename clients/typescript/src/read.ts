@@ -4549,7 +4549,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["TurnEvent"];
+                    "text/event-stream": {
+                        event: string;
+                        data: string;
+                    };
                 };
             };
             400: components["responses"]["Problem400"];
