@@ -19,6 +19,7 @@ from events.types.envelope import NewEvent, uuid7
 from tests.bench.references.speed import told
 from tests.bench.support.stack import measured_stack
 from tests.support.stack import WITHOUT_MODEL, Running
+from tests.support.waiting import eventually
 
 CARDS = int(os.environ.get("CARDLOG_BENCH_CARDS", "100000"))
 PEOPLE = 300
@@ -69,13 +70,14 @@ def fill(running: Running) -> None:
                     connection, [_card(each, chosen) for each in range(first, min(CARDS, first + _BATCH))]
                 )
         log.announce(connection)
-        folded = 0
-        while folded < CARDS:
-            time.sleep(0.5)
+
+        def folded() -> bool:
             with connection.transaction():
                 see_tenant_of(connection, _USER)
                 row = connection.execute("SELECT count(DISTINCT event_id) FROM people.mentions").fetchone()
-            folded = 0 if row is None else row[0]
+            return row is not None and row[0] >= CARDS
+
+        eventually(folded, within=1800)
     print(f"{CARDS:,} cards appended and folded in {time.perf_counter() - began:.0f} s", flush=True)
 
 
