@@ -36,7 +36,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
-from events.types.threads import CardsThreaded, ThreadClosed
+from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -221,6 +221,12 @@ def _undone_by(payload: Payload, answers: Mapping[UUID, NewEvent]) -> list[UUID]
             for event_id, answer in answers.items()
             if isinstance(kept := answer.payload, CardsConnected | ConnectionWithdrawn)
             and (kept.from_card, kept.to_card, kept.predicate) == same
+        ]
+    if isinstance(payload, ThreadOpened):
+        return [
+            event_id
+            for event_id, answer in answers.items()
+            if isinstance(kept := answer.payload, ThreadClosed) and kept.thread_id == payload.thread_id
         ]
     return []
 

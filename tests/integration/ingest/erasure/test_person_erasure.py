@@ -16,6 +16,7 @@ from events.references.declarations import kind_of
 from events.references.reference import Reference
 from events.references.reference_log import current
 from events.store import log
+from events.threads.thread_log import threads_of
 from events.types import codec
 from events.types.cards import EventNoted
 from events.types.codec import encode
@@ -30,6 +31,7 @@ from events.types.references import (
 from events.types.tombstones import SubjectErased
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
+from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
@@ -370,6 +372,19 @@ def test_a_retraction_stays_without_the_reason_that_names_the_person(ada: Ada) -
     ada.forget()
     assert {value for value, retracted in held(ada) if not retracted} == {again, undone}
     assert (left, True) in held(ada)
+
+
+def test_a_thread_stays_closed_or_open_without_the_reason_that_names_the_person(ada: Ada) -> None:
+    closed, again = (
+        open_thread(UserThreads(ada.connection, "ada", BY), title, "default", None, None).state.thread_id
+        for title in ("the move", "the garden")
+    )
+    for each in (closed, again):
+        close(UserThreads(ada.connection, "ada", BY, each), f"{PERSON} said so")
+    reopen(UserThreads(ada.connection, "ada", BY, again), "the boiler")
+    ada.forget()
+    found = threads_of(ada.connection, "ada")
+    assert (found[closed].status, found[again].status) == ("closed", "open")
 
 
 def test_a_corrected_fact_stays_wrong_when_the_right_one_goes(ada: Ada) -> None:
