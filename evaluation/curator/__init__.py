@@ -1,0 +1,1 @@
+"""How well the curator relates pairs of statements."""
