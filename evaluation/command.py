@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from deploy.options import Given, Json
 from deploy.progress import Progress
 from evaluation.answers.command import run_answers, run_record
+from evaluation.curator.command import run_curator
 from evaluation.extraction_trial import KINDS, Result, Score, cases, trial
 from evaluation.people.command import run_people
 from events.platform.settings import Settings, SettingsError
@@ -24,6 +25,7 @@ app = App(
 
 
 app.command(run_people, name="people")
+app.command(run_curator, name="curator")
 app.command(run_answers, name="answers")
 app.command(run_record, name="record")
 

@@ -1,0 +1,172 @@
+"""Relates what was said apart: repetitions, details, conditions, opposites and changes that no timeline noticed.
+
+Cards are compared within one project and mode, about one subject. Two people of one name are nobody here. A pair that
+has a relation already, and a pair that the timeline of a fact orders, stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from events.language.chinese_script import has_cjk
+from events.types.cards import INJECTED, PASTED
+from events.types.relations import Predicate
+from ingest.curator.memory import Memory, MemoryCard
+from ingest.curator.proposals import Connect, Proposal
+from ingest.curator.statements.judging import Judgement, judge, kinds
+from ingest.curator.statements.reading import Statement, statements
+
+LEAST = 0.9
+"""The least confidence of a relation."""
+_NEAREST = 64  # earlier statements that share a word and are looked at, the last first
+_FIRST_PERSON = ("i", "we", "我", "我们")
+_LEAVES: tuple[Predicate, ...] = ("update", "state_change", "retracts")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    card: MemoryCard
+    statement: Statement
+
+
+def connect(memory: Memory) -> list[Proposal]:
+    """Returns the relations that the words of two cards give, at most one of each predicate for a later card."""
+    found: list[Proposal] = []
+    subjects: dict[tuple[object, ...], list[_Said]] = defaultdict(list)
+    for said in _spoken(memory):
+        for key in _keys(said):
+            subjects[key].append(said)
+    for group in subjects.values():
+        found += _related(memory, group)
+    unique = {proposal.key(memory): proposal for proposal in found}
+    return sorted(unique.values(), key=lambda each: each.key(memory))
+
+
+def _spoken(memory: Memory) -> list[_Said]:
+    """Returns what the cards state, in the order of saying. Of a card and its own turn, only the card speaks."""
+    found: list[_Said] = []
+    of_turn: dict[str, list[_Said]] = defaultdict(list)
+    for card in sorted(memory.cards, key=lambda each: (each.said_at, each.episode, each.kind, each.position)):
+        if card.retracted or card.provenance == "assistant_stated" or {INJECTED, PASTED} & {*card.tags}:
+            continue
+        if card.kind == "knowledge" or card.event_status not in (None, "happened"):
+            continue
+        for statement in _of_card(memory, card):
+            said = _Said(card, statement)
+            if any(_echoes(said, other) for turn in card.turn_ids for other in of_turn[turn]):
+                continue
+            found.append(said)
+            for turn in card.turn_ids:
+                of_turn[turn].append(said)
+    return found
+
+
+def _of_card(memory: Memory, card: MemoryCard) -> Iterator[Statement]:
+    text = card.content
+    if card.kind == "state" and card.entity == "user":
+        text = f"我{text}" if has_cjk(text) else f"I {text[:1].lower()}{text[1:]}"
+    for read in statements(text):
+        name = read.subject
+        if name in memory.people.shared:
+            continue  # two people of one name
+        person = memory.people.of_handle.get(f"{name}|")
+        # The name itself stays: "Rex died" is about what "a dog named Rex" names.
+        if person is not None:
+            names = {each.casefold() for each in (person.name, *person.aliases)}
+            yield replace(read, subject=min(names) if name in names else name)
+        else:
+            yield read
+
+
+def _echoes(said: _Said, other: _Said) -> bool:
+    """True when a card of the same turn says the same, or an ending that its turn tells in more words."""
+    one, two = other.statement, said.statement
+    if said.card.card_id == other.card.card_id:
+        return one == two
+    if one.ends and two.ends:
+        return one.subject == two.subject
+    judged = judge(one, two)
+    return one == two or (judged is not None and judged.predicate == "same_as")
+
+
+def _keys(said: _Said) -> Iterator[tuple[object, ...]]:
+    """Yields the groups in which a statement is compared: its subject, and the names that it may end."""
+    statement, card = said.statement, said.card
+    own = statement.subject.startswith(("my ", "our ", "我")) or statement.subject in _FIRST_PERSON
+    yield (*card.wall, card.speaker if own else None, statement.subject)
+    for name in sorted(statement.names - {statement.subject}):
+        yield (*card.wall, None, name)
+
+
+def _related(memory: Memory, group: list[_Said]) -> Iterator[Connect]:
+    """Yields the relations of statements about one subject, each to the nearest earlier one that still holds."""
+    holding: dict[str, dict[int, _Said]] = defaultdict(dict)  # by word, then by place in the group
+    for place, later in enumerate(group):
+        near: dict[int, _Said] = {}
+        for word in _words(later.statement):
+            near.update(list(holding[word].items())[-_NEAREST:])
+        judged: dict[Predicate, tuple[int, Judgement]] = {}
+        for at in sorted(near, reverse=True):
+            verdict = _verdict(memory, near[at], later)
+            if verdict is not None:
+                judged.setdefault(verdict.predicate, (at, verdict))
+        if "same_as" in judged:
+            judged = {"same_as": judged["same_as"]}
+        for predicate, (at, verdict) in judged.items():
+            yield _proposal(near[at].card, later.card, verdict)
+            if predicate in _LEAVES:
+                for words in holding.values():
+                    words.pop(at, None)
+        if "same_as" not in judged:
+            for word in _words(later.statement):
+                holding[word][place] = later
+
+
+def _words(statement: Statement) -> frozenset[str]:
+    """Returns the words by which statements meet: what they say, its kind, and their verb for what has one value."""
+    broader = {f"kind {each}" for term in statement.terms for each in _line(term)}
+    meeting = {*statement.terms, *statement.names, *broader, statement.subject}
+    return frozenset({*meeting, f"verb {statement.verb}"})
+
+
+def _line(term: str) -> frozenset[str]:
+    return frozenset(sorted(kinds(term))[:1])
+
+
+def _verdict(memory: Memory, earlier: _Said, later: _Said) -> Judgement | None:
+    one, two = earlier.card, later.card
+    if one.card_id == two.card_id or frozenset((one.card_id, two.card_id)) in memory.related:
+        return None
+    if _ordered(one, two):
+        return None
+    if one.superseded_at is not None and one.superseded_at <= two.said_at:
+        return None
+    if {*one.turn_ids} <= {*two.turn_ids} or ({*two.turn_ids} <= {*one.turn_ids} and one.episode):
+        return None
+    verdict = judge(earlier.statement, later.statement)
+    if verdict is None or verdict.confidence < LEAST:
+        return None
+    if verdict.predicate == "retracts" and one.provenance == "user_stated":
+        # Only the user takes back what the user said.
+        return Judgement("contradicts", verdict.reason, verdict.confidence)
+    return verdict
+
+
+def _ordered(one: MemoryCard, two: MemoryCard) -> bool:
+    """True for two states whose order the timeline of their fact tells."""
+    fact = (two.kind, two.entity, two.concept_key)
+    if one.kind != "state" or (one.kind, one.entity, one.concept_key) != fact:
+        return False
+    return one.cardinality == "single_value" or one.value == two.value
+
+
+def _proposal(earlier: MemoryCard, later: MemoryCard, verdict: Judgement) -> Connect:
+    return Connect(
+        from_card=later.card_id,
+        to_card=earlier.card_id,
+        predicate=verdict.predicate,
+        reason=verdict.reason,
+        confidence=verdict.confidence,
+    )
