@@ -130,7 +130,11 @@ class Stack:
                 {variable_of("database_url"): self._reader_url} if name == "read" and self._reader_url else {}
             )
             self._children.append(Child(f"serve {name}", arguments, environment | own, listener))
-        names = (*WORKERS, "relay") if settings.kafka_brokers else WORKERS
+        names = [
+            *WORKERS,
+            *(["relay"] if settings.kafka_brokers else []),
+            *(["curator"] if settings.curator else []),
+        ]
         self._workers = [Child(name, ["work", name], environment, None) for name in names]
         with part("both services"):
             for child in self._children:

@@ -72,7 +72,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "give a PostgreSQL role only the rights of workers and services",
     ),
     ("eval", "evaluate:app", "measure how well turns are understood"),
-    ("work", "run.work:work", "run one worker: recorder, extractor, projector, vectors or relay"),
+    ("work", "run.work:work", "run one worker: recorder, extractor, projector, vectors, relay or curator"),
     ("serve", "run.serve:serve", "run one service: write, read or embed"),
     ("capacity", "capacity.command:capacity", "compute the processes and servers for a number of users"),
     ("demo", "run.demo:demo", "start everything and show a small conversation"),

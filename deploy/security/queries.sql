@@ -155,6 +155,17 @@ GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, tex
     sealing.destroy_subject(text), sealing.destroy_events(text, uuid[]) TO {role};
 GRANT {readers} TO {role};
 
+-- name: grant_agent
+-- Reads the log and the folded tables of all tenants, and appends only what adds (see 0017_additive.sql). It has no right on
+-- log.append, so it cannot append another event.
+GRANT EXECUTE ON FUNCTION log.append_additive(json), log.may_see_every_tenant() TO {role};
+GRANT SELECT ON log.events, sealing.subject_keys, sealing.salts TO {role};
+GRANT INSERT, UPDATE ON log.checkpoints TO {role};
+GRANT INSERT, UPDATE, DELETE ON log.heartbeats TO {role};
+GRANT EXECUTE ON FUNCTION
+    sealing.append_additive(json, smallint[], integer[], bytea, text[], bytea[], boolean[]) TO {role};
+GRANT {readers} TO {role};
+
 -- name: grant_extractor
 -- Reads the log of all tenants and appends what it understood. It reads no folded table and no key.
 GRANT EXECUTE ON FUNCTION log.append(json), log.may_see_every_tenant() TO {role};

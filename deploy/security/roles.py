@@ -25,9 +25,11 @@ PROJECTORS = "cardlog_projectors"
 READERS = "cardlog_readers"
 """The members of this role may read the folded tables. ``log.let_read`` knows the name too."""
 
-Process = Literal["recorder", "extractor", "projector", "reader", "curator", "admin"]
+Process = Literal["recorder", "extractor", "projector", "reader", "curator", "agent", "admin"]
 PROCESSES: tuple[Process, ...] = get_args(Process)
-WORKERS_AND_SERVICES: tuple[Process, ...] = ("recorder", "extractor", "projector", "reader", "curator")
+WORKERS_AND_SERVICES: tuple[Process, ...] = (
+    "recorder", "extractor", "projector", "reader", "curator", "agent",
+)  # fmt: skip
 """The processes that one role serves in a small installation."""
 
 

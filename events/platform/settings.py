@@ -178,6 +178,12 @@ class Settings:
     """tokens a user may cost in a day (UTC); the rules extract further turns; 0: no limit"""
     knowledge_inject: bool = True
     """assistants get knowledge cards"""
+    curator: bool = True
+    """`cardlog up` runs the curator, which relates cards and makes threads; it only adds"""
+    curator_idle_s: int = _setting(60, most=86_400)
+    """a user is curated this long after the last event; one who is never idle after ten times as long"""
+    curator_users: int = _setting(50, least=1)
+    """most users that the curator reads in one round"""
     reference_proposals: bool = False
     """turns that ask for a change of a list become proposals; `cardlog proposals` shows them"""
     forget_proposals: bool = False

@@ -60,6 +60,7 @@ def append(
     partitions: Sequence[int],
     subjects: Sequence[str],
     salts: Sequence[bytes],
+    only_adds: bool = False,
 ) -> list[tuple[object, ...]]:
     """Appends a batch that ``keys`` sealed, with its salts, and returns the rows of ``log.append``.
 
@@ -75,7 +76,9 @@ def append(
         "wrapped": list(keys.wrapped.values()),
         "fresh": [user in keys.fresh for user in keys.wrapped],
     }
-    rows = tuples_of(connection, statement(_PACKAGE, "append_sealed"), values)
+    rows = tuples_of(
+        connection, statement(_PACKAGE, "append_sealed_additive" if only_adds else "append_sealed"), values
+    )
     if rows:
         keys.sealer.known.learn(keys.wrapped)
     else:

@@ -28,6 +28,11 @@ SELECT ordinal, partition, position, version, recorded_at, duplicate
 FROM sealing.append(%(batch)s::text::json, %(partitions)s::smallint[], %(subjects)s::integer[], %(salts)s::bytea,
                     %(users)s::text[], %(wrapped)s::bytea[], %(fresh)s::boolean[]);
 
+-- name: append_sealed_additive
+SELECT ordinal, partition, position, version, recorded_at, duplicate
+FROM sealing.append_additive(%(batch)s::text::json, %(partitions)s::smallint[], %(subjects)s::integer[],
+                             %(salts)s::bytea, %(users)s::text[], %(wrapped)s::bytea[], %(fresh)s::boolean[]);
+
 -- name: destroy_events
 SELECT sealing.destroy_events(%(user_id)s, %(event_ids)s::uuid[]);
 

@@ -57,12 +57,15 @@ class AppendConflictError(RuntimeError):
     """The stream is not at the expected version. Nothing of the batch was appended."""
 
 
-def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
+def append(connection: Connection, batch: Sequence[NewEvent], *, only_adds: bool = False) -> list[Appended]:
     """Appends all of ``batch`` or nothing, in one round trip. The events are durable after the commit.
 
     Positions continue each partition without a hole. An event whose dedupe key is in the log already is not appended
     again and comes back as a duplicate. The result has the order of ``batch``. The caller calls :func:`announce` after
-    the commit. Raises :class:`AppendConflictError` when a stream does not have its expected version. Raises
+    the commit. With ``only_adds`` the server refuses every event that the curator may not append; its role has no right
+    to append in another way.
+
+    Raises :class:`AppendConflictError` when a stream does not have its expected version. Raises
     :class:`EventRefusedError` for an instant or a character that the log could not return. Raises the errors of the
     codec and of the server for other unfit data.
     """
@@ -71,7 +74,9 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     sealer = sealing.in_use()
     try:
         rows = (
-            _append_plain(connection, batch) if sealer is None else _append_sealed(connection, batch, sealer)
+            _append_plain(connection, batch, only_adds=only_adds)
+            if sealer is None
+            else _append_sealed(connection, batch, sealer, only_adds=only_adds)
         )
     except psycopg.errors.SerializationFailure as error:
         raise AppendConflictError(str(error.diag.message_primary)) from error
@@ -86,16 +91,17 @@ def append(connection: Connection, batch: Sequence[NewEvent]) -> list[Appended]:
     return places
 
 
-def _append_plain(connection: Connection, batch: Sequence[NewEvent]) -> list[tuple[Any, ...]]:
+def _append_plain(
+    connection: Connection, batch: Sequence[NewEvent], *, only_adds: bool
+) -> list[tuple[Any, ...]]:
     items = [_item(event, _data(event)) for event in batch]
+    query = statement("events.store", "append_additive" if only_adds else "append")
     with connection.cursor(row_factory=tuple_row) as cursor:
-        return cursor.execute(
-            statement("events.store", "append"), {"batch": orjson.dumps(items).decode()}
-        ).fetchall()
+        return cursor.execute(query, {"batch": orjson.dumps(items).decode()}).fetchall()
 
 
 def _append_sealed(
-    connection: Connection, batch: Sequence[NewEvent], sealer: sealing.Sealer
+    connection: Connection, batch: Sequence[NewEvent], sealer: sealing.Sealer, *, only_adds: bool
 ) -> list[tuple[Any, ...]]:
     """Appends ``batch`` with sealed payloads, and their salts in the same transaction."""
     plain = [_data(event) for event in batch]
@@ -117,6 +123,7 @@ def _append_sealed(
             partitions=[item["partition"] for item in items],
             subjects=[event.user_id for event in batch],
             salts=salts,
+            only_adds=only_adds,
         )
         if rows:
             return rows

@@ -174,6 +174,9 @@ GROUP BY t.oid;
 -- name: append
 SELECT ordinal, partition, position, version, recorded_at, duplicate FROM log.append(%(batch)s::text::json);
 
+-- name: append_additive
+SELECT ordinal, partition, position, version, recorded_at, duplicate FROM log.append_additive(%(batch)s::text::json);
+
 -- name: copy_events
 COPY {into} (digest, partition, position, event_id, user_id, stream, version, type, schema_version, occurred_at,
                  recorded_at, actor, data, dedupe_key, causation_id, correlation_id, mac) FROM STDIN;

@@ -9,7 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from events.types.envelope import Event
-from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +81,9 @@ def _changed(thread: Thread, event: Event) -> Thread:
         return replace(thread, status="closed", reason=payload.reason)
     if isinstance(payload, ThreadRenamed):
         return replace(thread, title=payload.title)
+    if isinstance(payload, CardsUnthreaded):
+        gone = {*payload.card_ids}
+        return replace(thread, cards={card: each for card, each in thread.cards.items() if card not in gone})
     if isinstance(payload, CardsThreaded):
         added = {
             card: ThreadedCard(

@@ -35,6 +35,15 @@ class CardsThreaded:
 
 
 @event_type(version=1)
+class CardsUnthreaded:
+    """Cards do not belong to a thread after all. They can be added again."""
+
+    thread_id: UUID
+    card_ids: tuple[UUID, ...]
+    reason: str
+
+
+@event_type(version=1)
 class ThreadRenamed:
     """A thread has another title."""
 
@@ -50,5 +59,5 @@ class ThreadClosed:
     reason: str | None = None
 
 
-ThreadEvent = ThreadOpened | CardsThreaded | ThreadRenamed | ThreadClosed
-THREAD_EVENTS = (ThreadOpened, CardsThreaded, ThreadRenamed, ThreadClosed)
+ThreadEvent = ThreadOpened | CardsThreaded | CardsUnthreaded | ThreadRenamed | ThreadClosed
+THREAD_EVENTS = (ThreadOpened, CardsThreaded, CardsUnthreaded, ThreadRenamed, ThreadClosed)

@@ -235,6 +235,17 @@ CREATE VIEW retractable_statements AS
 SELECT own.user_id, own.event_id AS card_id, s.partition, s.position, s.event_id
 FROM statements own JOIN statements s ON s.user_id = own.user_id AND s.identity = own.identity;
 
+-- What the curator reads: the cards, and the relations that hold. Like the views above, they keep the write side apart.
+CREATE VIEW remembered_cards AS
+SELECT user_id, card_id, kind, content, position, said_at, last_verified, project_id, session_id, turn_ids, provenance,
+       confidence, tags, entity, concept_key, value, cardinality, effective_at, superseded_at, occurred_at, occurred_until,
+       time_resolved, mode, speaker, caused_by, mentions, retracted, contested, ended, coalesce(episode, false) AS episode,
+       coalesce(topics, '{}') AS topics, importance, sentiment, event_status, coalesce(participants, '{}') AS participants,
+       title, definition
+FROM cards WHERE kind <> 'reference';
+CREATE VIEW remembered_relations AS
+SELECT user_id, from_card, to_card, predicate, event_id, actor, implied FROM relations WHERE NOT refused;
+
 -- name: index_card_pairs
 -- See index_card_terms.
 SET LOCAL maintenance_work_mem = '16MB';

@@ -30,8 +30,9 @@ logger = logging.getLogger(__name__)
 
 _BEFORE_ANEW_S = 1.0
 _NICENESS = 10
-WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay"]
+WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay", "curator"]
 WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
+_WITHOUT_KAFKA = frozenset(("recorder", "curator"))
 
 
 class Stop:
@@ -56,25 +57,25 @@ def work(
     name: Annotated[str | None, Parameter(help="name of this worker (default: its kind and host)")] = None,
     settings: Given[Settings],
 ) -> int:
-    """Run one worker: recorder, extractor, projector, vectors or relay."""
+    """Run one worker: recorder, extractor, projector, vectors, relay or curator."""
     gc.disable()  # collecting takes a tenth of a start, and the objects of a start stay
     authentication.in_use()  # an unreadable key fails now, and not with the first turn
     sealer.in_use()
     stop = Stop()
     require_servers(settings, queue=worker == "recorder")
-    if worker == "relay" or (settings.kafka_brokers and worker != "recorder"):
+    if worker == "relay" or (settings.kafka_brokers and worker not in _WITHOUT_KAFKA):
         from projectors.kafka.topic import require_kafka  # noqa: PLC0415 - as below
 
         require_kafka(settings)
     name = name or f"{worker}-{socket.gethostname()}"
     if not _migrated(settings, worker, stop):
         return 0
-    if worker == "vectors":
-        # Questions have priority over vectors, because other channels find a card without its vector.
+    if worker in ("vectors", "curator"):
+        # Questions have priority over vectors and relations, because other channels find a card without them.
         os.nice(max(0, _NICENESS - os.nice(0)))  # a restarted worker already has this niceness
     running = _worker(worker, settings, name, stop)
     collect_again()
-    if settings.kafka_brokers and worker not in {"recorder", "relay"}:
+    if settings.kafka_brokers and worker not in {*_WITHOUT_KAFKA, "relay"}:
         _listen(running, name, stop)
     else:
         running.run()
@@ -108,6 +109,10 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
         from projectors.kafka.relay import Relay  # noqa: PLC0415
 
         return Relay(settings, stop, name)
+    if kind == "curator":
+        from ingest.curator.worker import Curator  # noqa: PLC0415
+
+        return Curator(settings, stop, name)
     if not settings.kafka_brokers:
         return _reader(kind, settings, name, stop, None)
     from projectors.kafka.worker import StreamWorker  # noqa: PLC0415

@@ -1,0 +1,1 @@
+"""The runs of the curator, as the log has them."""

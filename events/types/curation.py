@@ -1,0 +1,40 @@
+"""The events of the curator's runs. What a run adds are events of other types, which the run caused."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from uuid import UUID
+
+from events.types.codec import event_type
+from events.types.extraction import Usage
+
+STREAM = "curator"
+ACTOR = "curator"
+"""The actor of all events that a run adds."""
+
+
+@event_type(version=1, visible=("usage",))
+class CuratorRan:
+    """The curator read the memory of a user up to ``position`` and added something, or asked a model.
+
+    The id of the event is the id of the run, and the cause of every event that the run added. ``keys`` are the
+    idempotency keys of these events, and ``digests`` what each of them says, without ids. ``refused`` counts the
+    proposals that a check refused. ``asked`` are the digests of what a model was asked, so it is not asked again.
+    """
+
+    position: int
+    keys: tuple[str, ...] = ()
+    digests: tuple[str, ...] = ()
+    refused: int = 0
+    model: str | None = None
+    asked: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
+@event_type(version=1)
+class CuratorUndone:
+    """A run was undone. Nobody proposes again what has one of the ``digests``. Withdrawals are in the same append."""
+
+    run_id: UUID
+    digests: tuple[str, ...]
+    reason: str

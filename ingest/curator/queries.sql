@@ -1,0 +1,55 @@
+-- name: behind
+-- True while a projection has not folded the last events of a user. The curator then waits.
+SELECT EXISTS (
+    SELECT FROM unnest(ARRAY['cards', 'people']) AS needed(projection)
+    LEFT JOIN log.generations g ON g.projection = needed.projection AND g.status = 'live'
+    LEFT JOIN log.checkpoints c ON c.processor = g.projection AND c.generation = g.generation
+                               AND c.partition = %(partition)s
+    WHERE coalesce(c.position, 0) < %(position)s);
+
+-- name: last_change
+-- The position of the last event of a user in its partition. 0: there is none.
+SELECT coalesce(max(e.position), 0) FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.actor <> 'curator';
+
+-- name: memory_cards
+-- The last cards of a user, in the order of the log.
+SELECT card_id, kind, content, position, said_at, last_verified, project_id, session_id, turn_ids, provenance, confidence,
+       tags, entity, concept_key, value, cardinality, effective_at, superseded_at, occurred_at, occurred_until,
+       time_resolved, mode, speaker, caused_by, mentions, retracted, contested, ended, episode, topics, importance,
+       sentiment, event_status, participants, title, definition
+FROM (SELECT * FROM cards.remembered_cards c WHERE c.user_id = %(user_id)s
+      ORDER BY c.position DESC, c.card_id DESC LIMIT %(limit)s) newest
+ORDER BY position, card_id;
+
+-- name: memory_relations
+-- The relations of a user that hold, but those that the curator made.
+SELECT from_card, to_card, predicate, event_id, actor, implied FROM cards.remembered_relations
+WHERE user_id = %(user_id)s AND actor <> 'curator'
+ORDER BY from_card, to_card, predicate, implied;
+
+-- name: changed_users
+-- The users with events above the checkpoints that are not the curator's own, the first that changed first.
+SELECT e.user_id, max(e.position) AS position, e.partition,
+       extract(epoch FROM clock_timestamp() - max(e.recorded_at))::float8 AS idle_s,
+       extract(epoch FROM clock_timestamp() - min(e.recorded_at))::float8 AS waiting_s,
+       min(e.position) AS first
+FROM log.checkpoints c
+JOIN log.events e ON e.partition = c.partition AND e.position > c.position AND e.position <= c.position + %(events)s
+WHERE c.processor = 'curator' AND c.generation = 0 AND e.actor <> 'curator'
+GROUP BY e.partition, e.user_id
+ORDER BY first, e.partition;
+
+-- name: read_to
+-- How far each partition is read: to its head, or to the bound of one look.
+SELECT c.partition, c.position, least(h.position, c.position + %(events)s) AS reached
+FROM log.checkpoints c JOIN log.heads h USING (partition)
+WHERE c.processor = 'curator' AND c.generation = 0 AND h.position > c.position
+ORDER BY c.partition;
+
+-- name: pass_read
+UPDATE log.checkpoints SET position = %(position)s, moved_at = clock_timestamp()
+WHERE processor = 'curator' AND generation = 0 AND partition = %(partition)s AND position < %(position)s;
+
+-- name: one_snapshot
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;

@@ -1,0 +1,166 @@
+"""Runs the passes over one user's memory and appends what they propose: all of it in one append, or nothing.
+
+A proposal is appended at most once for a user, because its idempotency key is made of what it names. What was undone is
+not proposed again under another id, because the digest of its words is a tombstone. A run that adds nothing writes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import psycopg
+
+from events.curator.run import tombstones
+from events.curator.run_log import acts_of, lock, runs_of
+from events.people.people_log import told_of
+from events.platform.database import Connection, Row, tuples_of
+from events.platform.sql import statement
+from events.store import log
+from events.store.rows import rows_of
+from events.threads import thread_log
+from events.types.curation import ACTOR, STREAM, CuratorRan
+from events.types.envelope import NewEvent, partition_of, uuid7
+from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
+from ingest.curator.passes.connect import connect
+from ingest.curator.passes.threads import threads
+from ingest.curator.proposals import CreateThread, Pass, Proposal
+
+PASSES: tuple[Pass, ...] = (connect, threads)
+MOST_CARDS = 20_000
+"""The most cards of a user that a run compares, the last ones of the log."""
+MOST_ACTS = 500
+"""The most acts of one run. The rest follows in the next one."""
+_MOST_THREADS = 500
+_PACKAGE = "ingest.curator"
+
+
+class BehindError(RuntimeError):
+    """The projections do not have the last events of the user yet. The caller tries again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """The result of a run. ``events`` are those appended, or those that would be appended in a dry run."""
+
+    events: tuple[NewEvent, ...]
+    proposals: tuple[Proposal, ...]
+    more: bool = False
+
+
+@contextmanager
+def _folded() -> Iterator[None]:
+    try:
+        yield
+    except psycopg.errors.UndefinedTable as error:
+        raise BehindError("the card tables are of an older version: run `cardlog rebuild cards`") from error
+
+
+def memory_of(connection: Connection, owner: str) -> Memory:
+    """Returns the memory of a user in the live tables, from one snapshot.
+
+    The caller runs no transaction. Raises :class:`BehindError` while the tables lack events of the user.
+    """
+    names = {"partition": partition_of(owner), "user_id": owner}
+    with _folded(), connection.transaction():
+        connection.execute(statement(_PACKAGE, "one_snapshot"))
+        [(position,)] = tuples_of(connection, statement(_PACKAGE, "last_change"), names)
+        [(behind,)] = tuples_of(connection, statement(_PACKAGE, "behind"), names | {"position": position})
+        if behind:
+            raise BehindError("the projections do not have the last events of the user yet")
+        cards = rows_of(connection, statement(_PACKAGE, "memory_cards"), names | {"limit": MOST_CARDS})
+        relations = rows_of(connection, statement(_PACKAGE, "memory_relations"), names)
+        people = told_of(connection, owner).people()
+        topics = thread_log.threads_of(connection, owner)
+        gone = tombstones(runs_of(connection, owner))
+    known = tuple(map(_card, cards))
+    return Memory(
+        user_id=owner,
+        position=position,
+        now=max((card.said_at for card in known), default=datetime.min.replace(tzinfo=UTC)),
+        cards=known,
+        relations=tuple(MemoryRelation(**row) for row in relations),
+        people=people,
+        threads=tuple(topics.values()),
+        tombstones=gone,
+    )
+
+
+def _card(row: Row) -> MemoryCard:
+    values: Row = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return MemoryCard(**values)
+
+
+def proposed(memory: Memory, passes: Sequence[Pass] = PASSES) -> list[Proposal]:
+    """Returns what the passes propose, without tombstones and without repeats, in a fixed order."""
+    found: dict[str, Proposal] = {}
+    for run_pass in passes:
+        for proposal in run_pass(memory):
+            if proposal.digest(memory) not in memory.tombstones:
+                found.setdefault(proposal.key(memory), proposal)
+    return list(found.values())
+
+
+def curate(
+    connection: Connection, owner: str, *, passes: Sequence[Pass] = PASSES, dry_run: bool = False
+) -> Ran:
+    """Runs the passes over the memory of a user and appends what is new. With ``dry_run`` it appends nothing.
+
+    ``connection`` is in autocommit mode. Raises :class:`BehindError`, and psycopg.Error when Postgres is away.
+    """
+    memory = memory_of(connection, owner)
+    proposals = proposed(memory, passes)
+    if not proposals:
+        return Ran((), ())
+    with connection.transaction():
+        lock(connection, owner)
+        thread_log.lock(connection, owner)
+        keys = [proposal.key(memory) for proposal in proposals]
+        known = {act.dedupe_key for act in acts_of(connection, owner, keys)}
+        new = [proposal for proposal in proposals if proposal.key(memory) not in known]
+        room = _MOST_THREADS - len(memory.threads)
+        opening = (
+            [proposal for proposal in new if isinstance(proposal, CreateThread)][room:] if room > 0 else new
+        )
+        new = [each for each in new if not isinstance(each, CreateThread) or each not in opening]
+        acts = new[:MOST_ACTS]
+        events = _events(memory, acts)
+        if events and not dry_run:
+            log.append(connection, events, only_adds=True)
+    if events and not dry_run:
+        log.announce(connection, events)
+    return Ran(tuple(events), tuple(acts), more=len(new) > len(acts))
+
+
+def _events(memory: Memory, acts: Sequence[Proposal]) -> list[NewEvent]:
+    """Returns the event of the run and the events that it causes. Without acts there are none."""
+    if not acts:
+        return []
+    run_id, at, keys = uuid7(), memory.now, [act.key(memory) for act in acts]
+    ran = CuratorRan(
+        position=memory.position, keys=tuple(keys), digests=tuple(act.digest(memory) for act in acts)
+    )
+    events = [
+        NewEvent(
+            event_id=run_id, user_id=memory.user_id, stream=STREAM, payload=ran, occurred_at=at, actor=ACTOR
+        )
+    ]
+    for act, key in zip(acts, keys, strict=True):
+        event_id = uuid7()
+        for number, (stream, payload) in enumerate(act.payloads(event_id)):
+            events.append(
+                NewEvent(
+                    event_id=uuid7() if number else event_id,
+                    user_id=memory.user_id,
+                    stream=stream,
+                    payload=payload,
+                    occurred_at=at,
+                    actor=ACTOR,
+                    dedupe_key=f"{key}/{number}" if number else key,
+                    causation_id=run_id,
+                )
+            )
+    return events

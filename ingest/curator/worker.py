@@ -1,0 +1,128 @@
+"""The worker of the curator: finds users who are idle, and runs the passes over the memory of each.
+
+The checkpoints tell how far every event was seen. They move only past users whose memory was read after their last
+event, so a kill at any moment repeats at most runs that then add nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection, tuples_of
+from events.platform.isolation import is_the_datas_fault
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.checkpoints import Processor
+from events.store.feed import LogFeed
+from events.store.log import reason_of
+from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
+from ingest.curator.runner import BehindError, curate
+
+logger = logging.getLogger(__name__)
+
+PROCESSOR = Processor("curator")
+_PACKAGE = "ingest.curator"
+_EVENTS = 20_000  # of a partition, that one look reads
+_LONGEST = 10  # times the idle time: a user who is never idle waits no longer
+
+
+class Curator(Handler):
+    """Curates idle users until ``stopping`` is true.
+
+    A user whose memory no statement accepts is passed, with a line in the log. Other users are not affected.
+    """
+
+    def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
+        self._settings = settings
+        self._stopping = stopping
+        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
+        # How far each user's memory was read, by partition. What is at or below the checkpoint is forgotten.
+        self._read: dict[int, dict[str, int]] = {}
+        self._subscription = Subscription(
+            settings,
+            self,
+            LogFeed(settings.database_url, PROCESSOR.name, stopping, None),
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+        )
+
+    def run(self) -> None:
+        """Curates until ``stopping``. Waits while Postgres is away."""
+        self._subscription.run()
+
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        return True
+
+    def release(self) -> None:
+        self._read.clear()
+
+    def handle(self, connection: Connection) -> RoundResult:
+        """Curates the users who are idle, and moves the checkpoints."""
+        reached = {
+            partition: (position, head)
+            for partition, position, head in self._rows(connection, "read_to", events=_EVENTS)
+        }
+        done = 0
+        for user, position, partition in self._users(connection):
+            if self._stopping():
+                return RoundResult(done=done)
+            if self._curated(connection, user):
+                self._read.setdefault(partition, {})[user] = position
+                done += 1
+        passed = self._advance(connection, reached)
+        return RoundResult(
+            passed=passed, done=done, wait_s=max(0.2, min(5.0, self._settings.curator_idle_s / 4))
+        )
+
+    def _users(self, connection: Connection) -> Iterator[tuple[str, int, int]]:
+        """Yields the users whose memory is to be read: user, last position, partition."""
+        idle = self._settings.curator_idle_s
+        chosen = 0
+        for user, position, partition, idle_s, waiting_s, _ in self._rows(
+            connection, "changed_users", events=_EVENTS
+        ):
+            if self._read.get(partition, {}).get(user, 0) >= position:
+                continue
+            if chosen < self._settings.curator_users and (idle_s >= idle or waiting_s >= idle * _LONGEST):
+                chosen += 1
+                yield user, position, partition
+
+    def _curated(self, connection: Connection, user: str) -> bool:
+        """Returns False when the projections are behind."""
+        try:
+            while curate(connection, user).more and not self._stopping():
+                pass
+        except BehindError:
+            return False
+        except Exception as error:
+            if not is_the_datas_fault(error):
+                raise
+            logger.warning("the memory of a user is passed: %s", reason_of(error))
+            self._heartbeat.failed(f"the memory of a user is passed: {reason_of(error)}")
+        return True
+
+    def _advance(self, connection: Connection, reached: dict[int, tuple[int, int]]) -> int:
+        """Moves each checkpoint to before the first event of a user whose memory was not read since."""
+        held: dict[int, int] = {}
+        for user, position, partition, _, _, first in self._rows(connection, "changed_users", events=_EVENTS):
+            if self._read.get(partition, {}).get(user, 0) < position:
+                held[partition] = min(first, held.get(partition, first))
+        passed = 0
+        for partition, (before, head) in reached.items():
+            after = min(head, held.get(partition, head + 1) - 1)
+            if after > before:
+                values = {"partition": partition, "position": after}
+                connection.execute(statement(_PACKAGE, "pass_read"), values)
+                passed += after - before
+                read = self._read.get(partition, {})
+                self._read[partition] = {user: at for user, at in read.items() if at > after}
+        return passed
+
+    @staticmethod
+    def _rows(connection: Connection, name: str, **values: object) -> list[tuple[Any, ...]]:
+        return tuples_of(connection, statement(_PACKAGE, name), values)

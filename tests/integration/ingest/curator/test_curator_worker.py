@@ -1,0 +1,99 @@
+"""The worker takes idle users, moves its checkpoints past them only, and survives a death at any moment."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import psycopg
+import pytest
+
+from events.platform.database import Connection, connect
+from events.types.envelope import partition_of
+from ingest.curator.runner import curate
+from ingest.curator.worker import PROCESSOR, Curator
+from tests.support.ingest.curating import fold, relations, tell
+from tests.support.projectors.folding import count, settings_of
+
+TOLD = (
+    (0, "Alex has a pet."),
+    (30, "Alex has a dog named Rex."),
+    (60, "Nora has a car."),
+    (90, "Nora doesn't have a car."),
+)
+
+
+def curator(connection: Connection, database: str, idle_s: int = 0) -> Curator:
+    made = Curator(settings_of(database, curator_idle_s=idle_s), lambda: False)
+    made.prepare(connection)
+    return made
+
+
+def left(connection: Connection) -> int:
+    return sum(head - position for position, head in PROCESSOR.progress(connection).values())
+
+
+def test_a_user_who_just_spoke_waits(connection: Connection, database: str) -> None:
+    tell(connection, database, *TOLD)
+    assert curator(connection, database, idle_s=3600).handle(connection).done == 0
+    assert left(connection) == count(connection, "log.events")
+    idle = curator(connection, database)
+    assert idle.handle(connection).done == 1
+    added = count(connection, "log.events")
+    assert idle.handle(connection).done == 0  # its own events are nothing to curate
+    assert left(connection) == 0
+    assert count(connection, "log.events") == added
+
+
+def test_a_user_whose_tables_are_behind_holds_up_nobody_else(connection: Connection, database: str) -> None:
+    tell(connection, database, *TOLD)
+    tell(connection, database, *TOLD, user="eve")
+    assert partition_of("ada") != partition_of("eve")
+    behind = "UPDATE log.checkpoints SET position = position - 1 WHERE processor = 'cards' AND partition = %s"
+    connection.execute(behind, [partition_of("eve")])
+    worker = curator(connection, database)
+    assert worker.handle(connection).done == 1
+    assert PROCESSOR.positions(connection)[partition_of("eve")] == 0
+    connection.execute(behind.replace("- 1", "+ 1"), [partition_of("eve")])
+    assert worker.handle(connection).done == 1
+    worker.handle(connection)
+    assert left(connection) == 0
+
+
+def doomed(database: str, after: int) -> Connection:
+    """Returns a connection whose session the server ends before the statement number ``after``."""
+    counted = iter(range(after))
+
+    class Doomed(psycopg.Cursor[Any]):
+        def execute(self, *args: Any, **options: Any) -> Any:
+            if next(counted, None) is None:
+                super().execute("SELECT pg_terminate_backend(pg_backend_pid())")
+            return super().execute(*args, **options)
+
+    opened = connect(database, application="doomed")
+    opened.cursor_factory = Doomed
+    return opened
+
+
+def until_death(dying: Connection, database: str) -> None:
+    while True:
+        curator(dying, database).handle(dying)
+
+
+def test_ten_deaths_give_the_same_relations(connection: Connection, database: str) -> None:
+    users = [f"user {number}" for number in range(8)]
+    for user in users:
+        tell(connection, database, *TOLD, user=user)
+    tell(connection, database, *TOLD, user="eve")
+    curate(connection, "eve")
+    chance = random.Random(7)
+    for _ in range(10):
+        with doomed(database, chance.randint(1, 60)) as dying, pytest.raises(psycopg.OperationalError):
+            until_death(dying, database)
+    while curator(connection, database).handle(connection).done:
+        pass
+    fold(database)
+    expected = relations(connection, "eve")
+    assert len(expected) == 2
+    assert {user: relations(connection, user) for user in users} == dict.fromkeys(users, expected)
+    assert count(connection, "log.events WHERE type = 'CuratorRan'") == len(users) + 1

@@ -1,0 +1,46 @@
+"""A user who tells things on days, which the rules read, and whom the curator curates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from events.platform.database import Connection
+from events.store import log
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import ExtractorWorker
+from ingest.recording.recorder import recorded_event
+from projectors.people.projector import PeopleProjector
+from tests.support.events.turns import recorded
+from tests.support.projectors.folding import fold_live, settings_of
+
+BEGIN = datetime(2025, 1, 6, 10, tzinfo=UTC)
+
+
+def tell(connection: Connection, database: str, *told: tuple[int, str], user: str = "ada") -> None:
+    """Records turns, each with its day, extracts them with the rules, and folds the tables."""
+    for number, (day, text) in enumerate(told):
+        said_at, turn_id = BEGIN + timedelta(days=day), f"{day}-{number}-{text}"
+        turn = recorded(text, turn_id=turn_id, said_at=said_at, timezone="UTC", session_id=f"day {day}")
+        log.append(connection, [recorded_event(user, turn)])
+    worker = ExtractorWorker(settings_of(database), RulesExtractor(), lambda: False)
+    worker.prepare(connection)
+    while worker.step(connection):
+        pass
+    fold(database)
+
+
+def fold(database: str) -> None:
+    fold_live(database)
+    fold_live(database, PeopleProjector())
+
+
+def relations(connection: Connection, user: str = "ada") -> set[tuple[str, str, str]]:
+    """Returns the relations of the curator that hold: the words of the later card, the predicate, the earlier words."""
+    rows = connection.execute(
+        "SELECT f.content, r.predicate, t.content FROM cards.relations r"
+        " JOIN cards.cards f ON f.user_id = r.user_id AND f.card_id = r.from_card"
+        " JOIN cards.cards t ON t.user_id = r.user_id AND t.card_id = r.to_card"
+        " WHERE r.user_id = %s AND r.actor = 'curator' AND NOT r.refused",
+        [user],
+    )
+    return {(later.rstrip("."), predicate, earlier.rstrip(".")) for later, predicate, earlier in rows}
