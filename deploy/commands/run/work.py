@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _BEFORE_ANEW_S = 1.0
 _NICENESS = 10
+_IDLE_S = 60.0
 WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay", "curator"]
 WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
 _WITHOUT_KAFKA = frozenset(("recorder", "curator"))
@@ -110,6 +111,8 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
 
         return Relay(settings, stop, name)
     if kind == "curator":
+        if not settings.curator:
+            return _Off(stop)
         from ingest.curator.worker import Curator  # noqa: PLC0415
 
         return Curator(settings, stop, name)
@@ -152,6 +155,18 @@ def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], 
         if each not in ("cards", "vectors")
     ]
     return _Together(Runner(settings, by_name["cards"], stop, name, feed), *beside)
+
+
+class _Off:
+    """A worker that a setting turns off. It waits until it is told to stop, so no supervisor starts it again."""
+
+    def __init__(self, stop: Callable[[], bool]) -> None:
+        self._stop = stop
+
+    def run(self) -> None:
+        logger.info("CARDLOG_CURATOR is off, so this worker does nothing")
+        while not self._stop():
+            pause(_IDLE_S, self._stop)
 
 
 class _Together:
