@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from events.resources.curator import CuratorAct, CuratorRun
+from events.types.codec import Payload
 from events.types.curation import CuratorRan, CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import Usage
+from events.types.relations import CardsConnected
+from events.types.threads import CardsThreaded, ThreadOpened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +68,56 @@ def tombstones(events: Iterable[Event]) -> frozenset[str]:
         if isinstance(event.payload, CuratorUndone)
         for digest in event.payload.digests
     )
+
+
+def shown(run: Run | None, acts: Iterable[tuple[UUID, Payload]]) -> CuratorRun:
+    """Returns a run as a resource. ``acts`` are the events that it added, with their ids. None: it added nothing."""
+    return CuratorRun(
+        run_id=None if run is None else run.run_id,
+        at=None if run is None else run.at,
+        acts=acts_in(acts),
+        model=None if run is None else run.model,
+        tokens=0 if run is None else run.usage.tokens,
+        undone_at=None if run is None else run.undone_at,
+        undone_reason=None if run is None else run.undone_reason,
+    )
+
+
+def acts_in(events: Iterable[tuple[UUID, Payload]]) -> list[CuratorAct]:
+    """Returns the acts that events make. A thread and its first cards are one act. An erased event makes none."""
+    found: list[CuratorAct] = []
+    opened: dict[UUID, ThreadOpened] = {}
+    for event_id, payload in events:
+        if isinstance(payload, ThreadOpened):
+            opened[event_id] = payload
+        elif isinstance(payload, CardsThreaded):
+            thread = opened.get(payload.thread_id)
+            found.append(
+                CuratorAct(
+                    act="assign_thread" if thread is None else "create_thread",
+                    predicate=None,
+                    title=None if thread is None else thread.title,
+                    thread_id=payload.thread_id,
+                    reason=payload.reason,
+                    confidence=payload.confidence,
+                    evidence=list(payload.card_ids),
+                )
+            )
+        elif isinstance(payload, CardsConnected):
+            found.append(
+                CuratorAct(
+                    act="connect",
+                    predicate=payload.predicate,
+                    title=None,
+                    thread_id=None,
+                    reason=payload.reason,
+                    confidence=payload.confidence,
+                    evidence=[payload.from_card, payload.to_card],
+                )
+            )
+    return found
+
+
+def all_keys(run: Run) -> list[str]:
+    """Returns the idempotency keys of every event that a run added. A thread comes with the event of its cards."""
+    return [key for each in run.keys for key in (each, f"{each}/1")]

@@ -35,7 +35,9 @@ class RecalledCard(AnyCard, use_attribute_docstrings=True):
     score: float
     channels: dict[str, ChannelPlace]
     pending: bool
-    beside: list[Beside] = Field(description="other cards of the same turn")
+    beside: list[Beside] = Field(
+        description="other cards of the same turn, and cards that qualify this one or that it qualifies"
+    )
     perhaps_no_longer: Absent[Beside] = None
     """the later words that may have ended what the card says, or the retracted fact of a turn"""
 

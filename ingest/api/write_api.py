@@ -45,6 +45,7 @@ from ingest.api import chores
 from ingest.api.command_routes import command_router
 from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
+from ingest.api.curator_routes import curator_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
 from ingest.api.migration_routes import migration_router
@@ -192,6 +193,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         proposal_router(transactions),
         problem_router(transactions),
         thread_router(transactions),
+        curator_router(transactions),
         people_router(transactions),
         memory_router(writer),
         schema_router(writer),

@@ -1,11 +1,9 @@
 -- name: behind
--- True while a projection has not folded the last events of a user. The curator then waits.
-SELECT EXISTS (
-    SELECT FROM unnest(ARRAY['cards', 'people']) AS needed(projection)
-    LEFT JOIN log.generations g ON g.projection = needed.projection AND g.status = 'live'
-    LEFT JOIN log.checkpoints c ON c.processor = g.projection AND c.generation = g.generation
-                               AND c.partition = %(partition)s
-    WHERE coalesce(c.position, 0) < %(position)s);
+-- True while the card tables lack the last events of a user. The curator then waits.
+SELECT coalesce((
+    SELECT c.position FROM log.generations g
+    JOIN log.checkpoints c ON c.processor = g.projection AND c.generation = g.generation AND c.partition = %(partition)s
+    WHERE g.projection = 'cards' AND g.status = 'live'), 0) < %(position)s;
 
 -- name: last_change
 -- The position of the last event of a user in its partition. 0: there is none.

@@ -17,7 +17,7 @@ import psycopg
 from events.curator.run import tombstones
 from events.curator.run_log import acts_of, lock, runs_of
 from events.people.people_log import told_of
-from events.platform.database import Connection, Row, tuples_of
+from events.platform.database import Connection, Row, see_tenant_of, tuples_of
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_of
@@ -67,6 +67,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
     names = {"partition": partition_of(owner), "user_id": owner}
     with _folded(), connection.transaction():
         connection.execute(statement(_PACKAGE, "one_snapshot"))
+        see_tenant_of(connection, owner)
         [(position,)] = tuples_of(connection, statement(_PACKAGE, "last_change"), names)
         [(behind,)] = tuples_of(connection, statement(_PACKAGE, "behind"), names | {"position": position})
         if behind:
@@ -116,6 +117,7 @@ def curate(
     if not proposals:
         return Ran((), ())
     with connection.transaction():
+        see_tenant_of(connection, owner)
         lock(connection, owner)
         thread_log.lock(connection, owner)
         keys = [proposal.key(memory) for proposal in proposals]

@@ -62,6 +62,7 @@ from retrieval.http.audit_routes import audit_router
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import MAX_PATHS, in_reach, memory_router, pointer_of
+from retrieval.http.curator_routes import curator_router
 from retrieval.http.episode_routes import episodes_router
 from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
@@ -453,6 +454,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))
+    app.include_router(curator_router(servers.primary.pool))
     app.include_router(people_router(people, fresh_reader))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
     app.include_router(

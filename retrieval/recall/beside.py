@@ -1,4 +1,4 @@
-"""What stands beside a card that answers: the other cards of its turn, the turn's own words first."""
+"""What stands beside a card that answers: what qualifies it, and the other cards of its turn, its own words first."""
 
 from __future__ import annotations
 

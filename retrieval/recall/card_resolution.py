@@ -30,7 +30,7 @@ from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
 
 _PACKAGE = "retrieval.recall"
-_PREDICATES = (*SUPERSEDING, "expands", "retracts", "contradicts", "same_as")
+_PREDICATES = (*SUPERSEDING, "expands", "qualifies", "retracts", "contradicts", "same_as")
 _TURNS = 30  # the best episodes, of which it is asked if their facts still hold
 _FACTS = 5  # the facts whose values are looked up in later turns
 _READ = 200  # characters of a value
@@ -68,7 +68,9 @@ class CardResolution:
     A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
     ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
     facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
-    not asked for, that card. ``found`` are all cards that were looked up. ``left_out`` says why a card does not answer.
+    not asked for, that card. ``conditions`` has, for a card, those that qualify it and those that it qualifies, and
+    ``finer`` those that expand it. ``found`` are all cards that were looked up. ``left_out`` says why a card does not
+    answer.
     """
 
     cards: dict[UUID, Card]
@@ -79,6 +81,8 @@ class CardResolution:
     terms: Mapping[UUID, frozenset[int]] = field(default_factory=dict)
     over: Mapping[UUID, UUID] = field(default_factory=dict)
     retracted: Mapping[UUID, Card] = field(default_factory=dict)
+    conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
+    finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
 
     def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
         """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
@@ -315,8 +319,49 @@ def _judged(  # noqa: C901 - one branch a reason
     ]
     cards = {card: row for card, row in found.items() if card not in out}
     return CardResolution(
-        cards, {card: evidence[card] for card in cards}, tuple(conflicts), out, over=over, retracted=wrong
+        cards,
+        {card: evidence[card] for card in cards},
+        tuple(conflicts),
+        out,
+        over=over,
+        retracted=wrong,
+        conditions=_conditions(question, scope, edges, known, out),
+        finer=_finer(edges),
     )
+
+
+def _finer(edges: Sequence[RelationEdge]) -> dict[UUID, set[UUID]]:
+    finer: dict[UUID, set[UUID]] = {}
+    for edge in edges:
+        if edge.predicate == "expands":
+            finer.setdefault(edge.to_card, set()).add(edge.from_card)
+    return finer
+
+
+def _conditions(
+    question: Question,
+    scope: Scope,
+    edges: Sequence[RelationEdge],
+    known: Mapping[UUID, Card],
+    out: Mapping[UUID, str],
+) -> dict[UUID, list[Card]]:
+    """Returns the cards that are shown together with a card, because one of the two qualifies the other."""
+    found: dict[UUID, list[Card]] = {}
+    for edge in edges:
+        ends = (edge.from_card, edge.to_card)
+        told = all(
+            card not in out and _inside(replace(scope, kinds=(known[card].kind,)), known[card])
+            for card in ends
+        )
+        if (
+            edge.predicate == "qualifies"
+            and told
+            and all(known[card].said_at <= question.now for card in ends)
+        ):
+            for card, other in (ends, ends[::-1]):
+                if other not in (each.card_id for each in found.get(card, ())):
+                    found.setdefault(card, []).append(known[other])
+    return found
 
 
 def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:

@@ -40,7 +40,7 @@ from retrieval.recall.overlay_result import OverlayResult
 from retrieval.recall.overview import of_each_layer, overview
 from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import Linear
-from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
+from retrieval.recall.ranking.places import Ranking, above_the_coarser, candidates_of, ranked
 from retrieval.recall.reranker import NAME, Reranker
 from retrieval.recall.user_sizes import UserSizes
 
@@ -256,6 +256,7 @@ class Recall:
         question, scope, cards, results = found.question, found.scope, found.cards, found.results
         resolution, overlaid, now = found.resolution, found.overlaid, found.question.now
         ranking, reports = await self._ranked(found, ask)
+        ranking = replace(ranking, placed=above_the_coarser(ranking.placed, resolution.finer))
         placed = ranking.placed[: ask.k]
         chosen = _credited([each.card for each in placed], ranking.same, cards)
         ids = {card.card_id for card in chosen}
@@ -299,6 +300,11 @@ class Recall:
                     beside=beside(
                         card,
                         [
+                            *(
+                                each
+                                for each in resolution.conditions.get(card.card_id, ())
+                                if each.card_id not in ids
+                            ),
                             *([episodes[card.card_id]] if card.card_id in episodes else []),
                             *(cards[other] for other in ranking.beside.get(card.card_id, ())),
                         ],

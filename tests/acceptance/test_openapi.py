@@ -49,6 +49,7 @@ SAID = (
     "I live in Porto.", "I moved to Lisbon.", "I have moved to Madrid.", "I now live in Rome, we moved to Rome.",
     "I'm allergic to nuts.", "I'm allergic to plums.", "My dog is called Rex.",
     "I am learning Rust. Rust is a programming language.", "I work at Acme.",
+    "Nora has a car.", "Nora has a red car.",
 )  # fmt: skip
 
 # Rules that the documents state in words: the schema of a string cannot say that a time zone exists.
@@ -121,6 +122,7 @@ class Known:
             for title in ("sourdough", "levain")
         ]
         stack.wait()
+        self.run: str = person.write("curator/runs")["run_id"]
         person.write("modes/reading", method="PUT")
 
     def put_into(self, case: AnyCase, chance: random.Random) -> None:
@@ -146,7 +148,8 @@ class Known:
         named = (
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
-            ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("relation_id", [self.relation]),
+            ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("run_id", [self.run]),
+            ("relation_id", [self.relation]),
             ("concept_id", self.concepts[1:]), ("session_id", ["talk"]), ("person_id", self.people[:1]),
         )  # fmt: skip
         if case.method == "DELETE" and isinstance(case.query, dict):

@@ -70,6 +70,7 @@ _CREATE_CONCEPT: Operation[types.Accepted] = Operation(
 _CREATE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}", once="idempotency_key"
 )
+_CURATOR_RUNS: Operation[types.CuratorRunsPage] = Operation("read", "GET", "/v1/curator/runs")
 _DECLARE_MODE: Operation[types.WrittenMode] = Operation("write", "PUT", "/v1/modes/{name}")
 _DECLARE_PROJECT: Operation[types.WrittenProject] = Operation(
     "write", "PUT", "/v1/projects/{project_id}", nulls=True
@@ -188,6 +189,9 @@ _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
 _ROLL_BACK_MEMORY: Operation[types.MemoryRolledBack] = Operation(
     "write", "POST", "/v1/memory/{user_id}/rollback", once="idempotency_key"
 )
+_RUN_CURATOR: Operation[types.WrittenCuratorRun] = Operation(
+    "write", "POST", "/v1/curator/runs", once="idempotency_key"
+)
 _SAVE_CHECKPOINT: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/sessions/{session_id}/checkpoint", once="idempotency_key"
 )
@@ -207,6 +211,9 @@ _THREAD_CARDS: Operation[types.WrittenThread] = Operation(
 )
 _THREADS: Operation[types.ThreadsPage] = Operation("read", "GET", "/v1/threads")
 _TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn_id}")
+_UNDO_RUN: Operation[types.WrittenCuratorRun] = Operation(
+    "write", "POST", "/v1/curator/runs/{run_id}/undo", once="idempotency_key"
+)
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
@@ -361,6 +368,10 @@ class Operations:
     def create_reference(self, user_id: str, kind: str, key: str, **more: object) -> types.WrittenReference:
         """Create a reference. Other fields: project_id, team_id, agent_id, data, tier, idempotency_key."""
         return self._send(_CREATE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def curator_runs(self, user_id: str, **more: object) -> types.CuratorRunsPage:
+        """What the curator added to a user's memory, the last run first. Other fields: limit."""
+        return self._send(_CURATOR_RUNS, {"user_id": user_id}, more)
 
     def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
         """Declare a mode, or declare it anew. Other fields: project_id, embedder, description, default_decay,
@@ -678,6 +689,10 @@ class Operations:
         dry_run, idempotency_key."""
         return self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
 
+    def run_curator(self, user_id: str, **more: object) -> types.WrittenCuratorRun:
+        """Curate the memory of a user now. Other fields: dry_run, idempotency_key."""
+        return self._send(_RUN_CURATOR, {"user_id": user_id}, more)
+
     def save_checkpoint(
         self, user_id: str, session_id: str, state: Mapping[str, object], **more: object
     ) -> types.Accepted:
@@ -743,6 +758,10 @@ class Operations:
     def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         """One turn, as it was recorded."""
         return self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
+
+    def undo_run(self, user_id: str, run_id: str, reason: str, **more: object) -> types.WrittenCuratorRun:
+        """Take back what a run of the curator added. Other fields: idempotency_key."""
+        return self._send(_UNDO_RUN, {"user_id": user_id, "run_id": run_id, "reason": reason}, more)
 
     def users(self, **more: object) -> types.UsersPage:
         """The users of the tenant, in order. Other fields: after, limit."""
@@ -877,6 +896,9 @@ class AsyncOperations:
         self, user_id: str, kind: str, key: str, **more: object
     ) -> types.WrittenReference:
         return await self._send(_CREATE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def curator_runs(self, user_id: str, **more: object) -> types.CuratorRunsPage:
+        return await self._send(_CURATOR_RUNS, {"user_id": user_id}, more)
 
     async def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
         return await self._send(_DECLARE_MODE, {"user_id": user_id, "name": name}, more)
@@ -1137,6 +1159,9 @@ class AsyncOperations:
     async def roll_back_memory(self, user_id: str, **more: object) -> types.MemoryRolledBack:
         return await self._send(_ROLL_BACK_MEMORY, {"user_id": user_id}, more)
 
+    async def run_curator(self, user_id: str, **more: object) -> types.WrittenCuratorRun:
+        return await self._send(_RUN_CURATOR, {"user_id": user_id}, more)
+
     async def save_checkpoint(
         self, user_id: str, session_id: str, state: Mapping[str, object], **more: object
     ) -> types.Accepted:
@@ -1193,6 +1218,11 @@ class AsyncOperations:
 
     async def turn(self, user_id: str, turn_id: str) -> types.RecordedTurn:
         return await self._send(_TURN, {"user_id": user_id, "turn_id": turn_id}, {})
+
+    async def undo_run(
+        self, user_id: str, run_id: str, reason: str, **more: object
+    ) -> types.WrittenCuratorRun:
+        return await self._send(_UNDO_RUN, {"user_id": user_id, "run_id": run_id, "reason": reason}, more)
 
     async def users(self, **more: object) -> types.UsersPage:
         return await self._send(_USERS, {}, more)

@@ -299,6 +299,50 @@ class Contradiction(TypedDict):
     cards: NotRequired[list[Side]]
 
 
+class CuratorAct(TypedDict):
+    """One thing that a run added, with what it rests on."""
+
+    act: Literal["connect", "create_thread", "assign_thread"]
+    predicate: (
+        Literal[
+            "update",
+            "state_change",
+            "expands",
+            "qualifies",
+            "contradicts",
+            "retracts",
+            "same_as",
+            "parent_of",
+            "related_to",
+            "affects_state",
+        ]
+        | None
+    )
+    title: str | None
+    thread_id: str | None
+    reason: str
+    confidence: float
+    evidence: list[str]
+
+
+class CuratorRun(TypedDict):
+    """A run. ``run_id`` is null for a run that added nothing, and for a dry run."""
+
+    run_id: str | None
+    at: str | None
+    acts: list[CuratorAct]
+    model: str | None
+    tokens: int
+    undone_at: str | None
+    undone_reason: str | None
+
+
+class CuratorRunsPage(TypedDict):
+    """Runs, the last first."""
+
+    runs: list[CuratorRun]
+
+
 class DeclaredKind(TypedDict):
     """The kind can be used. ``changed`` is false when it was declared like this already."""
 
@@ -1314,6 +1358,19 @@ class UsersPage(TypedDict):
 
     users: list[User]
     next: str | None
+
+
+class WrittenCuratorRun(TypedDict):
+    """A run after a command."""
+
+    run_id: str | None
+    at: str | None
+    acts: list[CuratorAct]
+    model: str | None
+    tokens: int
+    undone_at: str | None
+    undone_reason: str | None
+    token: str
 
 
 class WrittenMode(TypedDict):

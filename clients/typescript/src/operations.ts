@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 91217e01a798753d58508a323433aba29251645ea5069ed2d74b9d2c0022f7a3
+ * 88fb2921d495c548bf5798e51105567e9fa3179fae6930e4871c5b5864eb3732
  */
 
 /** The paths of commands whose body holds the id of the request. */

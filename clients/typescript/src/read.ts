@@ -582,6 +582,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/curator/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the curator added to a user's memory, the last run first */
+        get: operations["curator_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/people": {
         parameters: {
             query?: never;
@@ -1611,6 +1628,72 @@ export interface components {
              * @description both sides, also a side that does not answer the question
              */
             cards?: components["schemas"]["Side"][];
+        };
+        /**
+         * CuratorAct
+         * @description One thing that a run added, with what it rests on.
+         */
+        CuratorAct: {
+            /**
+             * Act
+             * @enum {string}
+             */
+            act: "connect" | "create_thread" | "assign_thread";
+            /**
+             * Predicate
+             * @description of a relation, from the first card of the evidence to the second
+             */
+            predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
+            /**
+             * Title
+             * @description of a new thread
+             */
+            title: string | null;
+            /** Thread Id */
+            thread_id: string | null;
+            /** Reason */
+            reason: string;
+            /** Confidence */
+            confidence: number;
+            /**
+             * Evidence
+             * @description the ids of the cards that it rests on
+             */
+            evidence: string[];
+        };
+        /**
+         * CuratorRun
+         * @description A run. ``run_id`` is null for a run that added nothing, and for a dry run.
+         */
+        CuratorRun: {
+            /** Run Id */
+            run_id: string | null;
+            /**
+             * At
+             * @description when the log got it
+             */
+            at: string | null;
+            /** Acts */
+            acts: components["schemas"]["CuratorAct"][];
+            /** Model */
+            model: string | null;
+            /**
+             * Tokens
+             * @description what the model was paid for
+             */
+            tokens: number;
+            /** Undone At */
+            undone_at: string | null;
+            /** Undone Reason */
+            undone_reason: string | null;
+        };
+        /**
+         * CuratorRunsPage
+         * @description Runs, the last first.
+         */
+        CuratorRunsPage: {
+            /** Runs */
+            runs: components["schemas"]["CuratorRun"][];
         };
         /**
          * Edge
@@ -2877,7 +2960,7 @@ export interface components {
             pending: boolean;
             /**
              * Beside
-             * @description other cards of the same turn
+             * @description other cards of the same turn, and cards that qualify this one or that it qualifies
              */
             beside: components["schemas"]["Beside"][];
             /** @description the later words that may have ended what the card says, or the retracted fact of a turn */
@@ -5400,6 +5483,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ThreadCards"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    curator_runs: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CuratorRunsPage"];
                 };
             };
             400: components["responses"]["Problem400"];

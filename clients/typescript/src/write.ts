@@ -720,6 +720,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/curator/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Curate the memory of a user now */
+        post: operations["run_curator"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/curator/runs/{run_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back what a run of the curator added */
+        post: operations["undo_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/people": {
         parameters: {
             query?: never;
@@ -1491,6 +1525,55 @@ export interface components {
              * @description the right words; else those of the card with the new value
              */
             content?: string | null;
+        };
+        /**
+         * CurateIn
+         * @description Whose memory is curated.
+         */
+        CurateIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Dry Run
+             * @description only tell what would be added
+             * @default false
+             */
+            dry_run?: boolean;
+        };
+        /**
+         * CuratorAct
+         * @description One thing that a run added, with what it rests on.
+         */
+        CuratorAct: {
+            /**
+             * Act
+             * @enum {string}
+             */
+            act: "connect" | "create_thread" | "assign_thread";
+            /**
+             * Predicate
+             * @description of a relation, from the first card of the evidence to the second
+             */
+            predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
+            /**
+             * Title
+             * @description of a new thread
+             */
+            title: string | null;
+            /** Thread Id */
+            thread_id: string | null;
+            /** Reason */
+            reason: string;
+            /** Confidence */
+            confidence: number;
+            /**
+             * Evidence
+             * @description the ids of the cards that it rests on
+             */
+            evidence: string[];
         };
         /**
          * DeclaredKind
@@ -3094,6 +3177,22 @@ export interface components {
             reason?: string;
         };
         /**
+         * UndoRunIn
+         * @description Why a run is undone.
+         */
+        UndoRunIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason: string;
+        };
+        /**
          * VerdictIn
          * @description The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true.
          */
@@ -3170,6 +3269,37 @@ export interface components {
              * @description the agent that says so
              */
             agent_id?: string | null;
+        };
+        /**
+         * WrittenCuratorRun
+         * @description A run after a command.
+         */
+        WrittenCuratorRun: {
+            /** Run Id */
+            run_id: string | null;
+            /**
+             * At
+             * @description when the log got it
+             */
+            at: string | null;
+            /** Acts */
+            acts: components["schemas"]["CuratorAct"][];
+            /** Model */
+            model: string | null;
+            /**
+             * Tokens
+             * @description what the model was paid for
+             */
+            tokens: number;
+            /** Undone At */
+            undone_at: string | null;
+            /** Undone Reason */
+            undone_reason: string | null;
+            /**
+             * Token
+             * @description give the token to wait_for of a recall
+             */
+            token: string;
         };
         /**
          * WrittenMode
@@ -5578,6 +5708,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WrittenThread"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    run_curator: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurateIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenCuratorRun"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    undo_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoRunIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenCuratorRun"];
                 };
             };
             400: components["responses"]["Problem400"];

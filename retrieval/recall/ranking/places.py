@@ -233,6 +233,19 @@ def below_the_newer(
     return ordered
 
 
+def above_the_coarser(places: Sequence[Candidate], finer: Mapping[UUID, Collection[UUID]]) -> list[Candidate]:
+    """Returns the places with each card just above the first card that it expands. ``finer`` names those of a card."""
+    ordered = list(places)
+    for coarse in places:
+        for each in [one for one in ordered if one.card_id in finer.get(coarse.card_id, ())]:
+            at = ordered.index(coarse)
+            if ordered.index(each) > at:
+                each.add("the finer statement", coarse.score - each.score)
+                ordered.remove(each)
+                ordered.insert(at, each)
+    return ordered
+
+
 def below_the_users_words(places: Sequence[Candidate], asked: Asked) -> list[Candidate]:
     """Returns the places with those that yield behind all others, if the user said any of these."""
     late = [place for place in places if asked.yields(place.card)]

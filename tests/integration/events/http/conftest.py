@@ -19,6 +19,8 @@ from events.sealing import sealer as sealing
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
+from events.types.curation import ACTOR, STREAM, CuratorRan
+from events.types.envelope import NewEvent, uuid7
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.tenancy import storage_id
 from events.types.turns import TurnRecorded
@@ -58,6 +60,7 @@ class Services:
     relation: str = ""
     problem: str = ""
     thread: str = ""
+    run: str = ""
     concept: str = ""
     other_concept: str = ""
     left_out: str = ""
@@ -103,6 +106,15 @@ def _kept_things(services: Services) -> tuple[str, str]:
     opened = services.write.post("/v1/memory/ada/problems", json=trouble, headers=key)
     assert opened.status_code == 201, opened.text
     return erased.json()["erasure_id"], opened.json()["problem_id"]
+
+
+def _run(connection: Connection) -> str:
+    """Appends a run of the curator that added nothing. Returns its id."""
+    ran = NewEvent(
+        event_id=uuid7(), user_id="ada", stream=STREAM, payload=CuratorRan(position=1), occurred_at=day(9), actor=ACTOR
+    )  # fmt: skip
+    log.append(connection, [ran])
+    return str(ran.event_id)
 
 
 def _people(services: Services) -> tuple[str, ...]:
@@ -239,6 +251,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 relation=relation,
                 problem=problem,
                 thread=opened.json()["thread_id"],
+                run=_run(connection),
                 concept=concept,
                 other_concept=other_concept,
                 left_out=left_out,

@@ -17,6 +17,7 @@ from ingest.api.write_api import create_app as write_app
 from retrieval.http.embed_api import create_app as embed_app
 from retrieval.http.read_api import create_app as read_app
 from tests.integration.events.http.conftest import Services
+from tests.support.projectors.folding import fold_live
 from tests.support.waiting import eventually
 
 NO_KEY = (
@@ -58,7 +59,7 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
-            "thread_id": services.thread, "card_ids": [services.dog],
+            "thread_id": services.thread, "run_id": services.run, "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.startswith("/v1/people"):
@@ -78,6 +79,8 @@ class Operation:
             known["name"] = {"put": "code", "get": "journal", "post": "sketches", "delete": "scraps"}[
                 self.method
             ]
+        if (self.method, self.path) == ("post", "/v1/curator/runs"):
+            fold_live(services.settings.database_url)  # the curator reads no tables that are behind
         known |= ids
         given = self.document.get("parameters", [])
         query = {
@@ -203,6 +206,7 @@ def unknown() -> dict[str, str]:
         "proposal_id",
         "problem_id",
         "thread_id",
+        "run_id",
         "person_id",
         "key",
         "turn_id",

@@ -1,0 +1,74 @@
+"""The commands of the curator over HTTP: run it for one user, and undo a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from events.curator.run import all_keys, fold, shown
+from events.curator.run_log import acts_of, runs_of
+from events.http.access import require_whole
+from events.http.answering import routes_of
+from events.http.errors import ProblemError
+from events.http.fields import Uuid
+from events.platform.database import Connection, see_tenant_of
+from events.resources.curator import WrittenCuratorRun
+from ingest.api.command_routes import Name, storable
+from ingest.api.transactions import Sent, Transactions
+from ingest.curator.curator_commands import UserRuns, undo
+from ingest.curator.runner import BehindError, curate
+
+
+class CurateIn(BaseModel, extra="forbid"):
+    """Whose memory is curated."""
+
+    user_id: Name = Field(description="whose memory this is")
+    dry_run: Annotated[bool, Field(description="only tell what would be added")] = False
+
+
+class UndoRunIn(BaseModel, extra="forbid"):
+    """Why a run is undone."""
+
+    user_id: Name = Field(description="whose memory this is")
+    reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
+
+
+def curator_router(transactions: Transactions) -> APIRouter:
+    """Returns the routes. A run of another user gives the same 404 as none."""
+    router = routes_of("curator")
+
+    @router.post("/v1/curator/runs", summary="Curate the memory of a user now")
+    def run_curator(body: CurateIn, sender: Sent) -> WrittenCuratorRun:
+        require_whole(sender.caller)
+        owner = sender.owner(body.user_id)
+        try:
+            with transactions.connection() as connection:
+                transactions.sealer(connection)
+                ran = curate(connection, owner, dry_run=body.dry_run)
+                with connection.transaction():
+                    see_tenant_of(connection, owner)
+                    runs = fold(runs_of(connection, owner))
+        except BehindError as error:
+            raise ProblemError(503, "Tables behind", f"{error}; try again") from error
+        run = runs.get(ran.events[0].event_id) if ran.events and not body.dry_run else None
+        answer = shown(run, [(each.event_id, each.payload) for each in ran.events])
+        token = transactions.token(owner, 0 if run is None else run.position + len(ran.events) - 1)
+        return WrittenCuratorRun(**dict(answer), token=token)
+
+    @router.post("/v1/curator/runs/{run_id}/undo", summary="Take back what a run of the curator added")
+    def undo_run(run_id: Uuid, body: UndoRunIn, sender: Sent) -> WrittenCuratorRun:
+        require_whole(sender.caller)
+        owner = sender.owner(body.user_id, "run", "run_id")
+        command = sender.command(f"user/{body.user_id}")
+
+        def run(connection: Connection) -> WrittenCuratorRun:
+            outcome = undo(UserRuns(connection, owner, command, run_id), body.reason)
+            acts = acts_of(connection, owner, all_keys(outcome.state))
+            answer = shown(outcome.state, [(act.event_id, act.payload) for act in acts])
+            return WrittenCuratorRun(**dict(answer), token=transactions.token(owner, outcome.position))
+
+        return transactions.run(owner, run)
+
+    return router

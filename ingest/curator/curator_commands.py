@@ -1,0 +1,81 @@
+"""The command that takes a run of the curator back: withdrawals as further events, and tombstones of what it said."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from events.curator.run import Run, all_keys, fold
+from events.curator.run_log import acts_of, lock, runs_of
+from events.http.errors import missing
+from events.platform.database import Connection
+from events.references.reference_log import events_below
+from events.threads import thread_log
+from events.types.codec import Payload
+from events.types.curation import ACTOR, STREAM, CuratorUndone
+from events.types.envelope import Event, NewEvent
+from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
+from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+
+
+class UserRuns(Aggregate[dict[UUID, Run], Run]):
+    """The runs of a user, of which a command undoes the one with ``run_id``."""
+
+    def __init__(self, connection: Connection, owner: str, command: Command, run_id: UUID) -> None:
+        super().__init__(connection, owner, STREAM, command)
+        self.run_id = run_id
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner)
+        thread_log.lock(self.connection, self.owner)
+
+    def load(self) -> dict[UUID, Run]:
+        return fold(runs_of(self.connection, self.owner))
+
+    def answer(self, state: dict[UUID, Run], event: Event | None) -> Run:
+        return (state if event is None else self.load())[self.run_id]
+
+    def first_answer(self, event: Event) -> Run:
+        return self.load()[self.run_id]
+
+    def position(self, state: dict[UUID, Run]) -> int:
+        return state[self.run_id].position
+
+
+def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
+    """Takes back what a run added. A run that was undone stays undone. Raises a 404 problem for an unknown run.
+
+    A relation that somebody else stated again meanwhile stays, and so does a card that the user put into a thread.
+    """
+
+    def rule(known: dict[UUID, Run]) -> Decision | None:
+        run = known.get(runs.run_id)
+        if run is None:
+            raise missing("run", "run_id")
+        if run.undone_at is not None:
+            return None
+        undone = CuratorUndone(run_id=run.run_id, digests=run.digests, reason=reason)
+        acts = acts_of(runs.connection, runs.owner, all_keys(run))
+        after = [back for act in acts if (back := _taken_back(runs, act, reason)) is not None]
+        return Decision(payload=undone, key=f"curator/undone/{run.run_id}", after=after)
+
+    return decide(runs, rule)
+
+
+def _taken_back(runs: UserRuns, act: Event, reason: str) -> NewEvent | None:
+    payload, back = act.payload, None
+    if isinstance(payload, CardsConnected):
+        [last] = events_below(runs.connection, runs.owner, act.stream, None, 1)
+        if last.actor == ACTOR and isinstance(last.payload, CardsConnected):
+            back = _withdrawal(payload, reason)
+    elif isinstance(payload, CardsThreaded):
+        back = CardsUnthreaded(thread_id=payload.thread_id, card_ids=payload.card_ids, reason=reason)
+    elif isinstance(payload, ThreadOpened):
+        back = ThreadClosed(thread_id=act.event_id, reason=reason)
+    return None if back is None else runs.command.event(runs.owner, act.stream, back)
+
+
+def _withdrawal(connected: CardsConnected, reason: str) -> Payload:
+    return ConnectionWithdrawn(
+        from_card=connected.from_card, to_card=connected.to_card, predicate=connected.predicate, reason=reason
+    )
