@@ -1,8 +1,8 @@
 """A generated year of chat in two languages, imported twice and curated three times.
 
-CARDLOG_BENCH_TURNS (5,000) turns of one user about three contacts. Prints what the curator added, its speed with the
-waits for the tables, and tokens. Fails unless the second import adds nothing, the second and the third run add nothing, and the
-tables are those of a rebuild. Goal: 50 turns/s.
+CARDLOG_BENCH_TURNS (5,000) turns of one user about three contacts. Prints what the curator added, its speed (with the
+waits for the tables) and tokens. Fails unless the second import adds nothing, the second and the third run add nothing,
+and the tables are those of a rebuild. Goal: 50 turns/s.
 """
 
 from __future__ import annotations
