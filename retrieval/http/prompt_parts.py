@@ -26,7 +26,7 @@ from retrieval.http.core_routes import in_reach, pointer_of
 from retrieval.pool.connections import Pool
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
-from retrieval.recall.recall import Ask
+from retrieval.recall.ask import Ask
 from retrieval.references.reader import ReferenceReader
 from retrieval.threads.reader import ThreadReader
 

@@ -14,7 +14,7 @@ from events.types.turns import ContextLayer
 from retrieval.cards.query import zone_of
 from retrieval.http.core_routes import MAX_PATHS
 from retrieval.query.scope import KINDS
-from retrieval.recall.recall import Ask
+from retrieval.recall.ask import Ask
 
 MAX_QUERY_BYTES = 16 * 1024
 ALL_PROJECTS = "*"

@@ -73,8 +73,9 @@ from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
+from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics
-from retrieval.recall.recall import Ask, ModeUnknownError, RecallUnavailableError
+from retrieval.recall.recall import RecallUnavailableError
 from retrieval.references.reader import ReferenceReader
 from retrieval.references.use import ReferenceUse
 from retrieval.replicas.read_servers import ServerSelection
