@@ -177,7 +177,7 @@ class SemanticChannel:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             **scope.parameters(),
             "vector": asked.vector,
             "model": asked.embedder.fingerprint,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
+from typing import Annotated, Literal, ParamSpec, TypeVar, get_args
 
 import orjson
 from fastapi import APIRouter, Query, Response
@@ -218,7 +218,7 @@ def document_owner(caller: Principal, user_id: str) -> str:
     return owner
 
 
-def sorted_json(value: Any) -> orjson.Fragment:
+def sorted_json(value: object) -> orjson.Fragment:
     """Returns JSON with sorted names: equal documents are equal bytes, whichever way they were folded."""
     return orjson.Fragment(json_text(value))
 

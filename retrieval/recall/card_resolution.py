@@ -450,7 +450,7 @@ async def _asked(
     connection: AsyncConnection[Any],
     row_factory: AsyncRowFactory[_R],
     query: SQL | Composed,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
 ) -> AsyncCursor[_R]:
     cursor = connection.cursor(row_factory=row_factory)
     await cursor.execute(query, values)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import psycopg
@@ -333,7 +333,7 @@ class Recall:
 
     async def _withheld(
         self, question: Question, scope: Scope, evidence: Mapping[UUID, Evidence]
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         """The cards that share words with the question and are outside its scope, each with the reason."""
         results = await self._executor.ask(
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()
