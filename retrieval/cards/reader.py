@@ -312,13 +312,13 @@ class CardReader:
             )
 
     async def _cards(
-        self, connection: AsyncConnection[Any], asked: Slice, ids: Sequence[UUID]
+        self, connection: AsyncConnection, asked: Slice, ids: Sequence[UUID]
     ) -> dict[UUID, ListedCard]:
         values = {**asked.parameters(), "kinds": list(KINDS), "cards": list(ids)}
         return by_id(await _rows(connection, _CARD, _filled("cards", asked), values))
 
     async def _edges(
-        self, connection: AsyncConnection[Any], asked: Slice, card: UUID, predicates: Sequence[str]
+        self, connection: AsyncConnection, asked: Slice, card: UUID, predicates: Sequence[str]
     ) -> list[RelationEdge]:
         return await _rows(
             connection,
@@ -335,7 +335,7 @@ class CardReader:
 
 
 async def _rows(
-    connection: AsyncConnection[Any],
+    connection: AsyncConnection,
     row_factory: AsyncRowFactory[_R],
     query: SQL | Composed,
     values: dict[str, Any],

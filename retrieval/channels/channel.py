@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -92,7 +92,7 @@ class Channel(Protocol):
         ...
 
     async def search(
-        self, connection: AsyncConnection[Any], question: Question, scope: Scope
+        self, connection: AsyncConnection, question: Question, scope: Scope
     ) -> list[Hit]: ...
 
     def close(self) -> None:
