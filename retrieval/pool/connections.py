@@ -102,9 +102,7 @@ class Pool:
             yield connection
 
     @asynccontextmanager
-    async def of_tenant(
-        self, tenant: str, within_s: float, *, many: bool
-    ) -> AsyncIterator[AsyncConnection]:
+    async def of_tenant(self, tenant: str, within_s: float, *, many: bool) -> AsyncIterator[AsyncConnection]:
         """See :func:`connected`."""
         async with self._connections.connection(timeout=within_s) as connection:
             connection.scope = vouch(tenant), _PLANS[many]
@@ -114,9 +112,7 @@ class Pool:
                 connection.scope = None
 
     @asynccontextmanager
-    async def for_list(
-        self, tenant: str, user_id: str, within_s: float
-    ) -> AsyncIterator[AsyncConnection]:
+    async def for_list(self, tenant: str, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection]:
         """See :func:`listing`."""
         try:
             async with (
