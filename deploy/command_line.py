@@ -126,7 +126,7 @@ def _wants_json(bound: BoundArguments) -> bool:
 
 def _given(
     words: Sequence[str], bound: BoundArguments, data: Path | None, wanted: frozenset[str], opened: ExitStack
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Returns the values that the verb gets by name. ``deploy.options.Given`` describes them."""
     given: dict[str, Any] = {"data": data}
     if not wanted - given.keys():

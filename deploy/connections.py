@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import orjson
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -253,7 +253,7 @@ class BoundedProtocol(HttpToolsProtocol):
 def raw_answer(problem: ProblemError) -> bytes:
     """Returns ``problem`` as the bytes of a complete HTTP answer that closes its connection."""
     body = orjson.dumps(problem.document)
-    headers: dict[str, Any] = {
+    headers: dict[str, object] = {
         "content-type": MEDIA_TYPE,
         "content-length": len(body),
         "connection": "close",

@@ -73,7 +73,7 @@ def _formatter(log_format: str, process: str) -> logging.Formatter:
         text = event["event"]
         return {**(every if ours else known)(logger, method, event), "event": text}
 
-    def describe(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    def describe(_logger: object, _method: str, event: EventDict) -> EventDict:
         record: logging.LogRecord = event["_record"]
         return {
             **event,
@@ -84,7 +84,7 @@ def _formatter(log_format: str, process: str) -> logging.Formatter:
             "logger": record.name,
         }
 
-    def as_line(_logger: Any, _method: str, event: EventDict) -> str:
+    def as_line(_logger: object, _method: str, event: EventDict) -> str:
         asctime = logging.Formatter().formatTime(event["_record"])
         line = f"{asctime} {event['level'].upper():<7} {process}: {event['event']}"
         return f"{line}\n{event['traceback']}" if "traceback" in event else line
@@ -100,18 +100,18 @@ def _formatter(log_format: str, process: str) -> logging.Formatter:
     )
 
 
-def _serialized(event: EventDict, **_: Any) -> str:
+def _serialized(event: EventDict, **_: object) -> str:
     try:
         return orjson.dumps(event, default=str).decode()
     except TypeError:  # a lone surrogate, or a number of more than 64 bits
         return json.dumps(event, default=str)
 
 
-def _redact(_logger: Any, _method: str, event: EventDict) -> EventDict:
+def _redact(_logger: object, _method: str, event: EventDict) -> EventDict:
     return {name: redacted(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
-def _add_failure(_logger: Any, _method: str, event: EventDict) -> EventDict:
+def _add_failure(_logger: object, _method: str, event: EventDict) -> EventDict:
     info = event.pop("exc_info", None)
     if isinstance(info, tuple) and info[1] is not None:
         event["error"] = _first_line(info[1])

@@ -42,7 +42,7 @@ class PackedModel:
     dropped: str
     blank: str
 
-    def documents(self) -> dict[str, Any]:
+    def documents(self) -> dict[str, object]:
         """Returns the JSON files that fastembed wants beside the graph, by name."""
         special = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"}
         return {
@@ -52,11 +52,11 @@ class PackedModel:
             "special_tokens_map.json": special,
         }
 
-    def _tokenizer(self) -> dict[str, Any]:
-        def replace(pattern: dict[str, str], content: str) -> dict[str, Any]:
+    def _tokenizer(self) -> dict[str, object]:
+        def replace(pattern: dict[str, str], content: str) -> dict[str, object]:
             return {"type": "Replace", "pattern": pattern, "content": content}
 
-        def special(token: str) -> dict[str, Any]:
+        def special(token: str) -> dict[str, object]:
             return {"SpecialToken": {"id": token, "type_id": 0}}
 
         ids = {word: number for number, (word, _) in enumerate(self.words)}

@@ -29,7 +29,8 @@ from retrieval.context.context import Prompt, context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
 from retrieval.recall.answer import RecallAnswer
-from retrieval.recall.recall import Ask, Recall
+from retrieval.recall.ask import Ask
+from retrieval.recall.recall import Recall
 
 _T = TypeVar("_T")
 _MOST_CARDS = 20

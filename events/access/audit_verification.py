@@ -93,6 +93,6 @@ def _difference(connection: Connection, witnesses: Sequence[tuple[str, Head]]) -
 
 
 def _one(connection: Connection, name: str, parameters: dict[str, object]) -> tuple[Any, ...]:
-    row: tuple[Any, ...] | None = connection.execute(statement(_PACKAGE, name), parameters).fetchone()
+    row: tuple[object, ...] | None = connection.execute(statement(_PACKAGE, name), parameters).fetchone()
     assert row is not None
     return row

@@ -7,7 +7,6 @@ import contextlib
 import hmac
 import logging
 from datetime import UTC, datetime
-from typing import Any
 
 import psycopg
 from cachetools import LRUCache
@@ -46,7 +45,7 @@ class KeyCache:
     def __init__(self, database_url: str, service: str) -> None:
         self._url = database_url
         self._name = f"cardlog {service}, keys"
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] = AsyncConnectionPool(
+        self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             database_url,
             min_size=0,
             max_size=2,
@@ -207,7 +206,7 @@ class KeyCache:
                 away = True
                 await asyncio.sleep(POLL_S)
 
-    async def _forget_changed(self, connection: AsyncConnection[Any]) -> None:
+    async def _forget_changed(self, connection: AsyncConnection) -> None:
         row = await (
             await connection.execute(statement("events.access", "changed_keys"), {"seen": self._seen or 0})
         ).fetchone()

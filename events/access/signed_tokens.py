@@ -110,7 +110,7 @@ class SignedTokens:
             raise KeysUnavailableError("the public keys of signed tokens (CARDLOG_JWT_JWKS) cannot be read")
         return known
 
-    def _known(self, key_id: str) -> tuple[Any, tuple[str, ...]] | None:
+    def _known(self, key_id: str) -> tuple[object, tuple[str, ...]] | None:
         # A provider with a single key may leave its id out.
         return self._keys.get(key_id) or (
             next(iter(self._keys.values())) if not key_id and len(self._keys) == 1 else None

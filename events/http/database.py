@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 import psycopg
 
 from events.http.errors import ProblemError
-from events.platform.failures import in_a_line, is_away
+from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.platform.isolation import is_the_datas_fault
 
 logger = logging.getLogger(__name__)
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 def is_gone(error: BaseException) -> bool:
@@ -37,3 +43,23 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
         )
     logger.error("a statement of one request failed: %s", reason, exc_info=error)
     return ProblemError(500, "Internal error", "something went wrong here; the service's log says what")
+
+
+@contextmanager
+def or_problem(title: str) -> Iterator[None]:
+    """Raises the problem document with ``title`` for an error of the database in its block."""
+    try:
+        yield
+    except (psycopg.Error, TimeoutError) as error:
+        raise problem_of(error, title) from error
+
+
+class Reading:
+    """Awaits reads of the database for one kind of resource. Raises the problem document with ``title``."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+
+    async def __call__(self, ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with or_problem(self._title):
+            return await retry_on_lost_connection(ask, *args, **kwargs)

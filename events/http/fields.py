@@ -1,4 +1,4 @@
-"""Fields of requests: UUIDs as every answer writes them (RFC 9562), instants and days, and metadata of apps."""
+"""Fields of requests: UUIDs as every answer writes them (RFC 9562), instants and days, texts, and metadata of apps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator
 from pydantic.json_schema import WithJsonSchema
 
 from events.http.errors import invalid
@@ -24,6 +24,7 @@ from events.types.instants import (
     instant_of,
 )
 from events.types.metadata import MAX_BYTES, MAX_DEPTH, MetadataInvalidError, metadata_text
+from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 
 METADATA = (
     f"a JSON object of the app, at most {MAX_BYTES} bytes and {MAX_DEPTH} levels deep; numbers up to 2^53"
@@ -93,3 +94,26 @@ def _as_documented(value: object) -> object:
 
 
 Uuid = Annotated[UUID, BeforeValidator(_as_documented)]
+
+
+def storable(longest: int) -> tuple[AfterValidator, WithJsonSchema]:
+    """Returns the annotations of a text that the log can hold, with at most ``longest`` bytes."""
+
+    def check(text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be empty")
+        if len(text.encode("utf-8", "surrogatepass")) > longest:
+            raise ValueError(f"is longer than {longest} bytes")
+        try:
+            return text_of("", text)
+        except TurnInvalidError as error:
+            raise ValueError(error.reason) from None
+
+    schema = {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}
+    return AfterValidator(check), WithJsonSchema(schema)
+
+
+Name = Annotated[str, *storable(MAX_NAME_BYTES)]
+"""A name in a body."""
+Words = Annotated[str, *storable(MAX_TEXT_BYTES)]
+"""A text in a body."""

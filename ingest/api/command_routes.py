@@ -7,51 +7,23 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
 from events.http.errors import invalid
-from events.http.fields import Instant, Uuid, refuse_future
+from events.http.fields import Instant, Name, Uuid, Words, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
 from events.types.core import Author
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
-from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
 from ingest.api.transactions import Sent, Transactions
 from ingest.decider import Command, Outcome
-
-
-def _storable(longest: int) -> AfterValidator:
-    def check(text: str) -> str:
-        if not text.strip():
-            raise ValueError("must not be empty")
-        if len(text.encode("utf-8", "surrogatepass")) > longest:
-            raise ValueError(f"is longer than {longest} bytes")
-        try:
-            return text_of("", text)
-        except TurnInvalidError as error:
-            raise ValueError(error.reason) from None
-
-    return AfterValidator(check)
-
-
-def _described(longest: int) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"})
-
-
-def storable(longest: int) -> tuple[AfterValidator, WithJsonSchema]:
-    """Returns the annotations of a text that the log can hold, with at most ``longest`` bytes."""
-    return _storable(longest), _described(longest)
-
-
-Name = Annotated[str, _storable(MAX_NAME_BYTES), _described(MAX_NAME_BYTES)]
-Words = Annotated[str, _storable(MAX_TEXT_BYTES), _described(MAX_TEXT_BYTES)]
 
 
 class VerdictIn(BaseModel, extra="forbid"):

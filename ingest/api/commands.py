@@ -308,7 +308,7 @@ def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reac
     return kind
 
 
-def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, Any]:
+def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, object]:
     """Returns the kind of each of ``cards`` that the user has."""
     values = {"user_id": user_id, "cards": list(cards)}
     return dict(tuples_of(connection, statement("ingest.api", "existing_cards"), values))

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, Words, storable
 from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
 from events.types.cards import CardOrigin
 from ingest.api import concept_commands
-from ingest.api.command_routes import Name, Words, accepted, storable
+from ingest.api.command_routes import accepted
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command
 

@@ -16,12 +16,11 @@ from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer, require_user
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing, reason_of
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, Words
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
 from events.resources.resource import plain
 from events.types.core import CORE_TYPES, Author
 from events.types.references import MAX_VERSION
-from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory, conflict_problem

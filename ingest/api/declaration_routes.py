@@ -12,12 +12,12 @@ from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
+from events.http.fields import Name, Words
 from events.platform.database import Connection
 from events.references.declarations import members
 from events.references.owners import tenant_owner
 from events.resources.references import DeclaredKind, Team
 from events.types.references import TeamMemberAdded, TeamMemberRemoved
-from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
 from ingest.decider import Command
 from ingest.references import declarations

@@ -14,13 +14,12 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
-from events.http.fields import DayOrInstant
+from events.http.fields import DayOrInstant, Name, Words
 from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
 from events.types.migrated import APPLY_FROM
 from events.types.queue_entry import QueueKey
-from ingest.api.command_routes import Name, Words
 from ingest.api.core_routes import document_owner
 from ingest.api.transactions import Sent, Transactions
 from ingest.api.turn_input import MAX_TURNS

@@ -13,7 +13,7 @@ from events.access.principal import Principal, Reach
 from events.http.access import Writer, WriterOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, Words
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.registry import Modes, project_of
 from events.modes.shown import DimensionOf, shown_mode
@@ -23,7 +23,7 @@ from events.resources.cards import Accepted
 from events.resources.modes import DeletedMode, Reembedding, WrittenMode, WrittenProject
 from events.types.modes import Decay, ModeRegistry
 from ingest.api import commands
-from ingest.api.command_routes import Name, Words, accepted
+from ingest.api.command_routes import accepted
 from ingest.api.transactions import Transactions
 from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from events.http.access import require_whole
 from events.http.answering import routes_of
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, storable
 from events.resources.people import WrittenPerson
 from events.types.people import (
     PersonAliased,
@@ -19,7 +19,6 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
-from ingest.api.command_routes import Name, storable
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command
 from ingest.people import people_commands

@@ -11,11 +11,10 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
-from events.http.fields import DayOrInstant, Uuid, refuse_future
+from events.http.fields import DayOrInstant, Name, Uuid, refuse_future, storable
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
-from ingest.api.command_routes import Name, storable
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command, Outcome
 from ingest.problems import problem_commands

@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.answering import routes_of
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, Words
 from events.resources.references import Reference, RefusedProposal, RetractedCard
-from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Transactions
 from ingest.decider import Command
 from ingest.references import proposals

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid
+from events.http.fields import Name, Words
 from events.platform.database import Connection
 from events.references.declarations import is_member, kind_of
 from events.references.kinds.kind import Kind
@@ -18,7 +19,6 @@ from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference
 from events.resources.references import WrittenReference
 from events.types.references import MAX_VERSION, ReferenceName, Tier
-from ingest.api.command_routes import Name, Words
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Outcome
 from ingest.references import reference_commands

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from events.core.patches import Op
 from events.http.answering import routes_of
+from events.http.fields import Name
 from events.resources.core import MemoryPromoted, MemoryReverted
-from ingest.api.command_routes import Name
 from ingest.api.core_routes import Actor, Authored, DocumentWriter
 from ingest.api.transactions import Sent
 from ingest.core import evolution

@@ -9,13 +9,14 @@ from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid, missing
+from events.http.fields import Name
 from events.platform.database import Connection
 from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.resources.cards import Accepted
 from events.types.codec import Payload
 from events.types.envelope import uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
-from ingest.api.command_routes import Name, accepted
+from ingest.api.command_routes import accepted
 from ingest.api.transactions import Sent, Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 

@@ -10,12 +10,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from events.http.answering import routes_of
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection
 from events.resources.threads import WrittenThread
 from events.threads.thread import Thread
 from ingest.api import thread_commands
-from ingest.api.command_routes import Name, storable
 from ingest.api.thread_commands import UserThreads
 from ingest.api.transactions import Sender, Sent, Transactions
 from ingest.decider import Command, Outcome

@@ -188,7 +188,7 @@ def conversation_schema() -> dict[str, object]:
             return {name: placed(each) for name, each in value.items()}
         return [placed(each) for each in value] if isinstance(value, list) else value
 
-    placed_schema: dict[str, Any] = placed(schema)
+    placed_schema: dict[str, object] = placed(schema)
     return placed_schema
 
 
@@ -263,7 +263,7 @@ def refuse_unreached(turns: Sequence[dict[str, str]], caller: Principal) -> None
             raise missing("mode", "mode", **where)
 
 
-def body_schema() -> dict[str, Any]:
+def body_schema() -> dict[str, object]:
     """Returns the JSON Schema of the body: a turn, a list of turns, or a conversation."""
     turn = TurnIn.model_json_schema()
     # The schema is part of the document of the service, so the parts of a conversation are at their places.

@@ -109,7 +109,7 @@ class Outcome:
 
     def document(self) -> dict[str, Any]:
         """Returns the outcome as a JSON object, for a dry run."""
-        found: dict[str, Any] = {"dry_run": True, "users": len(self.users), "counts": self.counts}
+        found: dict[str, object] = {"dry_run": True, "users": len(self.users), "counts": self.counts}
         return found | ({"names": sorted(self.names)} if self.names else {})
 
 

@@ -177,7 +177,7 @@ def _searched(cls: Any) -> tuple[str, ...]:
     )
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from words_of(value)
     elif isinstance(value, list | tuple):

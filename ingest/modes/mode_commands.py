@@ -285,7 +285,7 @@ def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[st
 
 
 def _texts(changes: Mapping[str, str | None]) -> dict[str, Any]:
-    texts: dict[str, Any] = {}
+    texts: dict[str, object] = {}
     if "default_mode" in changes:
         name = changes["default_mode"]
         texts["default_mode"] = None if name is None else checked_name("default_mode", name)

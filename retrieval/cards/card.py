@@ -55,7 +55,7 @@ def card_row(card_class: type[_C]) -> AsyncRowFactory[_C]:
     """Returns the row factory for queries that select the fields of ``card_class`` by name."""
     make: Callable[..., _C] = card_class
 
-    def made(*, source_span: dict[str, Any] | None, **columns: Any) -> _C:
+    def made(*, source_span: dict[str, Any] | None, **columns: object) -> _C:
         return make(source_span=None if source_span is None else SourceSpan(**source_span), **columns)
 
     return kwargs_row(made)

@@ -83,7 +83,7 @@ class Past:
 
 
 async def past(
-    connection: AsyncConnection[Any],
+    connection: AsyncConnection,
     fold: Fold,
     *,
     user_id: str,

@@ -96,7 +96,7 @@ class CardReader:
 
     async def groups(
         self, cards: Slice, axes: Sequence[str], *, bucket: str = "day", timezone: str = "UTC"
-    ) -> tuple[list[dict[str, Any]], int]:
+    ) -> tuple[list[dict[str, object]], int]:
         """Returns the groups of a slice by the values of ``axes`` with their counts, and the sum of the counts.
 
         The largest group is first. Groups of an axis of time are in order of time. A card counts once for each of its
@@ -312,13 +312,13 @@ class CardReader:
             )
 
     async def _cards(
-        self, connection: AsyncConnection[Any], asked: Slice, ids: Sequence[UUID]
+        self, connection: AsyncConnection, asked: Slice, ids: Sequence[UUID]
     ) -> dict[UUID, ListedCard]:
         values = {**asked.parameters(), "kinds": list(KINDS), "cards": list(ids)}
         return by_id(await _rows(connection, _CARD, _filled("cards", asked), values))
 
     async def _edges(
-        self, connection: AsyncConnection[Any], asked: Slice, card: UUID, predicates: Sequence[str]
+        self, connection: AsyncConnection, asked: Slice, card: UUID, predicates: Sequence[str]
     ) -> list[RelationEdge]:
         return await _rows(
             connection,
@@ -335,7 +335,7 @@ class CardReader:
 
 
 async def _rows(
-    connection: AsyncConnection[Any],
+    connection: AsyncConnection,
     row_factory: AsyncRowFactory[_R],
     query: SQL | Composed,
     values: dict[str, Any],
@@ -392,7 +392,7 @@ def _other(edge: RelationEdge, card: UUID) -> UUID:
     return edge.to_card if edge.from_card == card else edge.from_card
 
 
-def _plain(value: Any, zone: ZoneInfo) -> Any:
+def _plain(value: object, zone: ZoneInfo) -> object:
     """Returns the value of a group: buckets in the time zone of the request, tenths as floats."""
     if isinstance(value, datetime):
         return value.astimezone(zone)

@@ -73,7 +73,7 @@ class Slice:
         projects = self.projects or ("",)
         return sorted({self.modes.meaning(project, name) for project in projects for name in names})
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """The named parameters of the statements ``slice`` and ``status``."""
         return {
             **dict.fromkeys(CONDITIONS),

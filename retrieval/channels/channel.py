@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -91,9 +91,7 @@ class Channel(Protocol):
         """True when the question has nothing for this channel, which is known without a search."""
         ...
 
-    async def search(
-        self, connection: AsyncConnection[Any], question: Question, scope: Scope
-    ) -> list[Hit]: ...
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]: ...
 
     def close(self) -> None:
         """Lets everything go that :meth:`warm` or a search loaded. Waits for nothing."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from psycopg import AsyncConnection
 
 from events.language.ngrams import gram_keys, probe_keys
@@ -34,7 +32,7 @@ class FuzzyChannel:
         """False: only a search can tell."""
         return False
 
-    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         words = [term for term in question.terms if term.isascii() and len(term) >= 3]
         pairs = pair_keys(scope.user_id, "".join(question.terms))
         if not words and not pairs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -45,7 +44,7 @@ class GraphChannel:
         """True when there is no seed."""
         return not self._seeds
 
-    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         cursor = await connection.execute(
             search_statement("graph"),
             {

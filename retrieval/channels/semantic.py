@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
-from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -106,7 +105,7 @@ class SemanticChannel:
         """False: only a search can tell."""
         return False
 
-    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         if self._saturated():
             raise ChannelDownError("too many recalls wait: the model did not embed this question")
         spaces = await self._spaces(connection)
@@ -117,7 +116,7 @@ class SemanticChannel:
         return hits
 
     async def _found(
-        self, connection: AsyncConnection[Any], question: Question, scope: Scope, spaces: Mapping[str, Space]
+        self, connection: AsyncConnection, question: Question, scope: Scope, spaces: Mapping[str, Space]
     ) -> list[Hit]:
         loop = asyncio.get_running_loop()
         lists = self._lists(question, scope, spaces)
@@ -158,7 +157,7 @@ class SemanticChannel:
         return hits
 
     async def _holds_none(
-        self, connection: AsyncConnection[Any], scope: Scope, each: _List, spaces: Mapping[str, Space]
+        self, connection: AsyncConnection, scope: Scope, each: _List, spaces: Mapping[str, Space]
     ) -> bool:
         space = spaces.get(each.slot)
         if space is None:
@@ -169,7 +168,7 @@ class SemanticChannel:
 
     async def _near(
         self,
-        connection: AsyncConnection[Any],
+        connection: AsyncConnection,
         scope: Scope,
         asked: _Query,
         question: Question,
@@ -177,7 +176,7 @@ class SemanticChannel:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             **scope.parameters(),
             "vector": asked.vector,
             "model": asked.embedder.fingerprint,
@@ -277,7 +276,7 @@ class SemanticChannel:
         except EmbedderUnavailableError as error:
             return _Query(None, None, str(error))
 
-    async def _spaces(self, connection: AsyncConnection[Any]) -> dict[str, Space]:
+    async def _spaces(self, connection: AsyncConnection) -> dict[str, Space]:
         """Returns the embedder of each slot of the live vectors. A generation of an older build names none."""
         if not self._named:
             row = await (await connection.execute(statement(_PACKAGE, "spaces_exist"))).fetchone()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -40,7 +39,7 @@ class TagsChannel:
         """False: only a search can tell."""
         return False
 
-    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
         others = await suggest_terms(connection, scope.user_id, question)
         for part in [_with_meant(part, others) for part in question.parts]:
@@ -51,7 +50,7 @@ class TagsChannel:
         return [hit for _, hit in sorted(best.values(), key=lambda each: each[0])][:_LIMIT]
 
     async def _part(
-        self, connection: AsyncConnection[Any], part: Mapping[str, float], question: Question, scope: Scope
+        self, connection: AsyncConnection, part: Mapping[str, float], question: Question, scope: Scope
     ) -> list[Hit]:
         weights = dict(part) | {CONCEPT_TERM + key: CONCEPT_WEIGHT for key in question.concepts}
         if not weights:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from psycopg import AsyncConnection
 
 from events.language.terms import term_keys
@@ -30,7 +28,7 @@ class TimeChannel:
         """True when the question names no time."""
         return question.span is None
 
-    async def search(self, connection: AsyncConnection[Any], question: Question, scope: Scope) -> list[Hit]:
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         span = question.span
         assert span is not None, "a silent channel is not searched"
         cursor = await connection.execute(

@@ -135,9 +135,9 @@ class DocumentReader:
             result: _T = done.value
             return result
 
-    async def _rows(self, owner: str, name: str, **values: Any) -> list[dict[str, Any]]:
+    async def _rows(self, owner: str, name: str, **values: object) -> list[dict[str, Any]]:
         """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
-        named: Mapping[str, Any] = values
+        named: Mapping[str, object] = values
         try:
             async with (
                 listing(self._pool, owner, _PATIENCE_S) as connection,

@@ -49,7 +49,7 @@ class EpisodeReader:
 
     async def _candidates(
         self, owner: str, topics: Sequence[str], paths: Sequence[str], project_id: str | None, reach: Reach
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         terms = {term for topic in topics for term in analyse(topic)}
         keys = [
             each.key for each in all_concepts() if any(touches(pointer_of(each.key), path) for path in paths)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from psycopg.rows import dict_row
@@ -64,7 +63,7 @@ def _events(connection: Connection, storage_id: str, partition: int, head: int) 
         yield from map(event_if_readable, rows)
 
 
-def _cards(connection: Connection, storage_id: str) -> Iterator[dict[str, Any]]:
+def _cards(connection: Connection, storage_id: str) -> Iterator[dict[str, object]]:
     after: tuple[str, str] = ("", "00000000-0000-0000-0000-000000000000")
     while True:
         with connection.cursor(row_factory=dict_row) as cursor:
@@ -93,5 +92,5 @@ def _event_line(kind: str, event: Event) -> bytes:
     return _line(kind=kind, **envelope, data=orjson.Fragment(encode(payload)))
 
 
-def _line(**fields: Any) -> bytes:
+def _line(**fields: object) -> bytes:
     return orjson.dumps(fields) + b"\n"

@@ -99,7 +99,7 @@ def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str)
     """
     turns = events = 0
     importer: _Importer | None = None
-    end: Mapping[str, Any] | None = None
+    end: Mapping[str, object] | None = None
     with connection.transaction():
         for number, text in enumerate(lines, 1):
             try:
@@ -139,7 +139,7 @@ def _begun(connection: Connection, storage_id: str, first: str) -> _Importer:
     return _Importer(connection, storage_id, fresh_ids=row[1])
 
 
-def _placed(payload: Any, positions: Mapping[int, int]) -> Any:
+def _placed(payload: object, positions: Mapping[int, int]) -> object:
     """Returns ``payload`` with positions of this log. A position of an erased event is left out."""
     assert is_dataclass(payload)
     assert not isinstance(payload, type)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import psycopg
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
 from pydantic import BaseModel, Field
@@ -13,9 +12,8 @@ from events.access.audit import Filter, document, subject_of
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.fields import QueryInstant
-from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from events.resources.operating import AuditEntry, AuditOutcome, AuditPage
 from events.types.turn_contract import MAX_NAME_BYTES
@@ -43,6 +41,9 @@ class AuditIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """the next_cursor of the page before"""
 
 
+_read = Reading("Audit log unavailable")
+
+
 def audit_router(pool: Pool) -> APIRouter:
     """Returns the route of the audit log. It shows the entries of the principal's tenant and users only."""
     router = routes_of("audit")
@@ -50,11 +51,9 @@ def audit_router(pool: Pool) -> APIRouter:
     @router.get("/v1/audit", summary="Who read or changed whose memory")
     async def list_audit(caller: Administrator, query: Annotated[AuditIn, Query()]) -> AuditPage:
         try:
-            rows = await retry_on_lost_connection(_rows, pool, caller, query)
+            rows = await _read(_rows, pool, caller, query)
         except NotYoursError:
             rows = []  # the same answer as for a user that does not exist
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Audit log unavailable") from error
         more = rows[-1]["position"] if len(rows) == query.limit else None
         return AuditPage(entries=[AuditEntry(**document(row)) for row in rows], next_cursor=more)
 

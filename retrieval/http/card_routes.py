@@ -7,22 +7,20 @@ import binascii
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated
 from uuid import UUID
 
 import orjson
-import psycopg
 from fastapi import APIRouter, Query
 
 from events.access.principal import Principal
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import invalid, missing
 from events.http.fields import Uuid
 from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
-from events.platform.failures import retry_on_lost_connection
 from events.resources.cards import (
     Arbitration,
     Arbitrations,
@@ -56,8 +54,7 @@ from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import TIMES, Slice
 from retrieval.http.resources import listed
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("Cards unavailable")
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 """Returns the reader to ask, once the turns of a token are in the cards of a user. Raises a problem on timeout."""
@@ -198,17 +195,6 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         return reader, found
 
     return router
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Returns the result of ``ask``.
-
-    Raises a 503 problem when Postgres is away or has no card tables yet, and a 422 problem for data at fault.
-    """
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except psycopg.Error as error:
-        raise problem_of(error, "Cards unavailable") from error
 
 
 def _cursor(card: UUID | None) -> str | None:

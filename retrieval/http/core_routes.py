@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args
+from typing import Annotated, Literal, ParamSpec, TypeVar, get_args
 
 import orjson
-import psycopg
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
@@ -20,10 +19,9 @@ from events.core.schema import META
 from events.core.state import CoreState
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import QueryInstant
-from events.platform.failures import retry_on_lost_connection
 from events.resources.core import (
     Memory,
     MemoryChange,
@@ -43,6 +41,8 @@ from retrieval.core.sources import marked_places, snippets, told
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+_read = Reading("Documents unavailable")
 MAX_PATHS = 100
 Version = Annotated[int, Field(ge=0, le=MAX_VERSION)]
 Path = Annotated[str, Field(max_length=2048)]
@@ -218,18 +218,16 @@ def document_owner(caller: Principal, user_id: str) -> str:
     return owner
 
 
-def sorted_json(value: Any) -> orjson.Fragment:
+def sorted_json(value: object) -> orjson.Fragment:
     """Returns JSON with sorted names: equal documents are equal bytes, whichever way they were folded."""
     return orjson.Fragment(json_text(value))
 
 
 async def reading(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
     try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
+        return await _read(ask, *args, **kwargs)
     except TooFarBehindError as error:
         raise ProblemError(503, "Documents unavailable", f"{error}; try again later") from error
-    except psycopg.Error as error:
-        raise problem_of(error, "Documents unavailable") from error
 
 
 def no_document() -> ProblemError:

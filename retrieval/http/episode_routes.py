@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import invalid
-from events.platform.failures import retry_on_lost_connection
 from events.resources.episodes import Episode, EpisodesPage, Explanation
 from retrieval.episodes.reader import EpisodeReader
 from retrieval.episodes.score import PATH, TOPIC, Scored
 
 _MOST = 50
 _LONGEST = 200
+
+_read = Reading("Cards unavailable")
 
 
 class EpisodeParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
@@ -43,12 +43,9 @@ def episodes_router(reader: EpisodeReader) -> APIRouter:
     ) -> EpisodesPage:
         owner = owner_of(caller, user_id)
         topics, paths = asked("topics", query.topics), asked("paths", query.paths)
-        try:
-            found = await retry_on_lost_connection(
-                reader.best, owner, topics, paths, query.k, project_id=query.project_id, reach=caller.reach
-            )
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Cards unavailable") from error
+        found = await _read(
+            reader.best, owner, topics, paths, query.k, project_id=query.project_id, reach=caller.reach
+        )
         return EpisodesPage(episodes=[shown(each) for each in found])
 
     return router

@@ -6,22 +6,22 @@ from asyncio import to_thread
 from collections.abc import Sequence
 from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, ReaderOrAdministrator, owner_of, require, require_everybody
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import invalid, missing
 from events.modes.registry import Modes, project_of
 from events.modes.shown import DimensionOf, shown_mode
-from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from events.resources import modes as resources
 from events.types.modes import Mode
 from retrieval.modes.reader import ModeReader
+
+_read = Reading("Modes unavailable")
 
 
 class ModesParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
@@ -51,10 +51,7 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
             params.project_id, None
         ):
             raise missing("project", "project_id")
-        try:
-            modes = await retry_on_lost_connection(lambda: reader.of(owner))
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Modes unavailable") from error
+        modes = await _read(reader.of, owner)
 
         def reached(name: str | None) -> str | None:
             return name if name is not None and Reach(modes=caller.modes).admits("", name) else None
@@ -114,11 +111,8 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
             params.project_id is None and Reach(modes=caller.modes).admits("", name)
         ):
             raise missing("mode", "name")
-        try:
-            modes = await retry_on_lost_connection(lambda: reader.of(owner))
-            found = await reader.reembedding(owner, modes, params.project_id, name)
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Modes unavailable") from error
+        modes = await _read(reader.of, owner)
+        found = await _read(reader.reembedding, owner, modes, params.project_id, name)
         if (
             found.state == "none"
             and found.mode != GENERAL_MODE
@@ -133,10 +127,7 @@ def modes_router(reader: ModeReader, default_model: str, dimension_of: Dimension
         require_everybody(caller)
         if params.project_id is not None:
             raise invalid("user_id", "is required with a project_id")
-        try:
-            found = await retry_on_lost_connection(lambda: reader.reembedding_of_everybody(name))
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Modes unavailable") from error
+        found = await _read(reader.reembedding_of_everybody, name)
         if found.state == "none" and not reader.is_of_everybody(name):
             raise missing("mode", "name")
         return found

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated
 from uuid import UUID
 
-import psycopg
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
 from events.people.person import People
 from events.people.person import Person as Known
 from events.people.ties import folded
-from events.platform.failures import retry_on_lost_connection
 from events.resources.people import (
     KnownPerson,
     MergeProposal,
@@ -36,8 +33,7 @@ from retrieval.http.card_routes import Fresh
 from retrieval.http.resources import listed
 from retrieval.people.reader import PeopleReader, quoted_in
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("People unavailable")
 _FACTS = 50
 _READ = 200
 """The last cards about a person among which current facts are looked for."""
@@ -150,10 +146,3 @@ def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "u
 
 def _words(person: Known) -> set[str]:
     return {folded(each) for each in (person.name, *person.aliases, *person.kinship, *person.addresses)}
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except (psycopg.Error, TimeoutError) as error:
-        raise problem_of(error, "People unavailable") from error

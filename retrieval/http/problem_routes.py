@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal
 
-import psycopg
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import QueryInstant, Uuid
-from events.platform.failures import retry_on_lost_connection
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
 from events.types.envelope import Event
 from retrieval.problems.reader import ProblemReader
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("Problems unavailable")
 
 
 class PastParams(BaseModel, extra="forbid"):
@@ -98,10 +94,3 @@ def _entry(event: Event) -> ProblemEntry:
         quote=None if span is None else span.text,
         details={name: value for name, value in details.items() if value is not None},
     )
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except (psycopg.Error, TimeoutError) as error:
-        raise problem_of(error, "Problems unavailable") from error

@@ -8,7 +8,7 @@ from events.access.principal import Principal
 from events.http.access import owner_of
 from events.http.errors import invalid, missing
 from retrieval.recall.answer import RecallAnswer
-from retrieval.recall.recall import Ask
+from retrieval.recall.ask import Ask
 
 
 def asked_by(caller: Principal, question: Ask) -> Ask:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Literal
 
-import psycopg
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import QueryInstant, Uuid
-from events.platform.failures import retry_on_lost_connection
 from events.references import reference as domain
 from events.references.kinds.batch import BATCH, ops_of
 from events.references.kinds.json_value import OPS as JSON_OPS
@@ -36,8 +33,7 @@ from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName
 from retrieval.references.reader import Change, ReferenceReader, owner_in
 from retrieval.references.use import ReferenceUse
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("References unavailable")
 
 
 class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
@@ -219,13 +215,6 @@ def _version(change: Change, *, values: bool) -> ReferenceVersion:
         quote=None if changed is None else changed.quote,
         **more,
     )
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except psycopg.Error as error:
-        raise problem_of(error, "References unavailable") from error
 
 
 def _mine(caller: Principal, user_id: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache
 from operator import attrgetter
-from typing import Any
 
 from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
@@ -88,7 +87,7 @@ def _answering(card: CardAnswer) -> RecalledCard:
     return RecalledCard.unchecked(fields)
 
 
-def _fields(card: Card, *, passed: bool) -> dict[str, Any]:
+def _fields(card: Card, *, passed: bool) -> dict[str, object]:
     """Returns the fields of a card of its kind. ``time_passed``, which only events have, depends on the question."""
     names, values = _reader(card.kind)
     found = dict(zip(names, values(card), strict=True)) | {"when": when_of(card)}
@@ -98,7 +97,7 @@ def _fields(card: Card, *, passed: bool) -> dict[str, Any]:
 
 
 @cache
-def _reader(kind: Kind) -> tuple[tuple[str, ...], attrgetter[tuple[Any, ...]]]:
+def _reader(kind: Kind) -> tuple[tuple[str, ...], attrgetter[tuple[object, ...]]]:
     """Returns the fields of cards of a kind that the card itself has, and what reads their values."""
     names = tuple(name for name in names_of(kind) if name in CARD_FIELDS)
     return names, attrgetter(*names)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Annotated, ParamSpec, TypeVar
+from collections.abc import AsyncIterator
+from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import StreamingResponse
 from psycopg.rows import dict_row
@@ -13,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import invalid, missing
 from events.http.places import Places
-from events.platform.failures import retry_on_lost_connection
 from events.platform.settings import Settings
 from events.references.reference_log import BELOW, below_parameters
 from events.resources.resource import json_of
@@ -30,8 +28,7 @@ from retrieval.pool.connections import Pool, listing
 from retrieval.sessions.reader import SessionReader
 from retrieval.sessions.turn_progress import TurnProgress
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("Sessions unavailable")
 _PATIENCE_S = 2.0
 _HEARTBEAT_S = 5.0
 _Name = Annotated[str, Query(min_length=1)]
@@ -180,13 +177,6 @@ async def _sent(events: AsyncIterator[TurnEvent | None]) -> AsyncIterator[bytes]
             if event is None
             else b"event: %s\ndata: %s\n\n" % (event.stage.encode(), json_of(event))
         )
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except (psycopg.Error, TimeoutError) as error:
-        raise problem_of(error, "Sessions unavailable") from error
 
 
 def _text(field: str, text: str) -> str:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal, ParamSpec, TypeVar
+from typing import Annotated, Literal
 
-import psycopg
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
-from events.platform.failures import retry_on_lost_connection
 from events.resources.threads import Thread, ThreadCard, ThreadCards, ThreadsPage
 from events.threads.thread import ThreadedCard
 from retrieval.cards.card import ListedCard
@@ -24,8 +21,7 @@ from retrieval.cards.query import ReaderIn, TemporalParams, asked_of, reader_of
 from retrieval.http.card_routes import Fresh
 from retrieval.threads.reader import ThreadReader
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
+_read = Reading("Threads unavailable")
 
 
 class ThreadsIn(ReaderIn):
@@ -81,10 +77,3 @@ def _shown(threaded: ThreadedCard, card: ListedCard | None) -> ThreadCard:
         content=None if card is None else card.content,
         said_at=None if card is None else card.said_at,
     )
-
-
-async def _read(ask: Callable[_P, Awaitable[_T]], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    try:
-        return await retry_on_lost_connection(ask, *args, **kwargs)
-    except (psycopg.Error, TimeoutError) as error:
-        raise problem_of(error, "Threads unavailable") from error

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import StreamingResponse
 
 from events.access.principal import NotYoursError
 from events.http.access import Administrator, Reader, require_whole
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import or_problem
 from events.http.errors import ProblemError, invalid
 from events.platform.database import Connection, keep_to_tenant_of
 from events.resources.operating import User, UsersPage
@@ -36,13 +35,10 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
         ] = "",
         limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
     ) -> UsersPage:
-        try:
-            with connect() as connection:
-                keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
-                known = _text("after", after)
-                found = users(connection, caller.tenant, after=known, limit=limit, among=caller.users)
-        except psycopg.Error as error:
-            raise problem_of(error, "Users unavailable") from error
+        with or_problem("Users unavailable"), connect() as connection:
+            keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
+            known = _text("after", after)
+            found = users(connection, caller.tenant, after=known, limit=limit, among=caller.users)
         more = found[-1].user_id if len(found) == limit else None
         return UsersPage(users=[User.made_from(one) for one in found], next=more)
 
@@ -66,12 +62,10 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
             owner = caller.storage_id(_text("user_id", user_id))
         except NotYoursError:
             raise _missing() from None
-        try:
+        with or_problem("Log unavailable"):
             connection = connect()
             lines = _lines(connection, owner)
             first = [next(lines), next(lines)]
-        except psycopg.Error as error:
-            raise problem_of(error, "Log unavailable") from error
         if b'"kind":"end"' in first[1] and b'"erased":0' in first[1]:
             lines.close()
             raise _missing()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import httpx2
 import orjson
@@ -27,7 +26,7 @@ class WriteService:
         """A client of the service, without a credential."""
         return httpx2.AsyncClient(base_url=self._url, timeout=_TIMEOUT_S)
 
-    async def send(self, caller: Request, method: str, path: str, body: object, *, within_s: float) -> Any:
+    async def send(self, caller: Request, method: str, path: str, body: object, *, within_s: float) -> object:
         """Returns the JSON of the answer. Raises the service's own problem, or a 503 problem when it is away."""
         headers = {"content-type": "application/json"}
         headers |= {name: caller.headers[name] for name in ("authorization",) if name in caller.headers}

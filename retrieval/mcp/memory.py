@@ -45,7 +45,7 @@ class Memory:
         params = self._of_user({**asked, "project_id": None})
         return await self._send(self.write, "DELETE", path, parts, params=params)
 
-    def _of_user(self, asked: Mapping[str, object]) -> dict[str, Any]:
+    def _of_user(self, asked: Mapping[str, object]) -> dict[str, object]:
         if not self.user:
             raise RefusedError("whose memory is meant? Add ?user_id=… to the address of this server")
         named: dict[str, Any] = {"user_id": self.user, "project_id": self.project, **asked}
@@ -53,7 +53,7 @@ class Memory:
 
     async def _send(
         self, client: httpx2.AsyncClient, method: str, path: str, parts: tuple[str, ...], **request: Any
-    ) -> Any:
+    ) -> object:
         try:
             address = path.format(*(quote(each, safe="") for each in parts))
             answer = await client.request(method, address, headers=dict(self.headers), **request)

@@ -48,7 +48,7 @@ def page(name: str, lines: Sequence[str], asked: Mapping[str, Any], **attributes
     return "\n".join([first, *shown, *rest, last])
 
 
-def cards(found: Sequence[Mapping[str, Any]], *, titles: bool = False) -> list[str]:
+def cards(found: Sequence[Mapping[str, object]], *, titles: bool = False) -> list[str]:
     """Returns cards as lines: with what a reader must know, or only ids and the first words."""
     return [_card(card, titles=titles) for card in found]
 

@@ -36,7 +36,7 @@ class Tool:
     destroys: bool = False
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         """The JSON Schema of the arguments, without the bounds, which would only cost tokens."""
         return self._schema({name: _unbounded(each) for name, each in self.takes.items()})
 
@@ -44,7 +44,7 @@ class Tool:
     def _checked(self) -> Any:
         return jsonschema_rs.validator_for({**self._schema(self.takes), "additionalProperties": False})
 
-    def _schema(self, takes: Mapping[str, Any]) -> dict[str, Any]:
+    def _schema(self, takes: Mapping[str, object]) -> dict[str, object]:
         needed = {"required": list(self.needed)} if self.needed else {}
         return {"type": "object", "properties": dict(takes), **needed}
 
@@ -57,7 +57,7 @@ class Tool:
         return await self.run(memory, arguments)
 
 
-def _unbounded(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _unbounded(schema: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in schema.items() if name not in ("minimum", "maximum")}
 
 

@@ -114,7 +114,7 @@ class ModeReader:
             return await cursor.fetchone()
 
 
-def _progress(row: Mapping[str, Any]) -> dict[str, Any]:
+def _progress(row: Mapping[str, Any]) -> dict[str, object]:
     """Returns the fields of a re-embedding that a worker began, or may begin."""
     done = row["done_at"] is not None
     state = "done" if done else "running" if row["share"] else "waiting"

@@ -70,7 +70,7 @@ class ReadCursor(AsyncCursor[Any]):
         return self
 
 
-class ReadConnection(AsyncConnection[Any]):
+class ReadConnection(AsyncConnection):
     """A connection that remembers for whom it asks: (tenant, plan mode)."""
 
     scope: tuple[str, str] | None = None
@@ -96,15 +96,13 @@ class Pool:
         await self._connections.close()
 
     @asynccontextmanager
-    async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection[Any]]:
+    async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection]:
         """Yields a connection that sees no row of any user, for questions about the server. Raises as ``connected``."""
         async with self._connections.connection(timeout=within_s) as connection:
             yield connection
 
     @asynccontextmanager
-    async def of_tenant(
-        self, tenant: str, within_s: float, *, many: bool
-    ) -> AsyncIterator[AsyncConnection[Any]]:
+    async def of_tenant(self, tenant: str, within_s: float, *, many: bool) -> AsyncIterator[AsyncConnection]:
         """See :func:`connected`."""
         async with self._connections.connection(timeout=within_s) as connection:
             connection.scope = vouch(tenant), _PLANS[many]
@@ -114,9 +112,7 @@ class Pool:
                 connection.scope = None
 
     @asynccontextmanager
-    async def for_list(
-        self, tenant: str, user_id: str, within_s: float
-    ) -> AsyncIterator[AsyncConnection[Any]]:
+    async def for_list(self, tenant: str, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection]:
         """See :func:`listing`."""
         try:
             async with (
@@ -148,7 +144,7 @@ def open_pool(settings: Settings, application: str, url: str | None = None) -> P
 @asynccontextmanager
 async def connected(
     pool: Pool, user_id: str, within_s: float, *, many: bool = True
-) -> AsyncIterator[AsyncConnection[Any]]:
+) -> AsyncIterator[AsyncConnection]:
     """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
 
     For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
@@ -160,7 +156,7 @@ async def connected(
 
 
 @asynccontextmanager
-async def listing(pool: Pool, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection[Any]]:
+async def listing(pool: Pool, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection]:
     """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
 
     One tenant reads at most half of the connections in this way, and one of its users a third, so recalls and other

@@ -66,7 +66,7 @@ class ProblemReader:
         except psycopg.errors.UndefinedTable:
             return await self._recorded(owner)
 
-    async def _rows(self, owner: str, query: Any) -> list[dict[str, Any]]:
+    async def _rows(self, owner: str, query: Any) -> list[dict[str, object]]:
         async with (
             listing(self._pool, owner, _PATIENCE_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,

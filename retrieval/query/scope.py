@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 
 from events.modes.registry import UNDECLARED, Modes
 from events.platform.modes import GENERAL_MODE
@@ -79,7 +78,7 @@ class Scope:
         """True when a card is of the modes asked for. A reference is outside modes, so every question finds it."""
         return self.modes is None or card.kind == "reference" or self.mode_of(card) in self.modes
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Returns the named parameters that every channel's statement uses."""
         return {
             "user_id": self.user_id,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from string import ascii_lowercase
-from typing import Any
 
 from psycopg import AsyncConnection
 
@@ -28,7 +27,7 @@ def edits1(word: str) -> set[str]:
 
 
 async def suggest_terms(
-    connection: AsyncConnection[Any], user_id: str, question: Question
+    connection: AsyncConnection, user_id: str, question: Question
 ) -> dict[str, Collection[str]]:
     """Returns, for each term that no card of the user holds, the user's terms that are one edit away.
 
@@ -47,7 +46,7 @@ async def suggest_terms(
     return {term: sorted(others & known) for term, others in near.items() if others & known}
 
 
-async def _known(connection: AsyncConnection[Any], user_id: str, words: Collection[str]) -> set[str]:
+async def _known(connection: AsyncConnection, user_id: str, words: Collection[str]) -> set[str]:
     if not words:
         return set()
     cursor = await connection.execute(

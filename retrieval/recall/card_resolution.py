@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from psycopg import AsyncConnection, AsyncCursor
@@ -181,7 +181,7 @@ class CardResolver:
 
     async def _as_known(
         self,
-        connection: AsyncConnection[Any],
+        connection: AsyncConnection,
         scope: Scope,
         cards: dict[UUID, Card],
         evidence: Mapping[UUID, Evidence],
@@ -422,13 +422,13 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
     )
 
 
-async def _cards(connection: AsyncConnection[Any], scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
+async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
     values = {"user_id": scope.user_id, "cards": list(ids)}
     return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
 
 
 async def _edges(
-    connection: AsyncConnection[Any], scope: Scope, cards: Sequence[UUID], *, implied: bool = False
+    connection: AsyncConnection, scope: Scope, cards: Sequence[UUID], *, implied: bool = False
 ) -> AsyncCursor[RelationEdge]:
     """The edges of these cards and of the cards they lead to, stated or ``implied``.
 
@@ -452,7 +452,7 @@ async def _edges(
 
 
 async def _later(
-    connection: AsyncConnection[Any],
+    connection: AsyncConnection,
     question: Question,
     scope: Scope,
     found: Mapping[UUID, Card],
@@ -481,7 +481,7 @@ async def _later(
 
 
 async def _disputes(
-    connection: AsyncConnection[Any], scope: Scope, now: datetime, cards: Sequence[UUID]
+    connection: AsyncConnection, scope: Scope, now: datetime, cards: Sequence[UUID]
 ) -> AsyncCursor[Dispute]:
     return await _asked(
         connection,
@@ -492,10 +492,10 @@ async def _disputes(
 
 
 async def _asked(
-    connection: AsyncConnection[Any],
+    connection: AsyncConnection,
     row_factory: AsyncRowFactory[_R],
     query: SQL | Composed,
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
 ) -> AsyncCursor[_R]:
     cursor = connection.cursor(row_factory=row_factory)
     await cursor.execute(query, values)

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -77,7 +77,7 @@ class ChannelExecutor:
         self._health = health
         self._faults = faults or {}
         self._last_resort_ms = last_resort_ms
-        self._detached: set[asyncio.Task[Any]] = set()  # the event loop holds tasks only weakly
+        self._detached: set[asyncio.Task[object]] = set()  # the event loop holds tasks only weakly
 
     async def ask(
         self, channels: Sequence[Channel], question: Question, scope: Scope, *, insist: bool = False
@@ -204,12 +204,12 @@ class ChannelExecutor:
         if health.quarantined and not before:
             logger.warning("channel %s is quarantined: %s", name, health.why)
 
-    def _detach(self, task: asyncio.Task[Any]) -> None:
+    def _detach(self, task: asyncio.Task[object]) -> None:
         """Keeps ``task`` until it ends in the background. Its result and its error are dropped."""
         self._detached.add(task)
         task.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _ended(self, task: asyncio.Task[object]) -> None:
         self._detached.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.debug("a search ended with %s", error)

@@ -25,7 +25,7 @@ class Fault:
     variable: str
     ms: int = 0
 
-    async def strike(self, connection: AsyncConnection[Any]) -> None:
+    async def strike(self, connection: AsyncConnection) -> None:
         """Injects the fault. ``slow`` sleeps on the server, so that a deadline has a real query to cancel.
 
         Raises RuntimeError for ``error`` and ChannelDownError for ``down``.

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import psycopg
@@ -15,20 +15,19 @@ from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
-from events.platform.modes import GENERAL_MODE
 from events.resources.recall import Channels
 from projectors.cards.card import Card
 from retrieval.cards.alerts import aging, contradictions, disagreements, outdated
 from retrieval.cards.event_time import as_it_stood, time_passed
-from retrieval.cards.told_times import on_clock, zone_of
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.query.question import Question, understand
-from retrieval.query.scope import KINDS, Scope, scope_of
+from retrieval.query.scope import Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
+from retrieval.recall.ask import Ask, in_modes, local_time
 from retrieval.recall.beside import beside, bounded, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
@@ -46,55 +45,13 @@ from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
 
-_MODES_WITHIN_S = 0.5
-_BY_RANK = (
-    "several modes were searched: every mode has a list of its own, and the lists are joined by rank, because the "
-    "similarities of different modes cannot be compared"
-)
 _LOOKED_UP = 50  # the best-found cards that are looked up, or more when more are asked for
 _EACH = 5  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 
 
-class ModeUnknownError(ValueError):
-    """The question names a mode that nobody declared. ``allowed`` are the declared ones."""
-
-    def __init__(self, name: str, allowed: Sequence[str]) -> None:
-        super().__init__(f"{name!r} is unknown; use one of {', '.join(allowed) or 'a mode of this key'}")
-        self.allowed = allowed
-
-
 class RecallUnavailableError(RuntimeError):
     """The cards themselves cannot be read now."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One question. ``now`` is aware. ``projects`` or ``layers`` None means all of them.
-
-    ``modes`` None means the default mode of the one project. Without a default it means all modes, and the recent mode
-    of the session ``session_id`` first. ``across`` says that all modes were asked for. ``timezone`` is the IANA zone of
-    the asker, whose "yesterday" is meant.
-    ``told_modes`` are the modes that the asker may know of; None: all of them.
-    """
-
-    user_id: str
-    query: str
-    now: datetime
-    projects: tuple[str, ...] | None = ("default",)
-    k: int = 5
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    kinds: tuple[str, ...] = KINDS
-    context_layer: str | None = None
-    layers: tuple[str, ...] | None = None
-    metadata: str | None = None
-    modes: tuple[str, ...] | None = None
-    across: bool = False
-    session_id: str | None = None
-    explain: bool = False
-    timezone: str | None = None
-    told_modes: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +156,7 @@ class Recall:
 
         Raises as :meth:`answer` does.
         """
-        now, unzoned = await self._local_time(ask)
+        now, unzoned = await local_time(self._sizes, ask)
         named, unread = await self._named(ask)
         more = [] if named is None else named.other_names(ask.query)
         question = understand(f"{ask.query} ({', '.join(more)})" if more else ask.query, now)
@@ -213,7 +170,7 @@ class Recall:
             layers=ask.layers,
             metadata=ask.metadata,
         )
-        scope, moded = await self._in_modes(scope, ask)
+        scope, moded = await in_modes(self._modes, scope, ask)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size = await asyncio.gather(
             self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
@@ -365,62 +322,6 @@ class Recall:
         found = await _with_retry(lambda: self._resolver.overview(before_folding(scope), of_each_layer(k)))
         return {card_id: Evidence(votes=1 / (RRF_K + place)) for place, card_id in enumerate(found, 1)}
 
-    async def _local_time(self, ask: Ask) -> tuple[datetime, tuple[str, ...]]:
-        """Returns the instant of the question on the asker's clock, and warnings.
-
-        The clock is the named time zone, else the offset of ``as_of`` unless it is zero, else the clock of the user's
-        latest event, else UTC.
-        """
-        now = ask.as_of or ask.now
-        if ask.timezone is not None or now.utcoffset():
-            return (now if ask.timezone is None else on_clock(now, zone_of(ask.timezone))), ()
-        try:
-            return on_clock(now, zone_of(await self._sizes.zone_of(ask.user_id))), ()
-        except psycopg.Error:
-            return now, (
-                "the user's time zone cannot be looked up; the days of the question are those of UTC",
-            )
-
-    async def _in_modes(self, scope: Scope, ask: Ask) -> tuple[Scope, tuple[str, ...]]:
-        """Returns the scope with the modes of the user, and warnings.
-
-        Raises :class:`ModeUnknownError` when the installation declares modes and the question names another one.
-        """
-        try:
-            known = await retry_on_lost_connection(self._modes.of, ask.user_id, _MODES_WITHIN_S)
-            first = None
-            if ask.session_id is not None and ask.modes is None and not ask.across and known:
-                recent = await retry_on_lost_connection(
-                    self._modes.recent, ask.user_id, ask.session_id, _MODES_WITHIN_S
-                )
-                first = None if recent is None else known.belonging(*recent)
-        except (psycopg.Error, TimeoutError):
-            return replace(scope, modes=ask.modes), (
-                "the user's modes cannot be read; only names of modes as cards have them are found",
-            )
-        scope = replace(scope, known_modes=known, first_mode=first)
-        project = ask.projects[0] if ask.projects is not None and len(ask.projects) == 1 else ""
-        if ask.modes is None:
-            default = None if ask.across or not project else known.default(project)
-            if default is not None:
-                return replace(scope, modes=(default,), first_mode=None), ()
-            return scope, (_BY_RANK,) if ask.across else ()
-        meant = tuple(dict.fromkeys(known.meaning(project, name) for name in ask.modes))
-        names = dict.fromkeys((GENERAL_MODE, *(each.name for each in known.in_force(project))))
-        names |= dict.fromkeys(each.name for each in known.registry.modes if not each.deleted)
-        unknown = [name for name in meant if name not in names]
-        told = [name for name in names if ask.told_modes is None or name in ask.told_modes]
-        if unknown and self._modes.closed:
-            raise ModeUnknownError(unknown[0], told)
-        warnings = tuple(
-            f"the mode {name} is not declared; declared are {', '.join(told) or 'others'}"
-            for name in unknown
-            if known
-        )
-        if len(meant) > 1:
-            warnings += (_BY_RANK,)
-        return replace(scope, modes=meant), warnings
-
     async def _search(
         self, question: Question, scope: Scope
     ) -> tuple[dict[str, ChannelResult], dict[UUID, Evidence]]:
@@ -438,7 +339,7 @@ class Recall:
 
     async def _withheld(
         self, question: Question, scope: Scope, evidence: Mapping[UUID, Evidence]
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         """The cards that share words with the question and are outside its scope, each with the reason."""
         results = await self._executor.ask(
             [channel for channel in self._channels if channel.name == "tags"], question, scope.widened()

@@ -307,7 +307,7 @@ def _rows(
     )
 
 
-def _event(row: dict[str, Any]) -> Event:
+def _event(row: dict[str, object]) -> Event:
     return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
 
 

@@ -88,9 +88,9 @@ class UserSizes:
         return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
 
     async def _rows(
-        self, name: str, within_s: float, *, user_id: str, **values: Any
+        self, name: str, within_s: float, *, user_id: str, **values: object
     ) -> list[tuple[Any, ...]]:
-        async def look() -> list[tuple[Any, ...]]:
+        async def look() -> list[tuple[object, ...]]:
             async with connected(self._pool, user_id, within_s) as connection:
                 cursor = await connection.execute(
                     statement("retrieval.recall", name), {"user_id": user_id, **values}

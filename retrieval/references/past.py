@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any
 
 from events.platform.sql import statement
 from events.references.reference import TYPES, Reference, fold
@@ -29,7 +28,7 @@ def parameters_of(
     }
 
 
-def references_in(rows: Iterable[dict[str, Any]]) -> list[tuple[Reference, Event]]:
+def references_in(rows: Iterable[dict[str, object]]) -> list[tuple[Reference, Event]]:
     """Returns each reference of the rows of :data:`THEN` that had not moved, with the event that gave its value."""
     events = map(log.event_if_readable, rows)
     found = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from events.platform.sql import statement
 from events.references.reference import TYPES, Reference, folded
@@ -28,7 +27,7 @@ def present_parameters(owners: Sequence[str]) -> dict[str, object]:
     }
 
 
-def present_in(rows: Iterable[dict[str, Any]]) -> list[Reference]:
+def present_in(rows: Iterable[dict[str, object]]) -> list[Reference]:
     """Returns the references of the rows of :data:`PRESENT` that did not move, archived ones included."""
     found: dict[tuple[str, str], Reference] = {}
     for row in rows:

@@ -114,14 +114,14 @@ class ReferenceReader:
         names = {"user_id": user, "projects": projects, "status": status, "before": before, "limit": limit}
         return await self._folded(user, statement(_PACKAGE, "proposals"), **names)
 
-    async def _folded(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
+    async def _folded(self, owner: str, query: object, /, **parameters: object) -> list[dict[str, Any]]:
         """Returns rows of the tables of references. Before the first fold there are no tables and no rows."""
         try:
             return await self._rows(owner, query, **parameters)
         except psycopg.errors.UndefinedTable:
             return []
 
-    async def _rows(self, owner: str, query: Any, /, **parameters: Any) -> list[dict[str, Any]]:
+    async def _rows(self, owner: str, query: Any, /, **parameters: object) -> list[dict[str, object]]:
         async with (
             listing(self._pool, owner, _PATIENCE_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,

@@ -194,7 +194,7 @@ class Arrivals:
             wait.look_at_pending(theirs, earlier, keeps_up)
 
 
-async def _pending(connection: AsyncConnection[Any], waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
+async def _pending(connection: AsyncConnection, waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
     """Returns (awaited cards lack a vector, earlier cards lack a vector) for each wait."""
     none = [(False, False)] * len(waits)
     row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()

@@ -81,7 +81,7 @@ class ReadServers:
         self._rests: dict[str, tuple[float, str]] = {}
         self._unfit: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
-        self._ending: set[asyncio.Task[Any]] = set()
+        self._ending: set[asyncio.Task[object]] = set()
         self._arrivals = {server.name: Arrivals(server.pool) for server in (primary, *self.replicas)}
         self._most_waits = most_waits
         self._waits: Counter[str] = Counter()
@@ -245,7 +245,7 @@ class ReadServers:
     async def _ask(self, pool: Pool, name: str, within_s: float) -> tuple[Any, ...]:
         """Returns the row of a statement. Raises TimeoutError without waiting for the cancel of a hanging query."""
 
-        async def look() -> tuple[Any, ...]:
+        async def look() -> tuple[object, ...]:
             async with pool.without_tenant(within_s) as connection:
                 cursor = await connection.execute(statement("retrieval.replicas", name))
                 row = await cursor.fetchone()
@@ -264,7 +264,7 @@ class ReadServers:
             raise TimeoutError(f"the server does not answer within {within_s * 1000:.0f} ms")
         return asked.result()
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _ended(self, task: asyncio.Task[object]) -> None:
         self._ending.discard(task)
         if not task.cancelled():
             task.exception()

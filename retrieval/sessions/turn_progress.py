@@ -131,7 +131,7 @@ class TurnProgress:
         [row] = await self._rows(turn, "progress", key=turn_key(turn.turn.turn_id))
         return row
 
-    async def _rows(self, turn: Followed, name: str, /, **values: object) -> list[dict[str, Any]]:
+    async def _rows(self, turn: Followed, name: str, /, **values: object) -> list[dict[str, object]]:
         named = {"user_id": turn.owner, "partition": partition_of(turn.owner), **values}
         async with (
             listing(self._pool, turn.owner, _PATIENCE_S) as connection,

@@ -1,16 +1,19 @@
-"""A connection for the integration tests, and a sealed memory."""
+"""A connection for the integration tests, a sealed memory, and clients of both services."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from starlette.testclient import TestClient
 
 from events.platform.database import Connection, connect
 from events.platform.key_file import new_key
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
+from tests.support.projectors.folding import settings_of
+from tests.support.waiting import PATIENT
 
 
 @pytest.fixture
@@ -26,3 +29,25 @@ def sealed() -> Iterator[None]:
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     yield
     sealing.use(None)
+
+
+@pytest.fixture
+def write(database: str, redis_url: str) -> Iterator[TestClient]:
+    """A client of a write service in this process, without keys."""
+    from ingest.api.write_api import create_app as write_app
+
+    with TestClient(
+        write_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+    ) as client:
+        yield client
+
+
+@pytest.fixture
+def read(database: str, redis_url: str) -> Iterator[TestClient]:
+    """A client of a read service in this process, without keys."""
+    from retrieval.http.read_api import create_app as read_app
+
+    with TestClient(
+        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+    ) as client:
+        yield client

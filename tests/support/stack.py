@@ -15,8 +15,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
+import pytest
 from redis import Redis
 
+from deploy.command import main
 from deploy.instance import READY_FILE, find
 from deploy.monitoring.catch_up import CatchingUp
 from events.access.principal import SCOPES
@@ -161,6 +163,17 @@ def typed(
         [*COMMAND, *words], cwd=cwd, capture_output=True, text=True, timeout=timeout,
         env=clean_environment() | dict(given or {}),
     )  # fmt: skip
+
+
+def typed_here(capsys: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command with ``words`` in this process, with the settings of its environment."""
+    capsys.readouterr()
+    try:
+        status = main(words)
+    except SystemExit as error:
+        status = int(error.code or 0)
+    printed = capsys.readouterr()
+    return subprocess.CompletedProcess(words, status, printed.out, printed.err)
 
 
 def start(data: Path, **environment: str) -> Running:

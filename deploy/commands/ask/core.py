@@ -98,13 +98,13 @@ def _ops(given: str) -> Any:
         raise RuntimeError(f"the patch is not JSON ({error})") from None
 
 
-def _indented(value: Any) -> str:
+def _indented(value: object) -> str:
     return (
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
     )
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text if len(text) <= 80 else text[:80] + " …"
 
@@ -193,7 +193,7 @@ def run_rollback(
 ) -> Answer:
     if bool(event_ids) == (to_version is not None):
         raise RuntimeError("name events, or give --to-version")
-    done: Any
+    done: object
     try:
         done = client.roll_back_memory(
             options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,

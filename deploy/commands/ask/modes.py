@@ -150,7 +150,7 @@ def run_default(
 def _changed(
     client: Client, options: Options | OfProject, project: str | None, changed: bool, said: str
 ) -> Answer:
-    document: dict[str, Any] = {"changed": changed}
+    document: dict[str, object] = {"changed": changed}
     if options.json:
         found = client.modes(options.user, project_id=project)
         document |= {"modes": found["modes"], "projects": found["projects"]}

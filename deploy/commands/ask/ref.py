@@ -162,7 +162,7 @@ def _version(each: Any) -> str:
     return f"v{each['version']}  {at}  {each['actor']}  {op.get('op', each['type'])} {told}".rstrip()
 
 
-def _argument(given: str) -> tuple[str, Any]:
+def _argument(given: str) -> tuple[str, object]:
     name, equals, value = given.partition("=")
     if not equals or not name:
         raise RuntimeError(f"{given[:40]!r} is no argument of an op: write NAME=VALUE")

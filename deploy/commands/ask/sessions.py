@@ -42,7 +42,7 @@ def run_show(
     options: Flat[OfUser],
     client: Given[Client],
 ) -> Answer:
-    def ask(user: str, **page: Any) -> Any:
+    def ask(user: str, **page: object) -> Any:
         return client.session_turns(user, session, **page)
 
     found = every(ask, options.user, "turns", most=limit, project_id=project)[::-1]

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -85,7 +85,7 @@ def capacity(
     return 0
 
 
-def _document(found: Plan, ways: tuple[ScalingStep, ...]) -> dict[str, Any]:
+def _document(found: Plan, ways: tuple[ScalingStep, ...]) -> dict[str, object]:
     machine = [asdict(limit) | {"share": limit.share} for limit in found.machine()]
     taken = _taken(found, ways)
     more = {

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -202,7 +202,7 @@ def _why(letter: DeadLetter) -> str:
     return f"{letter.field}: {letter.reason}"
 
 
-def _document(letter: DeadLetter) -> dict[str, Any]:
+def _document(letter: DeadLetter) -> dict[str, object]:
     return {
         "id": letter.id,
         "entry_id": letter.entry_id,

@@ -106,7 +106,7 @@ def _redis(settings: Settings) -> str:
     servers = [client]
     if is_cluster(client):
         servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    infos: list[dict[str, Any]] = [server.info() for server in servers]
+    infos: list[dict[str, object]] = [server.info() for server in servers]
     without = sum(not information.get("aof_enabled") for information in infos)
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
     if len(infos) > 1 and without:
@@ -116,7 +116,7 @@ def _redis(settings: Settings) -> str:
     return f"{server_of(settings.redis_url)}, {nodes}version {versions}, {kept}"
 
 
-def _version(information: dict[str, Any]) -> str:
+def _version(information: dict[str, object]) -> str:
     """Returns the version. Valkey reports the compatible Redis version, and its own version in another field."""
     own = information.get("valkey_version")
     return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])

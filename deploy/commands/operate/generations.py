@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -52,7 +52,7 @@ def _line(generation: GenerationStatus) -> str:
     )
 
 
-def _document(generation: GenerationStatus) -> dict[str, Any]:
+def _document(generation: GenerationStatus) -> dict[str, object]:
     fields = asdict(generation)
     for name in ("created_at", "live_at"):
         fields[name] = None if fields[name] is None else fields[name].isoformat()

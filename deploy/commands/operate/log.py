@@ -64,7 +64,7 @@ def reason_for_none(connection: Connection, parameters: dict[str, Any], user: st
     return "no event meets the filter", False
 
 
-def _exists(connection: Connection, name: str, parameters: dict[str, Any]) -> bool:
+def _exists(connection: Connection, name: str, parameters: dict[str, object]) -> bool:
     row = connection.execute(statement("deploy.commands.operate", name), parameters).fetchone()
     return bool(row and row[0])
 
@@ -143,7 +143,7 @@ def run_show(
     return 1 if unknown else 0
 
 
-def _wanted(options: EventFilter) -> dict[str, Any]:
+def _wanted(options: EventFilter) -> dict[str, object]:
     partition, after, up_to = options.partition, options.after, None
     if options.at is not None:
         place = _PLACE.fullmatch(options.at)

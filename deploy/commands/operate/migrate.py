@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import orjson
 from cyclopts import Parameter
@@ -195,7 +195,7 @@ def _print(
     options: OfUser, found: Memories, migration: Migration, report: Report, taken: int, *, dry_run: bool
 ) -> None:
     if options.json:
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "format": found.format,
             "dry_run": dry_run,
             "sentences": len(migration.turns),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -111,7 +111,7 @@ def run_drop(
 
 def _settle_queues(options: Options, settings: Settings, because: str | None, *, whole: bool = False) -> int:
     by_name = {projector.name: projector for projector in projectors(settings)}
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, object]] = []
     with connect(settings.database_url, application="parked") as connection:
         for queue in _found(options, settings, connection):
             projector, user = by_name[queue.processor], queue.user_id
@@ -160,7 +160,7 @@ def _summary(queues: list[ParkedQueue]) -> str:
     return waiting if queues else "nobody is parked"
 
 
-def _document(queue: ParkedQueue) -> dict[str, Any]:
+def _document(queue: ParkedQueue) -> dict[str, object]:
     document = asdict(queue)
     document = {"tenant": tenant_of(queue.user_id), **document, "user_id": user_of(queue.user_id)}
     document["parked_at"] = queue.parked_at.isoformat()

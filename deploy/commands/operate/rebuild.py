@@ -190,7 +190,7 @@ def _document(
     left_out: dict[str, str],
     hints: list[str],
     imported: archive.ImportSummary | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     events = sum(outcome.events for outcome in outcomes)
     seconds = sum(outcome.seconds for outcome in outcomes)
     document: dict[str, Any] = {
@@ -252,7 +252,7 @@ def digest(
     Two projections with the same digests hold the same rows. The machine and the order of folding do not matter.
     Compare only projections at the same positions.
     """
-    document: dict[str, Any] = {}
+    document: dict[str, object] = {}
     for projector in projectors_named(cardlog, projection):
         found = live_digest(cardlog.database_url, projector)
         if found is not None:

@@ -74,7 +74,7 @@ def _of_services(read_url: str, write_url: str | None, headers: dict[str, str]) 
     return report if report.pop("whole", False) else None
 
 
-def _fetched(url: str, headers: dict[str, str]) -> Any:
+def _fetched(url: str, headers: dict[str, str]) -> object:
     """Returns the JSON of a service, or None when it does not answer with one."""
     import http.client  # noqa: PLC0415 - no other path of the command needs it
     import urllib.request  # noqa: PLC0415
@@ -133,7 +133,7 @@ def _embedder_line(embedder: dict[str, str | None]) -> str:
     return f"{line}; {wanted} is not on this machine, {substitute} takes its place{build}" if build else line
 
 
-def _channel_line(name: str, health: dict[str, Any]) -> str:
+def _channel_line(name: str, health: dict[str, object]) -> str:
     p95 = "?" if health["p95_ms"] is None else f"{health['p95_ms']:.1f} ms"
     remaining = f", at most {health['quarantined_for_s']:.0f} s more" if health["quarantined_for_s"] else ""
     fault = f"; {health['fault']} makes it fail" if "fault" in health else ""

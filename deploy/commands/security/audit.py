@@ -122,7 +122,7 @@ def _filter(connection: Connection, options: EntryFilter) -> audit.Filter:
     )
 
 
-def _pages(connection: Connection, wanted: audit.Filter, limit: int) -> Iterator[dict[str, Any]]:
+def _pages(connection: Connection, wanted: audit.Filter, limit: int) -> Iterator[dict[str, object]]:
     before = None
     while limit > 0:
         rows = audit.page(connection, wanted, limit=min(limit, _PAGE), before=before)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -138,7 +138,7 @@ def _erase(eraser: Eraser, connection: Connection, options: Options) -> int:
     return 0
 
 
-def _print(outcome: Outcome, receipt: dict[str, Any] | None, options: Options) -> None:
+def _print(outcome: Outcome, receipt: dict[str, object] | None, options: Options) -> None:
     if options.json:
         print(json.dumps(receipt or outcome.document() | {"dry_run": not options.yes}, ensure_ascii=False))
         return
@@ -157,7 +157,7 @@ def _print(outcome: Outcome, receipt: dict[str, Any] | None, options: Options) -
         print(f"erased in the memory of {counted(len(outcome.users), 'user')}{done}")
 
 
-def _write(name: str, receipt: dict[str, Any]) -> None:
+def _write(name: str, receipt: dict[str, object]) -> None:
     with writing(name) as file:
         file.write(json.dumps(receipt, ensure_ascii=False, indent=2).encode() + b"\n")
 

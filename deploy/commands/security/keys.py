@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -130,7 +130,7 @@ def _made(key: ApiKey, text: str, *, as_json: bool) -> Answer:
     return Answer({"key": text, **_document(key)}, [text])
 
 
-def _document(key: ApiKey) -> dict[str, Any]:
+def _document(key: ApiKey) -> dict[str, object]:
     same = ("key_id", "name", "tenant", "scopes", "users", "projects", "modes", "replaces")
     instants = {name: _instant(getattr(key, name)) for name in ("created_at", "expires_at", "revoked_at")}
     return {name: getattr(key, name) for name in same} | {"status": key.status(datetime.now(UTC)), **instants}

@@ -146,13 +146,21 @@ class Reextraction:
     """Repeats extractions, several at once. Finished extractions stay, so a stopped reextraction continues next time.
 
     The new events and the withdrawal of the old cards are appended together or not at all. Turns that the extractor
-    cannot read keep their old extraction. The reextraction ends when the extractor stays away.
+    cannot read keep their old extraction. The reextraction ends when the extractor stays away. ``backoff`` gives the
+    seconds to wait after the n-th failure of the same turns.
     """
 
-    def __init__(self, settings: Settings, extractor: Extractor, stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        extractor: Extractor,
+        stopping: Callable[[], bool],
+        backoff: Callable[[int], float] = backoff,
+    ) -> None:
         self._settings = settings
         self._extractor = extractor
         self._stopping = stopping
+        self._backoff = backoff
         self._memory = KnownMemory(depth=_KNOWN_CARDS)
 
     def plan(self, connection: Connection, readings: Iterable[PastExtraction]) -> Iterator[SessionBatch]:
@@ -272,7 +280,7 @@ class Reextraction:
                     tries += 1
                     if tries >= _TRIES or ending():
                         raise
-                    pause(max(backoff(tries), error.retry_after or 0.0), ending)
+                    pause(max(self._backoff(tries), error.retry_after or 0.0), ending)
 
         return call
 

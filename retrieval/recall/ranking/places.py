@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 from uuid import UUID
 
 from projectors.cards.card import Card
@@ -139,8 +138,8 @@ def distinct(ordered: Sequence[Candidate]) -> tuple[list[Candidate], dict[UUID, 
     Of cards that differ only in their numbers, the best one keeps its score and the others lose a part: reminders and
     labels that come again and again would otherwise fill an answer.
     """
-    first: dict[tuple[Any, ...], UUID] = {}
-    formulas: set[tuple[Any, ...]] = set()
+    first: dict[tuple[object, ...], UUID] = {}
+    formulas: set[tuple[object, ...]] = set()
     kept, same = [], {}
     for each in ordered:
         card = each.card

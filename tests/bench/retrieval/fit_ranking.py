@@ -35,12 +35,13 @@ from projectors.cards.card import Card
 from projectors.embedding.embedder import DEFAULT_MODEL
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
+from retrieval.recall.ask import Ask
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked as Common
 from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.linear import Linear, shipped
 from retrieval.recall.ranking.places import candidates_of, ranked
-from retrieval.recall.recall import Ask, asked_for
+from retrieval.recall.recall import asked_for
 from tests.bench.retrieval.quality import SETS, Kept, Place, folder_of, scores
 from tests.bench.support.provenance import PROVENANCE
 from tests.bench.support.recall_data import Asked, EvalSet, record_of

@@ -38,7 +38,8 @@ from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
 from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool
-from retrieval.recall.recall import Ask, Recall
+from retrieval.recall.ask import Ask
+from retrieval.recall.recall import Recall
 from tests.bench.support.assistant_data import aging, beam, realmem
 from tests.bench.support.baselines import Baselines
 from tests.bench.support.locomo import push

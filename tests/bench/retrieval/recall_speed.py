@@ -44,10 +44,11 @@ from retrieval.http.wiring import open_channel_executor, open_channels
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import open_pool
+from retrieval.recall.ask import Ask
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
-from retrieval.recall.recall import Ask, Recall
+from retrieval.recall.recall import Recall
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
 

@@ -41,7 +41,7 @@ def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any
 
 def searching(
     database: str,
-    do: Callable[[AsyncConnection[Any]], Awaitable[Any]],
+    do: Callable[[AsyncConnection], Awaitable[Any]],
     user_id: str = "alex",
     *,
     many: bool = True,
@@ -65,7 +65,7 @@ def hits_of(database: str, each: Channel, text: str, user: str, *, size: Size = 
     question = understand(text, NOW)
     scope = replace(scope_of(question, user_id=user, projects=None), size=size)
 
-    async def hits(connection: AsyncConnection[Any]) -> Sequence[Hit]:
+    async def hits(connection: AsyncConnection) -> Sequence[Hit]:
         await connection.execute(
             "SELECT set_config('enable_sort', %s, false)", ["off" if size is MOST else "on"]
         )

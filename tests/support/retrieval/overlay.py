@@ -18,7 +18,7 @@ from ingest.recording.turn_queue import TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
-from retrieval.http.read_api import RecallIn, ask_of
+from retrieval.http.questions import RecallIn, ask_of
 from retrieval.http.resources import recalled
 from retrieval.http.wiring import open_recall
 from retrieval.pool.connections import open_pool

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from deploy.command import main
 from events.platform.database import Connection
 from events.platform.settings import variable_of
 from tests.support.conversing import Memory, day, remembering
+from tests.support.verbs import Verb
 
 
 @pytest.fixture
@@ -30,47 +28,37 @@ def conflict(memory: Memory) -> UUID:
     return milan
 
 
-def command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
-    status = main(["arbitrations", *arguments, "--user", "alex"])
-    captured = capsys.readouterr()
-    return status, captured.out + captured.err
+@pytest.fixture
+def arbitrations(capsys: pytest.CaptureFixture[str]) -> Verb:
+    return Verb(capsys, "arbitrations", "--user", "alex")
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    status, text = command(capsys, *arguments, "--json")
-    assert status == 0, text
-    return json.loads(text)
-
-
-def test_a_conflict_is_listed_shown_and_ruled(
-    memory: Memory, conflict: UUID, capsys: pytest.CaptureFixture[str]
-) -> None:
-    [listed] = told(capsys, "list")
+def test_a_conflict_is_listed_shown_and_ruled(memory: Memory, conflict: UUID, arbitrations: Verb) -> None:
+    [listed] = arbitrations.told("list")
     assert (listed["arbitration_id"], listed["status"]) == (str(conflict), "open")
-    status, text = command(capsys, "show", str(conflict))
+    status, text = arbitrations("show", str(conflict))
     assert status == 0
     assert "residence: Rome or Milan?" in text
     assert "old: Rome, said 2026-01-05" in text
     assert "new: Milan, said 2026-04-05" in text
-    status, text = command(capsys, "rule", str(conflict), "accept_new", "--reason", "asked her")
+    status, text = arbitrations("rule", str(conflict), "accept_new", "--reason", "asked her")
     assert (status, "ruled accept_new" in text) == (0, True)
-    assert told(capsys, "rule", str(conflict), "accept_new")["duplicate"] is True
+    assert arbitrations.told("rule", str(conflict), "accept_new")["duplicate"] is True
     memory.fold()
-    assert told(capsys, "list") == []
-    assert command(capsys, "list") == (0, "no conflict waits for a verdict\n")
-    assert [one["status"] for one in told(capsys, "list", "--status", "all")] == ["accept_new"]
+    assert arbitrations.told("list") == []
+    assert arbitrations("list") == (0, "no conflict waits for a verdict\n")
+    assert [one["status"] for one in arbitrations.told("list", "--status", "all")] == ["accept_new"]
     assert memory.contents() == ["residence is Milan"]
 
 
 def test_an_impossible_verdict_is_refused_in_one_line(
-    memory: Memory, conflict: UUID, capsys: pytest.CaptureFixture[str]
+    memory: Memory, conflict: UUID, arbitrations: Verb
 ) -> None:
     for verb in (("show",), ("rule", "keep_old")):
-        status, text = command(capsys, verb[0], str(uuid4()), *verb[1:])
+        status, text = arbitrations(verb[0], str(uuid4()), *verb[1:])
         assert (status, len(text.splitlines())) == (1, 1)
         assert "no" in text
-    assert command(capsys, "rule", str(conflict), "keep_old")[0] == 0
-    status, text = command(capsys, "rule", str(conflict), "coexist")
+    assert arbitrations("rule", str(conflict), "keep_old")[0] == 0
+    status, text = arbitrations("rule", str(conflict), "coexist")
     assert (status, text.strip()) == (1, "cardlog arbitrations: the arbitration is settled: keep_old")
-    with pytest.raises(SystemExit):
-        command(capsys, "rule", str(conflict), "toss")
+    assert arbitrations("rule", str(conflict), "toss")[0] == 2

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from starlette.testclient import TestClient
 
-from deploy.command import main
 from events.platform.settings import variable_of
 from projectors.cards.projector import CardsProjector
 from projectors.problems.projector import ProblemsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import fold_live, settings_of
+from tests.support.verbs import Verb
 from tests.support.waiting import PATIENT
 
 
@@ -27,30 +25,23 @@ def read(database: str, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield client
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
-    status = main(["problems", *arguments, "--user", "ada"])
-    captured = capsys.readouterr()
-    return status, captured.out + captured.err
-
-
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    status, text = run(capsys, *arguments, "--json")
-    assert status == 0, text
-    return json.loads(text)
+@pytest.fixture
+def problems(capsys: pytest.CaptureFixture[str]) -> Verb:
+    return Verb(capsys, "problems", "--user", "ada")
 
 
 def test_what_helped_is_found_and_the_prompt_tells_what_is_open(
-    read: TestClient, database: str, capsys: pytest.CaptureFixture[str]
+    read: TestClient, database: str, problems: Verb
 ) -> None:
     fold_live(database, CardsProjector())
-    sugars = told(capsys, "open", "high morning sugars", "--priority", "8")["problem_id"]
-    blood = told(capsys, "open", "早上的血糖太高")["problem_id"]
-    knee = told(capsys, "open", "a sore knee <b>")["problem_id"]
+    sugars = problems.told("open", "high morning sugars", "--priority", "8")["problem_id"]
+    blood = problems.told("open", "早上的血糖太高")["problem_id"]
+    knee = problems.told("open", "a sore knee <b>")["problem_id"]
     walk = ("walking after dinner", "--outcome", "20 points lower", "--worked")
-    told(capsys, "attempt", sugars, *walk, "--date", "2026-05-01T19:00:00Z")
-    told(capsys, "attempt", sugars, "skipping breakfast", "--failed")
-    told(capsys, "attempt", blood, "飯後散步", "--worked")
-    told(capsys, "attempt", knee, "a cold pack", "--worked")
+    problems.told("attempt", sugars, *walk, "--date", "2026-05-01T19:00:00Z")
+    problems.told("attempt", sugars, "skipping breakfast", "--failed")
+    problems.told("attempt", blood, "飯後散步", "--worked")
+    problems.told("attempt", knee, "a cold pack", "--worked")
     for folded in (False, True):
         if folded:
             fold_live(database, CardsProjector())
@@ -81,18 +72,16 @@ def test_what_helped_is_found_and_the_prompt_tells_what_is_open(
     assert "<problems>" not in read.post("/v1/context", json=past).json()["text"]
 
 
-def test_problems_are_listed_closed_and_reopened(
-    read: TestClient, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(capsys, "list") == (0, "ada has no active problems\n")
-    problem = told(capsys, "open", "bad sleep")["problem_id"]
-    status, text = run(capsys, "attempt", problem, "an eye mask", "--worked")
+def test_problems_are_listed_closed_and_reopened(read: TestClient, problems: Verb) -> None:
+    assert problems("list") == (0, "ada has no active problems\n")
+    problem = problems.told("open", "bad sleep")["problem_id"]
+    status, text = problems("attempt", problem, "an eye mask", "--worked")
     assert (status, "worked  an eye mask" in text) == (0, True)
-    assert told(capsys, "close", problem, "--resolution", "sleeps well")["status"] == "closed"
-    assert told(capsys, "list") == []
-    assert [each["resolution"] for each in told(capsys, "list", "--status", "all")] == ["sleeps well"]
-    assert told(capsys, "reopen", problem)["status"] == "active"
-    status, text = run(capsys, "close", str(uuid4()))
+    assert problems.told("close", problem, "--resolution", "sleeps well")["status"] == "closed"
+    assert problems.told("list") == []
+    assert [each["resolution"] for each in problems.told("list", "--status", "all")] == ["sleeps well"]
+    assert problems.told("reopen", problem)["status"] == "active"
+    status, text = problems("close", str(uuid4()))
     assert (status, text) == (1, "cardlog problems: this user has no such problem\n")
-    assert run(capsys, "open", "bad sleep")[0] == 1
-    assert run(capsys, "attempt", problem, "tea", "--date", "soon")[0] == 1
+    assert problems("open", "bad sleep")[0] == 1
+    assert problems("attempt", problem, "tea", "--date", "soon")[0] == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -14,12 +13,9 @@ from events.store import log
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import CardsWithdrawn
-from ingest.api.write_api import create_app as write_app
 from projectors.generations.digest import digest_of
 from projectors.people.projector import PeopleProjector
-from retrieval.http.read_api import create_app as read_app
-from tests.support.projectors.folding import NOW, fold_live, rebuild, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import NOW, fold_live, rebuild
 
 USER = {"user_id": "ada"}
 SAID = (
@@ -28,22 +24,6 @@ SAID = (
     "Noor called about the weekend.",
     "Noor from work is Noora Haddad.",
 )
-
-
-@pytest.fixture
-def write(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        write_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
-
-
-@pytest.fixture
-def read(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
 
 
 def card(text: str, at: int, payload: type[EventNoted | StateAsserted] = EventNoted, **more: Any) -> NewEvent:

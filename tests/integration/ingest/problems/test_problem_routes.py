@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -14,31 +13,12 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
-from ingest.api.write_api import create_app as write_app
 from projectors.generations.digest import digest_of
 from projectors.problems.projector import ProblemsProjector
-from retrieval.http.read_api import create_app as read_app
-from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import count, fold_live, rebuild
 
 PATH = "/v1/memory/ada/problems"
 SUGARS = {"description": "Post-dinner glucose spikes", "priority": 8}
-
-
-@pytest.fixture
-def write(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        write_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
-
-
-@pytest.fixture
-def read(database: str, redis_url: str) -> Iterator[TestClient]:
-    with TestClient(
-        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as client:
-        yield client
 
 
 def opened(write: TestClient, **more: Any) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from events.types.turns import TurnRecorded
 from ingest.recording.dead_letters import DeadLetter, DeadLetters
 from ingest.recording.turn_queue import TurnQueue
 from tests.support.ingest.recorder import queue_of, recording, settled
-from tests.support.stack import typed
+from tests.support.stack import typed_here
 from tests.support.waiting import eventually
 
 # The entry's time differs from the time of the test.
@@ -157,41 +157,43 @@ def test_an_entry_of_very_many_fields_can_be_dropped(settings: Settings, redis: 
     assert list(letters) == []
 
 
-def command(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
-    urls = {"CARDLOG_DATABASE_URL": settings.database_url, "CARDLOG_REDIS_URL": settings.redis_url}
-    return typed("dead", *words, given=urls)
-
-
 def test_the_command_lists_shows_corrects_and_drops(
-    settings: Settings, redis: Redis, connection: Connection
+    settings: Settings,
+    redis: Redis,
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("CARDLOG_REDIS_URL", settings.redis_url)
+    command = partial(typed_here, capsys, "dead")
     push(redis, {"user_id": "u1", "text": "one", "role": "robot"}, "1700000000001-0")
     push(redis, {"user_id": "u1", "text": "two", "role": "robot"}, "1700000000002-0")
     push(redis, {"user_id": "u1", "text": b"\xff"}, "1700000000003-0")
     push(redis, {"text": "\x1b[31mred", "role": "robot"}, "1700000000004-0")
     record(settings)
-    listed = json.loads(command(settings, "list", "--json").stdout)
+    listed = json.loads(command("list", "--json").stdout)
     assert [(each["field"], each["entry_id"]) for each in listed] == [
         ("role", "1700000000001-0"), ("role", "1700000000002-0"),
         ("text", "1700000000003-0"), ("user_id", "1700000000004-0"),
     ]  # fmt: skip
     assert listed[0]["fields"] == {"user_id": "u1", "text": "one", "role": "robot"}
     assert listed[2]["fields"]["text"] == {"base64": "/w=="}
-    assert len(json.loads(command(settings, "list", "--json", "--limit", "2").stdout)) == 2
-    assert "2023-11-14 22:13:20" in command(settings, "list").stdout
-    shown = command(settings, "show", "1700000000004-0").stdout
+    assert len(json.loads(command("list", "--json", "--limit", "2").stdout)) == 2
+    assert "2023-11-14 22:13:20" in command("list").stdout
+    shown = command("show", "1700000000004-0").stdout
     assert "\\x1b[31mred" in shown
     assert "\x1b" not in shown
 
-    assert command(settings, "retry").returncode == 1, "which ones must be said"
-    unknown = command(settings, "retry", listed[0]["id"], "--set", "mood=good")
+    assert command("retry").returncode == 1, "which ones must be said"
+    unknown = command("retry", listed[0]["id"], "--set", "mood=good")
     assert unknown.returncode == 1
     assert "'mood' is not a field of a turn" in unknown.stderr
-    kept = command(settings, "retry", listed[0]["id"])
+    kept = command("retry", listed[0]["id"])
     assert kept.returncode == 1
     assert "stays: role: is 'robot'" in kept.stderr
-    assert command(settings, "retry", listed[0]["id"], "--set", "role=user").returncode == 0
-    both = command(settings, "retry", "--all", "--set", "role=user", "--json")
+    assert command("retry", listed[0]["id"], "--set", "role=user").returncode == 0
+    both = command("retry", "--all", "--set", "role=user", "--json")
     assert both.returncode == 1
     done = json.loads(both.stdout)
     assert [each["id"] for each in done["pushed"]] == [listed[1]["id"]]
@@ -200,10 +202,10 @@ def test_the_command_lists_shows_corrects_and_drops(
     assert [turn.text for turn in turns(connection, "u1")] == ["one", "two"]
     assert [turn.said_at.microsecond for turn in turns(connection, "u1")] == [1000, 2000]
 
-    assert command(settings, "drop").returncode == 1
-    assert command(settings, "drop", listed[2]["id"], "--because", "noise").returncode == 0
-    assert json.loads(command(settings, "drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
-    assert command(settings, "list").stdout == "no dead letters\n"
-    assert "there is no dead letter 5-5" in command(settings, "show", "5-5").stderr
+    assert command("drop").returncode == 1
+    assert command("drop", listed[2]["id"], "--because", "noise").returncode == 0
+    assert json.loads(command("drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
+    assert command("list").stdout == "no dead letters\n"
+    assert "there is no dead letter 5-5" in command("show", "5-5").stderr
     dropped: Any = raw(settings).xrange("turns:dropped")
     assert [fields[b"because"] for _, fields in dropped] == [b"noise", b"dropped by hand"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import psycopg
 import pytest
@@ -27,7 +27,7 @@ from tests.support.projectors.parking import (
     parked,
     runner_of,
 )
-from tests.support.stack import typed
+from tests.support.stack import typed_here
 from tests.support.waiting import eventually
 
 
@@ -180,11 +180,15 @@ def test_retrying_while_the_runner_runs_keeps_the_order_and_loses_nothing(
     assert entries(connection, "alex") == words
 
 
-def command(database: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return typed(*words, given={"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"})
-
-
-def test_the_command_lists_retries_and_drops(database: str, connection: Connection) -> None:
+def test_the_command_lists_retries_and_drops(
+    database: str,
+    connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", database)
+    monkeypatch.setenv("CARDLOG_REDIS_URL", "redis://127.0.0.1:1")
+    command = partial(typed_here, capsys, "parked")
     projector = CardsProjector()
     ensure_live(connection, projector)
     connection.execute(
@@ -195,23 +199,23 @@ def test_the_command_lists_retries_and_drops(database: str, connection: Connecti
     runner = runner_of(database, projector)
     drain(runner, connection)
 
-    listed = json.loads(command(database, "parked", "list", "--json").stdout)
+    listed = json.loads(command("list", "--json").stdout)
     assert [(each["processor"], each["user_id"], each["behind"], each["attempts"]) for each in listed] == [
         ("cards", "alex", 1, 1), ("cards", "cleo", 0, 1)
     ]  # fmt: skip
     assert "no_mud" in listed[0]["reason"]
     assert "NeverHeardOf" in listed[1]["reason"]
-    assert "3 events of 2 users wait" in command(database, "parked", "list").stdout
-    [shown] = json.loads(command(database, "parked", "show", "--user", "alex", "--json").stdout)
+    assert "3 events of 2 users wait" in command("list").stdout
+    [shown] = json.loads(command("show", "--user", "alex", "--json").stdout)
     assert [event["type"] for event in shown["events"]] == ["EventNoted", "EventNoted"]
 
-    failed = command(database, "parked", "retry")
+    failed = command("retry")
     assert failed.returncode == 1
     assert "alex still waits" in failed.stderr
     connection.execute("ALTER TABLE cards.event_cards DROP CONSTRAINT no_mud")
-    assert command(database, "parked", "retry", "--user", "alex").returncode == 0
-    assert command(database, "parked", "drop").returncode == 1
-    dropped = command(database, "parked", "drop", "--all", "--because", "a test", "--json")
+    assert command("retry", "--user", "alex").returncode == 0
+    assert command("drop").returncode == 1
+    dropped = command("drop", "--all", "--because", "a test", "--json")
     assert json.loads(dropped.stdout) == [
         {
             "processor": "cards",
@@ -222,6 +226,6 @@ def test_the_command_lists_retries_and_drops(database: str, connection: Connecti
             "reason": None,
         }
     ]
-    assert json.loads(command(database, "parked", "list", "--json").stdout) == []
+    assert json.loads(command("list", "--json").stdout) == []
     cards = connection.execute("SELECT user_id, content FROM cards.cards ORDER BY content").fetchall()
     assert cards == [("alex", "saw mud"), ("alex", "went home"), ("bea", "went out")]

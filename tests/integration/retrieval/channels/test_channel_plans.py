@@ -31,7 +31,7 @@ from tests.support.waiting import eventually
 class _Plans:
     """A connection that explains each statement and then executes it."""
 
-    def __init__(self, connection: AsyncConnection[Any]) -> None:
+    def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
         self.lines: list[str] = []
 
@@ -56,7 +56,7 @@ def check_that_no_channel_reads_a_whole_table(database: str, connection: Connect
     scope = scope_of(question, user_id="user-00001", projects=("default",))
     channels: list[Channel] = open_channels(replace(Settings(), embed_model=HASH_MODEL))
 
-    async def plans(connection: AsyncConnection[Any], size: Size) -> dict[str, list[str]]:
+    async def plans(connection: AsyncConnection, size: Size) -> dict[str, list[str]]:
         rows = await connection.execute(
             "SELECT card_id FROM cards.cards WHERE user_id = 'user-00001' LIMIT 5"
         )
@@ -82,7 +82,7 @@ def check_that_no_channel_reads_a_whole_table(database: str, connection: Connect
                 assert [line for line in lines if f"card_vectors_384{index}" in line], lines
 
     # A generic plan is not shown before its use, so the server's count of rows read decides.
-    async def search_as_all(connection: AsyncConnection[Any]) -> None:
+    async def search_as_all(connection: AsyncConnection) -> None:
         for each in channels:
             await each.search(connection, question, replace(scope, size=FEW))
         await connection.execute("SELECT pg_stat_force_next_flush()")

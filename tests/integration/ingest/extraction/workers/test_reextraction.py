@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -40,7 +40,7 @@ from tests.support.ingest.model_workers import (
     turn,
 )
 from tests.support.projectors.folding import fold_live, rebuild
-from tests.support.stack import typed
+from tests.support.stack import typed_here
 from tests.support.waiting import eventually
 
 
@@ -65,9 +65,10 @@ def again(
     settings: Settings, connection: Connection, choice: ReextractionFilter | None = None
 ) -> ReextractionSummary:
     extractor = ClaudeExtractor(settings)
+    work = Reextraction(settings, extractor, lambda: False, backoff=lambda _: 0.0)
     try:
         wanted = list(past_extractions(connection, choice or ReextractionFilter(), extractor))
-        return Reextraction(settings, extractor, lambda: False).run(connection, wanted, lambda _: None)
+        return work.run(connection, wanted, lambda _: None)
     finally:
         extractor.close()
         fold_live(settings.database_url)
@@ -317,38 +318,34 @@ def test_only_one_reads_again_at_a_time(
             Reextraction(settings, RulesExtractor(), lambda: False).run(connection, [], lambda _: None)
 
 
-def command(settings: Settings, api: MessagesApi, *words: str) -> subprocess.CompletedProcess[str]:
-    urls = {"CARDLOG_DATABASE_URL": settings.database_url, "ANTHROPIC_BASE_URL": api.url}
-    return typed("reextract", *words, given=urls)
-
-
 def test_the_command_prints_the_cost_first_and_a_dry_run_extracts_nothing(
     settings: Settings,
     api: MessagesApi,
     connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    command = partial(typed_here, capsys, "reextract")
     log.append(connection, moves("ana", 3))
     by_rules(settings, connection)
-    dry = command(settings, api, "--dry-run", "--json")
+    dry = command("--dry-run", "--json")
     assert dry.returncode == 0, dry.stderr
     planned = json.loads(dry.stdout)["planned"]
     assert (planned["turns"], planned["bursts"]) == (3, 1)
     assert planned["about"]["cost_usd"] > 0
     assert api.requests == []
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
-    assert (
-        json.loads(command(settings, api, "--since", tomorrow, "--dry-run", "--json").stdout)["planned"][
-            "turns"
-        ]
-        == 0
-    )
-    done = command(settings, api, "--prompt-version", "rules-4", "--json")
+    none = json.loads(command("--since", tomorrow, "--dry-run", "--json").stdout)
+    assert none["planned"]["turns"] == 0
+    done = command("--prompt-version", "rules-4", "--json")
     assert done.returncode == 0, done.stderr
     assert "3 turns in 1 burst, to be read by claude-haiku-5-5" in done.stderr
     result = json.loads(done.stdout)["done"]
     assert (result["turns"], result["calls"]) == (3, 1)
     spent, about = result["tokens"], planned["about"]["tokens"]
     assert 0.5 < about / spent < 2
-    bad = command(settings, api, "--since", "yesterday")
+    bad = command("--since", "yesterday")
     assert bad.returncode == 2
     assert "ISO 8601" in bad.stderr

@@ -1,0 +1,220 @@
+"""The parts of a prompt that no recall finds: pinned references and concepts, problems, facts, goals, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+import psycopg
+
+from events.access.principal import Principal
+from events.http.errors import ProblemError, invalid
+from events.modes.registry import Modes
+from events.platform.settings import Settings
+from events.problems.problem import Problem
+from events.references.reference import Reference
+from events.threads.thread import Thread
+from projectors.core.documents import feed_of
+from projectors.core.loading import TooFarBehindError
+from retrieval.cards.card import ListedCard
+from retrieval.cards.reader import CardReader
+from retrieval.cards.slice import Slice
+from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.core.reader import DocumentReader
+from retrieval.core.sources import facts_at, goals_of
+from retrieval.http.core_routes import in_reach, pointer_of
+from retrieval.pool.connections import Pool
+from retrieval.problems.reader import ProblemReader
+from retrieval.recall.answer import RecallAnswer
+from retrieval.recall.ask import Ask
+from retrieval.references.reader import ReferenceReader
+from retrieval.threads.reader import ThreadReader
+
+_MOST_PINNED = 100
+"""The pinned concepts that a prompt may have, the latest recorded."""
+_MOST_THREADS = 20
+"""The threads that a prompt may have, the last changed."""
+
+Fresh = Callable[[str | None, str], Awaitable[CardReader]]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """The parts of a prompt other than the cards of its recall. ``warnings`` name the parts that could not be read."""
+
+    pinned: Sequence[Reference] = ()
+    problems: Sequence[Problem] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    goals: Sequence[str] = ()
+    concepts: Sequence[ListedCard] = ()
+    threads: Sequence[Thread] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class PromptReader:
+    """Reads the parts of prompts. A part that cannot be read is left out with a warning.
+
+    ``pool`` must be of the primary. ``fresh`` gives the reader of the cards.
+    """
+
+    def __init__(self, pool: Pool, settings: Settings, fresh: Fresh) -> None:
+        self._references = ReferenceReader(pool)
+        self._problems = ProblemReader(pool)
+        self._threads = ThreadReader(pool)
+        self._documents = DocumentReader(pool, feed_of(settings))
+        self._fresh = fresh
+
+    async def parts(
+        self, caller: Principal, question: Ask, answer: RecallAnswer, paths: list[str]
+    ) -> PromptParts:
+        """Returns the parts for a question and its answer. ``paths`` are pointers into the core document."""
+        pinned, of_references = await self._pinned_references(caller, question)
+        problems, of_problems = await self._open_problems(caller, question, answer.known_modes)
+        facts, goals, of_document = await self._core_parts(caller, question, paths)
+        concepts, of_concepts = await self._pinned_concepts(caller, question, answer.modes)
+        threads, of_threads = await self._open_threads(caller, question, answer.known_modes)
+        warnings = (*of_references, *of_problems, *of_document, *of_concepts, *of_threads)
+        return PromptParts(pinned, problems, facts, goals, concepts, threads, warnings)
+
+    async def _pinned_concepts(
+        self, caller: Principal, question: Ask, modes: tuple[str, ...] | None
+    ) -> tuple[list[ListedCard], tuple[str, ...]]:
+        """Returns the pinned concepts of the projects and ``modes``, and a warning when they cannot be read.
+
+        A question about the past gets none, because the pins are those of today.
+        """
+        if question.as_of is not None or question.known_at is not None or "knowledge" not in question.kinds:
+            return [], ()
+        asked = Slice(
+            user_id=question.user_id,
+            now=question.now,
+            kinds=("knowledge",),
+            projects=None if question.projects is None else tuple(question.projects),
+            statuses=("current",),
+            conditions={"pinned": True} | ({} if modes is None else {"mode": list(modes)}),
+            reach=caller.reach,
+        )
+        try:
+            reader = await self._fresh(None, question.user_id)
+            found = await reader.page(await reader.prepared(asked), limit=_MOST_PINNED)
+        except (psycopg.Error, TimeoutError, ProblemError) as error:
+            return [], (f"pinned concepts are missing: {type(error).__name__}",)
+        return sorted(found.cards, key=lambda card: card.card_id), ()
+
+    async def _core_parts(
+        self, caller: Principal, question: Ask, paths: list[str]
+    ) -> tuple[list[tuple[str, str]], list[str], tuple[str, ...]]:
+        """Returns values at pointers of the core document, the goals, and a warning when they cannot be read.
+
+        A question about the past gets the values of then. A question about the past, or about another project than that
+        of the document, gets no goals. The document is outside modes.
+        """
+        places = [pointer_of(each) for each in paths]
+        aims = (
+            question.as_of is None
+            and question.known_at is None
+            and (question.projects is None or "default" in question.projects)
+        )
+        if not (places or aims) or not in_reach(caller):
+            return [], [], ()
+        try:
+            if question.as_of is None and question.known_at is None:
+                state = (await self._documents.present(question.user_id)).state
+            else:
+                as_of = question.as_of or question.now
+                state = (await self._documents.past(question.user_id, as_of, question.known_at)).state
+        except (psycopg.Error, TimeoutError, TooFarBehindError) as error:
+            return [], [], (f"the core document is missing: {type(error).__name__}",)
+        return facts_at(state.document, places), goals_of(state.document) if aims else [], ()
+
+    async def _pinned_references(
+        self, caller: Principal, question: Ask
+    ) -> tuple[list[Reference], tuple[str, ...]]:
+        """Returns the pinned references of a user and the user's teams in the caller's reach.
+
+        A question about the past gets those of then. Adds a warning when they cannot be read.
+        """
+        try:
+            owners = await self._references.owners_of(question.user_id)
+            if question.as_of is None and question.known_at is None:
+                found = await self._references.present(owners)
+            else:
+                found = await self._references.past(owners, question.as_of, question.known_at)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"pinned references are missing: {type(error).__name__}",)
+        return [
+            each
+            for each in found
+            if each.tier == "pinned"
+            and not each.archived
+            and caller.reach.admits(each.name.project_id or "default", None)
+        ], ()
+
+    async def _open_problems(
+        self, caller: Principal, question: Ask, modes: Modes
+    ) -> tuple[list[Problem], tuple[str, ...]]:
+        """Returns the open problems of the projects and modes asked for, and a warning when they cannot be read.
+
+        A question about the past gets none, because they are those of today.
+        """
+        if question.as_of is not None or question.known_at is not None:
+            return [], ()
+        try:
+            found = await self._problems.present(question.user_id)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"open problems are missing: {type(error).__name__}",)
+        return [
+            each for each in found if each.status == "active" and _is_asked_for(caller, question, modes, each)
+        ], ()
+
+    async def _open_threads(
+        self, caller: Principal, question: Ask, modes: Modes
+    ) -> tuple[list[Thread], tuple[str, ...]]:
+        """Returns the open threads of the projects and modes asked for, as :meth:`_open_problems` does."""
+        if question.as_of is not None or question.known_at is not None:
+            return [], ()
+        try:
+            found = await self._threads.present(question.user_id)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"open threads are missing: {type(error).__name__}",)
+        return [
+            each for each in found if each.status == "open" and _is_asked_for(caller, question, modes, each)
+        ][:_MOST_THREADS], ()
+
+
+def _is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread) -> bool:
+    return (
+        (question.projects is None or each.project_id in question.projects)
+        and (
+            question.modes is None
+            or modes.belonging(each.project_id, each.mode)
+            in {modes.belonging(each.project_id, name) for name in question.modes}
+        )
+        and caller.reach.admits(each.project_id, each.mode)
+    )
+
+
+def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
+    """Returns the recall of a prompt. Without ``knowledge`` it leaves out knowledge cards."""
+    if knowledge:
+        return question
+    return replace(question, kinds=tuple(kind for kind in question.kinds if kind != "knowledge"))
+
+
+def prompt_of(answer: RecallAnswer, token_budget: int | None, parts: PromptParts) -> Prompt:
+    """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
+    try:
+        return context_of(
+            replace(answer, warnings=(*answer.warnings, *parts.warnings)),
+            token_budget,
+            parts.pinned,
+            parts.problems,
+            parts.facts,
+            parts.goals,
+            parts.concepts,
+            parts.threads,
+        )
+    except BudgetTooSmallError as error:
+        raise invalid(
+            "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least
+        ) from None

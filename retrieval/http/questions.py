@@ -1,0 +1,124 @@
+"""The questions that the read service takes, and the recalls that they mean."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from events.http.errors import invalid
+from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future
+from events.types.turn_contract import TurnInvalidError, text_of
+from events.types.turns import ContextLayer
+from retrieval.cards.query import zone_of
+from retrieval.http.core_routes import MAX_PATHS
+from retrieval.query.scope import KINDS
+from retrieval.recall.ask import Ask
+
+MAX_QUERY_BYTES = 16 * 1024
+ALL_PROJECTS = "*"
+MOST_MODES = 32
+ALL_MODES = "all"
+
+
+class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
+    """One question."""
+
+    user_id: str = Field(min_length=1, description="whose memory is asked")
+    query: str = Field(min_length=1, description="the question, in English or Chinese")
+    project_id: str | list[str] = "default"
+    """one project, several, or * for all; only cards of these projects answer"""
+    session_id: str | None = None
+    """the session that asks: without a mode, cards of its recent mode come first"""
+    k: Annotated[int, Field(ge=1, le=200, description="the most cards to return")] = 5
+    as_of: Instant | None = None
+    """answer as of this instant: what was true then"""
+    known_at: Instant | None = None
+    """only what had been recorded by this instant"""
+    timezone: str | None = None
+    """IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"""
+    kinds: Annotated[
+        list[Literal["state", "event", "knowledge", "reference"]] | None, Field(min_length=1)
+    ] = None
+    context_layer: ContextLayer | None = None
+    """cards of this layer count a little more"""
+    only_layers: Annotated[list[ContextLayer] | None, Field(min_length=1)] = None
+    """only cards of these layers"""
+    metadata: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description=f"only cards whose metadata contains this: {METADATA}",
+            examples=[{"ticket": "A-17"}],
+        ),
+    ] = None
+    mode: Annotated[str | None, Field(min_length=1)] = None
+    """only cards of this mode, such as code or journal"""
+    modes: Annotated[
+        Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1, max_length=MOST_MODES)]
+        | Literal["all"]
+        | None,
+        Field(
+            description="several modes, or all: each mode has a list of its own, and the lists are joined by rank"
+        ),
+    ] = None
+    explain: Annotated[bool, Field(description="explain the answer")] = False
+    wait_for: str | None = None
+    """token of a push: wait until its turns are in the cards"""
+
+
+class ContextIn(RecallIn):
+    """One question, answered as prompt blocks."""
+
+    k: Annotated[int, Field(ge=1, le=200)] = 5
+    """the most cards; by default 5, or as many as a token budget may hold"""
+    token_budget: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    """the most tokens of the prompt, by Cardlog's estimate"""
+    paths: Annotated[list[Annotated[str, Field(max_length=2048)]] | None, Field(max_length=MAX_PATHS)] = None
+    """JSON Pointers into the core document, shown in a block"""
+
+
+def ask_of(body: RecallIn) -> Ask:
+    """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
+    try:
+        user_id = text_of("user_id", body.user_id)
+        query = text_of("query", body.query)
+        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
+            text_of("project_id", name)
+        if body.mode is not None:
+            text_of("mode", body.mode)
+        for name in body.modes or ():
+            text_of("modes", name)
+        if body.session_id is not None:
+            text_of("session_id", body.session_id)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+    if len(query.encode()) > MAX_QUERY_BYTES:
+        raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
+    if not query.strip():
+        raise invalid("query", "must not be empty")
+    if body.mode is not None and body.modes is not None:
+        raise invalid("modes", "excludes mode; name one mode in mode, or several in modes")
+    listed = body.modes if isinstance(body.modes, list) else [] if body.mode is None else [body.mode]
+    now = datetime.now(UTC)
+    refuse_future("as_of", body.as_of, now)
+    refuse_future("known_at", body.known_at, now)
+    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
+    return Ask(
+        user_id=user_id,
+        query=query,
+        now=now,
+        projects=None if ALL_PROJECTS in named else tuple(named),
+        k=body.k,
+        as_of=body.as_of,
+        known_at=body.known_at,
+        kinds=tuple(body.kinds) if body.kinds else KINDS,
+        context_layer=body.context_layer,
+        layers=None if body.only_layers is None else tuple(body.only_layers),
+        metadata=metadata_wanted(body.metadata),
+        modes=tuple(dict.fromkeys(listed)) or None,
+        across=body.modes == ALL_MODES,
+        session_id=body.session_id,
+        explain=body.explain,
+        timezone=None if body.timezone is None else zone_of(body.timezone),
+    )
