@@ -44,6 +44,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     telling = [
         (place, each) for place, each in enumerate(own) if each.card.episode and asks(each.card.content) < 1
     ]
+    said = _completed(own)
     spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
     # Whatever people say to each other has their names, so their names are no topic.
@@ -57,7 +58,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             and _share_a_subject(each.subjects, older.subjects)
         ]
         if later and not _happened(older.card) and older.card.card_id not in asked.disputed:
-            _compare_with(later, older, weights, names, asked)
+            _compare_with([(each, said[each]) for each in later], older, weights, names, asked)
     for place, newer in telling:
         if mends(newer.card.content):
             _mend(newer, own[:place])
@@ -89,7 +90,7 @@ def _share_a_subject(newer: frozenset[str], older: frozenset[str]) -> bool:
 
 
 def _compare_with(
-    later: Sequence[Candidate],
+    later: Sequence[tuple[Candidate, frozenset[int]]],
     older: Candidate,
     weights: Mapping[int, float],
     names: frozenset[int],
@@ -108,18 +109,18 @@ def _compare_with(
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
-    for newer in later:
+    for newer, said in later:
         near, text = newer.evidence.meaning, newer.card.content
         changes = _changes(text)
         if value is not None:
-            share = _share(value or topic, newer.terms)
+            share = _share(value or topic, said)
             repeated = share >= 1
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near >= 0 and slot in _news(text)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(text) else share
-            named = max(share, _share(of_slot, newer.terms))
+            named = max(share, _share(of_slot, said))
             if changes and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif repeated:
@@ -129,8 +130,8 @@ def _compare_with(
         # One more member of a list is no change of the others.
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share = _share(topic, newer.terms)
-        if share and _share(older.terms, newer.terms, weights) < _ALIKE:
+        share = _share(topic, said)
+        if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
         replaced = changes and another and not asked.question.message
         if replaced:
@@ -151,6 +152,20 @@ def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
         ):
             before.is_ended(correction, 1.0, surely=True)
             return
+
+
+def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:
+    """Returns the words of each turn with those of the cards that were read from it: they name what a pronoun means."""
+    read: dict[str, frozenset[int]] = {}
+    for each in own:
+        if not each.card.episode:
+            for turn in each.card.turn_ids[-1:]:
+                read[turn] = read.get(turn, frozenset()) | each.terms
+    return {
+        each: each.terms.union(*(read.get(turn, frozenset()) for turn in each.card.turn_ids))
+        for each in own
+        if each.card.episode
+    }
 
 
 def _share_among_turns(own: Sequence[Candidate]) -> None:
