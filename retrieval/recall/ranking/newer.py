@@ -181,7 +181,11 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
         facts = [each for each in cards if not each.card.episode]
         ended = next((each.ended_by for each in reversed(cards) if each.surely), None)
         for each in cards:
-            if ended is None or each.surely or (len(facts) > 1 and each in facts and _values(each.card.content)):
+            if (
+                ended is None
+                or each.surely
+                or (len(facts) > 1 and each in facts and _values(each.card.content))
+            ):
                 continue
             each.is_ended(ended, 1.0, surely=True)
 
