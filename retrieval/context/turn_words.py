@@ -10,7 +10,7 @@ from events.language.terms import analyse
 from retrieval.context.token_estimate import count_tokens
 from retrieval.recall.answer import CardAnswer
 
-EXCERPT = 60
+EXCERPT = 80
 """The tokens of an excerpt of a turn."""
 LONG_TURN = 80
 """The tokens of a long turn, which a prompt may shorten to some of its sentences."""
