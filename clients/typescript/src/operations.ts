@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 91217e01a798753d58508a323433aba29251645ea5069ed2d74b9d2c0022f7a3
+ * 5e778d8b5f51d940f68b4bd48223cbab1184e610a4915e9a8b0fb25ff2a50275
  */
 
 /** The paths of commands whose body holds the id of the request. */
