@@ -258,7 +258,12 @@ def test_the_words_of_the_turn_stand_beside_a_card_once() -> None:
     )
     assert line.endswith("美玲搬到台南<turn>房子很小，但是很亮。</turn></state>")
     [line] = shown(
-        card(1, content="Mei moved to Ghent", beside=["Boxes all over! It rains."], also=["Mei has a tiny flat"])
+        card(
+            1,
+            content="Mei moved to Ghent",
+            beside=["Boxes all over! It rains."],
+            also=["Mei has a tiny flat"],
+        )
     )
     assert line.endswith("<also>Mei has a tiny flat</also><turn>Boxes all over! It rains.</turn></state>")
 
@@ -298,7 +303,8 @@ def test_sentences_of_a_turn_are_bounded(text: str, asked: set[str]) -> None:
 
 def test_the_room_that_is_left_goes_to_the_whole_words_of_the_best_turns() -> None:
     said = " ".join(
-        f"The number of the {name} bus is a secret of the town." for name in ("red", "old", "last", "late", "next", "blue")
+        f"The number of the {name} bus is a secret of the town."
+        for name in ("red", "old", "last", "late", "next", "blue")
     )
     cards = [card(n, content=f"took bus {n}", beside=[said]) for n in (1, 2)]
     excerpts = context_of(answer(cards))
