@@ -9,6 +9,7 @@ from events.problems import problem_log
 from events.problems.problem import fold, in_order, until
 from events.threads.thread import in_order as latest_first
 from events.threads.thread_log import threads_of
+from events.types.extraction import CardsWithdrawn
 from ingest.extraction.extractor_port import NOTHING_ONGOING, Ongoing, RecordedTurn
 
 _MOST = 40
@@ -26,7 +27,7 @@ def ongoing(connection: Connection, turns: Sequence[RecordedTurn]) -> Ongoing:
     events = [
         each
         for each in until(problem_log.entries(connection, first.user_id), said_at, None)
-        if own.isdisjoint(each.payload.origin.turn_ids)
+        if isinstance(each.payload, CardsWithdrawn) or own.isdisjoint(each.payload.origin.turn_ids)
     ]
     problems = [
         each
