@@ -67,9 +67,10 @@ def terms_of(text: str) -> list[str]:
 
 
 def of_document(card: Mapping[str, Any], *, alone: bool = False) -> ShownCard:
-    """Returns a card of the JSON document of a recall, as a reader sees it. ``alone`` leaves out what is beside it."""
+    """Returns a card of the JSON document of a recall, as a reader sees it. ``alone`` leaves out the words
+    of its turn."""
     words = [str(card[name]) for name in _WORDS if card.get(name)]
-    words += [str(each["content"]) for each in (not alone and card.get("beside")) or ()]
+    words += [str(each["content"]) for each in card.get("beside") or () if not (alone and each["episode"])]
     told = card.get("when")
     return ShownCard("\n".join(words), tuple(told_times(str(told)) if told else _times(card)))
 

@@ -154,9 +154,9 @@ class Settings:
     """the model may think before it answers: slower and dearer"""
     session_batch_gap_s: int = 180
     """most seconds between two consecutive turns of one session batch"""
-    session_batch_turns: int = _setting(12, least=1)
+    session_batch_turns: int = _setting(20, least=1)
     """most turns in one session batch"""
-    session_batch_chars: int = _setting(6_000, least=1)
+    session_batch_chars: int = _setting(10_000, least=1)
     """most characters in one session batch"""
     session_batch_linger_ms: int = 2_000
     """time that the newest turns wait for further turns of their session batch"""

@@ -27,6 +27,7 @@ class Beside(Resource):
     card_id: UUID
     kind: Kind
     content: str
+    episode: bool = Field(description="the content is the words of the turn")
 
 
 class RecalledCard(AnyCard, use_attribute_docstrings=True):

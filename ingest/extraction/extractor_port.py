@@ -27,18 +27,31 @@ class RecordedTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class Ongoing:
+    """What goes on for the user, the most urgent first: descriptions of open problems and titles of open threads."""
+
+    problems: tuple[str, ...] = ()
+    threads: tuple[str, ...] = ()
+
+
+NOTHING_ONGOING = Ongoing()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionBatch:
     """Consecutive turns of one session that are extracted together, in log order. A batch is never empty.
 
     ``preceding`` are earlier turns of the session. They are context only: no card may rest on them.
     ``known`` are the cards that the user already has in the project of the turns. They keep names and values of facts
     stable, and a correction finds there what it corrects. ``modes`` are the modes that the turns may belong to.
+    ``ongoing`` are the problems and threads that the turns may go on with.
     """
 
     turns: tuple[RecordedTurn, ...]
     preceding: tuple[RecordedTurn, ...] = ()
     known: KnownCards = NOTHING
     modes: ModeContext = NO_MODES
+    ongoing: Ongoing = NOTHING_ONGOING
 
 
 Relation = Literal["same_as", "expands"]

@@ -27,7 +27,7 @@ from retrieval.cards.card_times import plan_of, times_of
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
-from retrieval.context.turn_words import best_sentences, turn_words
+from retrieval.context.turn_words import EXCERPT, best_sentences, turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 _STABLE = "core"
@@ -138,7 +138,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Element:
-    """A card as escaped text. ``content`` are its words, and ``turn`` adds words of its turn, which may be empty.
+    """A card as escaped text. ``content`` are its words, and ``turn`` adds what else its turn says; it may be empty.
 
     ``short`` are the sentences of a long turn that answer best, and ``whole`` are all words of the turn.
     """
@@ -353,20 +353,21 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
     if found.perhaps_no_longer is not None:
         attributes["newer"] = "perhaps no longer: " + _in_short(found.perhaps_no_longer.content)
     attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
-    excerpt, whole = (turn_words(found), turn_words(found, sys.maxsize)) if found.beside else ("", "")
     return _Element(
         card_id=found.card_id,
         kind=card.kind,
         attributes=_attributes(attributes),
         content=_text(card.content),
         short=_text(best_sentences(card.content, answer.terms) if card.episode else card.content),
-        turn=_turn(excerpt),
-        whole=_turn(whole),
+        turn=_turn(found, EXCERPT),
+        whole=_turn(found, sys.maxsize),
     )
 
 
-def _turn(words: str) -> str:
-    return f"<turn>{_text(words)}</turn>" if words else ""
+def _turn(found: CardAnswer, room: int) -> str:
+    """Returns what the card's turn adds to it in at most ``room`` tokens: what else was read from it, and its words."""
+    also, said = turn_words(found, room) if found.beside else ("", "")
+    return (f"<also>{_text(also)}</also>" if also else "") + (f"<turn>{_text(said)}</turn>" if said else "")
 
 
 def _in_short(words: str) -> str:

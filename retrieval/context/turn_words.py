@@ -10,7 +10,7 @@ from events.language.terms import analyse
 from retrieval.context.token_estimate import count_tokens
 from retrieval.recall.answer import CardAnswer
 
-EXCERPT = 60
+EXCERPT = 80
 """The tokens of an excerpt of a turn."""
 LONG_TURN = 80
 """The tokens of a long turn, which a prompt may shorten to some of its sentences."""
@@ -23,18 +23,21 @@ _SPACE = re.compile(r"\s+")
 _BREAK = re.compile(r"\s\S*$")
 
 
-def turn_words(answer: CardAnswer, room: int = EXCERPT) -> str:
-    """Returns what the other cards of the turn add to the card, in at most ``room`` tokens. It may be empty.
+def turn_words(answer: CardAnswer, room: int = EXCERPT) -> tuple[str, str]:
+    """Returns what the other cards of the turn add to the card, and then what its words add, in ``room`` tokens.
 
-    A sentence is left out when the card, or a sentence before it, says all its words. The last sentence may be cut at
-    a word; it then ends in "…".
+    Both may be empty. A sentence is left out when the card, or a sentence before it, says all its words. The last
+    sentence may be cut at a word; it then ends in "…".
     """
     shown = _plain(answer.card.content)
     heard = _heard(answer.card.content[:_LONGEST])
-    words: list[str] = []
-    for sentence in _sentences([beside.content for beside in answer.beside]):
-        plain, said = _plain(sentence), _heard(sentence)
-        if plain in shown or said <= heard:
+    read = _sentences([beside.content for beside in answer.beside if not beside.episode])
+    spoken = _sentences([beside.content for beside in answer.beside if beside.episode])
+    also: list[str] = []
+    said: list[str] = []
+    for words, sentence in [*((also, each) for each in read), *((said, each) for each in spoken)]:
+        plain, new = _plain(sentence), _heard(sentence)
+        if plain in shown or new <= heard:
             continue
         cost = count_tokens(f" {sentence}")
         if cost > room:
@@ -42,8 +45,8 @@ def turn_words(answer: CardAnswer, room: int = EXCERPT) -> str:
                 words.append(cut)
             break
         words.append(sentence)
-        shown, heard, room = f"{shown}\n{plain}", heard | said, room - cost
-    return " ".join(words)
+        shown, heard, room = f"{shown}\n{plain}", heard | new, room - cost
+    return " ".join(also), " ".join(said)
 
 
 def best_sentences(text: str, asked: Mapping[str, float], room: int = LONG_TURN) -> str:

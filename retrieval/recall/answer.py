@@ -24,11 +24,12 @@ class ChannelPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """Another card beside a card that answers."""
+    """Another card beside a card that answers. An ``episode`` holds the words of the turn."""
 
     card_id: UUID
     kind: Kind
     content: str
+    episode: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,9 +25,12 @@ def beside(lead: Card, others: Sequence[Card]) -> tuple[Beside, ...]:
         if card.content != lead.content:
             distinct.setdefault(card.content, card)
     ordered = sorted(distinct.values(), key=lambda card: not card.episode)
-    return tuple(
-        Beside(card_id=card.card_id, kind=card.kind, content=bounded(card)) for card in ordered[:MOST_BESIDE]
-    )
+    return tuple(short(card) for card in ordered[:MOST_BESIDE])
+
+
+def short(card: Card) -> Beside:
+    """Returns a card in short."""
+    return Beside(card_id=card.card_id, kind=card.kind, content=bounded(card), episode=card.episode or False)
 
 
 def without_words(

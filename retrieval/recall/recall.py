@@ -28,7 +28,7 @@ from retrieval.query.question import Question, understand
 from retrieval.query.scope import Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.ask import Ask, in_modes, local_time
-from retrieval.recall.beside import beside, bounded, without_words
+from retrieval.recall.beside import beside, short, without_words
 from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
 from retrieval.recall.explain import explanation, placings
@@ -415,7 +415,7 @@ def _words_of(newer: Card | None, card: Card) -> Beside | None:
     """Returns the words of the card that may have ended ``card``, or None when it is no other card."""
     if newer is None or newer.card_id == card.card_id:
         return None
-    return Beside(card_id=newer.card_id, kind=newer.kind, content=bounded(newer))
+    return short(newer)
 
 
 def _answer(

@@ -127,6 +127,7 @@ class Beside(TypedDict):
     card_id: str
     kind: Literal["state", "event", "knowledge", "reference"]
     content: str
+    episode: bool
 
 
 class Block(TypedDict):

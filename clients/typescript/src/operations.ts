@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 88fb2921d495c548bf5798e51105567e9fa3179fae6930e4871c5b5864eb3732
+ * 5e778d8b5f51d940f68b4bd48223cbab1184e610a4915e9a8b0fb25ff2a50275
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -1073,6 +1073,11 @@ export interface components {
             kind: "state" | "event" | "knowledge" | "reference";
             /** Content */
             content: string;
+            /**
+             * Episode
+             * @description the content is the words of the turn
+             */
+            episode: boolean;
         };
         /**
          * Block

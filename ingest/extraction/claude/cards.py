@@ -27,21 +27,27 @@ from ingest.extraction.rules.problems.reader import noted
 _ASKS = ("?", "？")
 
 
-def ground_problem(found: ProblemFound, quote: QuoteInContext, heard: list[TurnWords]) -> ProblemTold | None:
+def ground_problem(
+    found: ProblemFound, quote: QuoteInContext, heard: list[TurnWords], labels: KnownLabels
+) -> ProblemTold | None:
     """Returns the event of a problem, or None.
 
     It is refused when an assistant says it, when its sentence asks, and when the words of the problem or the approach
     are in no turn of the speaker. ``heard`` are the turns up to that of the quote. A speaker with a name is named in
-    the problem ("Nora's insomnia"), so each speaker has problems of their own.
+    the problem ("Nora's insomnia"), so each speaker has problems of their own. A label of ``labels`` names an
+    open problem, which is not opened again.
     """
     turn = quote.turn
     if turn.role != "user" or quote.sentence.rstrip().endswith(_ASKS):
         return None
     own = [each for each in heard if same_speaker(each.turn, turn)]
-    problem = found.problem.strip()
-    if not any(each.says(problem) for each in own):
+    known = labels.problem(found.problem)
+    problem = known or found.problem.strip()
+    if known is None and not any(each.says(problem) for each in own):
         return None
-    if turn.speaker and normalise_entity(turn.speaker) != "user":
+    if known is not None and found.step == "opened":
+        return None
+    if known is None and turn.speaker and normalise_entity(turn.speaker) != "user":
         problem = f"{turn.speaker}的{problem}" if has_cjk(problem) else f"{turn.speaker}'s {problem}"
     origin = origin_of(turn, quote.span)
     if found.step == "opened":
@@ -126,7 +132,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
         problem = None
         if at is not None:
             quote = QuoteInContext(turns, first, first + at[0], at[1], known)
-            problem = ground_problem(each, quote, turns[: first + at[0] + 1])
+            problem = ground_problem(each, quote, turns[: first + at[0] + 1], shown)
         if at is None or problem is None:
             refused += 1
             reasons.append(_reason(each, said=at is not None))

@@ -1,4 +1,4 @@
-"""The known facts and open plans that a prompt shows, each with a label that the model may answer with."""
+"""The known facts, open plans, problems and threads that a prompt shows. A label lets the model answer with one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from events.language.concepts import concepts_asked, normalise_entity
 from events.language.terms import analyse
 from events.types.turn_contract import on_clock
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import NOTHING_ONGOING, SessionBatch
 from ingest.extraction.known_cards import KnownEvent, KnownFact
 from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.token_budget import about_tokens
@@ -18,21 +18,26 @@ from ingest.extraction.token_budget import about_tokens
 MOST_TOKENS = 600
 """Estimated tokens of all facts and plans that one prompt shows."""
 _PLANS_TOKENS = 200
+_ONGOING_TOKENS = 100
+"""Estimated tokens of the open problems, and of the open threads."""
 _MOST_UNRELATED = 6
 """Facts that share no word with the turns. The latest are shown, because a pronoun may mean them."""
 _LONGEST_VALUE, _LONGEST_CONTENT = 80, 120
 _LONGEST_TEXT = 6_000  # Characters of the turns that are compared.
-_LABEL = re.compile(r"\s*[\[(]?\s*([FP])\s*(\d{1,3})\s*[\])]?\s*[.:]?\s*", re.IGNORECASE)
+_LABEL = re.compile(r"\s*[\[(]?\s*([FPR])\s*(\d{1,3})\s*[\])]?\s*[.:]?\s*", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 _Card = TypeVar("_Card", KnownFact, KnownEvent)
+_Labelled = TypeVar("_Labelled", KnownFact, KnownEvent, str)
 
 
 class KnownLabels:
     """The labels of the known cards in the prompt of one batch: ``F1``, ``F2`` for facts, ``P1`` for open plans.
 
+    ``R1`` are open problems. Open threads are shown without labels.
+
     The same batch always gives the same labels. The most relevant card comes first: a card that shares words with the
-    turns, then a card about somebody whom the turns name, then the latest. Both lists together are bounded by
+    turns, then a card about somebody whom the turns name, then the latest. All lists together are bounded by
     :data:`MOST_TOKENS`.
     """
 
@@ -41,10 +46,24 @@ class KnownLabels:
         self._plans: dict[str, KnownEvent] = {}
         self._fact_lines: list[str] = []
         self._plan_lines: list[str] = []
-        if not batch.known.facts and not batch.known.plans:
+        self._problems: dict[str, str] = {}
+        self._problem_lines: list[str] = []
+        self._threads: list[str] = []
+        if not batch.known.facts and not batch.known.plans and batch.ongoing == NOTHING_ONGOING:
             return
         turns = _Turns(batch)
         left = MOST_TOKENS
+        for label, problem, line, cost in _labelled(
+            "R", turns.ongoing(batch.ongoing.problems), _text_line, _ONGOING_TOKENS
+        ):
+            self._problems[label] = problem
+            self._problem_lines.append(line)
+            left -= cost
+        for _, thread, _, cost in _labelled(
+            "T", turns.ongoing(batch.ongoing.threads), _text_line, _ONGOING_TOKENS
+        ):
+            self._threads.append(_text_line(thread))
+            left -= cost
         for label, plan, line, cost in _labelled(
             "P", turns.plans(batch.known.plans), _plan_line, _PLANS_TOKENS
         ):
@@ -63,6 +82,10 @@ class KnownLabels:
         """Returns the open plan with this label, or None. Case, spaces and brackets do not count."""
         return None if label is None else self._plans.get(_canonical(label))
 
+    def problem(self, label: str) -> str | None:
+        """Returns the description of the open problem with this label, or None."""
+        return self._problems.get(_canonical(label))
+
     def facts(self) -> tuple[KnownFact, ...]:
         """Returns the facts that are shown, in the order of their labels."""
         return tuple(self._facts.values())
@@ -70,7 +93,8 @@ class KnownLabels:
     def words(self) -> str:
         """Returns the entities, the values and the contents that are shown, one card a line."""
         facts = (f"{fact.entity} {fact.value}" for fact in self._facts.values())
-        return "\n".join((*facts, *(plan.content for plan in self._plans.values())))
+        plans = (plan.content for plan in self._plans.values())
+        return "\n".join((*facts, *plans, *self._problems.values(), *self._threads))
 
     def facts_text(self) -> str:
         """Returns one line for each fact, escaped: ``F1 2026-05-02 Evan.partner = Canadian woman``."""
@@ -79,6 +103,14 @@ class KnownLabels:
     def plans_text(self) -> str:
         """Returns one line for each open plan, escaped: ``P1 2026-05-09 Prague weekend``."""
         return "\n".join(self._plan_lines)
+
+    def problems_text(self) -> str:
+        """Returns one line for each open problem, escaped: ``R1 Nora's insomnia``."""
+        return "\n".join(self._problem_lines)
+
+    def threads_text(self) -> str:
+        """Returns one line for each open thread, escaped."""
+        return "\n".join(self._threads)
 
 
 class _Turns:
@@ -108,6 +140,9 @@ class _Turns:
         ]
         return [each[2] for each in _best_first(scored)]
 
+    def ongoing(self, texts: Sequence[str]) -> list[str]:
+        return sorted(texts, key=self._shared, reverse=True)
+
     def _shared(self, words: str) -> int:
         return len(self._terms.intersection(analyse(words)))
 
@@ -124,8 +159,8 @@ def _best_first(scored: Iterable[tuple[int, int, _Card]]) -> list[tuple[int, int
 
 
 def _labelled(
-    letter: str, cards: Sequence[_Card], line_of: Callable[[_Card], str], most: int
-) -> Iterator[tuple[str, _Card, str, int]]:
+    letter: str, cards: Sequence[_Labelled], line_of: Callable[[_Labelled], str], most: int
+) -> Iterator[tuple[str, _Labelled, str, int]]:
     """Yields label, card, line and estimated tokens of the first cards that fit into ``most`` tokens."""
     number = 1
     for card in cards:
@@ -145,6 +180,10 @@ def _fact_line(fact: KnownFact) -> str:
 
 def _plan_line(plan: KnownEvent) -> str:
     return f"{_day(plan)} {_shown(plan.content, _LONGEST_CONTENT)}"
+
+
+def _text_line(text: str) -> str:
+    return _shown(text, _LONGEST_CONTENT)
 
 
 def _day(plan: KnownEvent) -> str:

@@ -77,13 +77,18 @@ def tool(*, with_modes: bool = False) -> dict[str, object]:
 
 
 def question(batch: SessionBatch) -> str:
-    """Returns the changing part, all as data: known facts, open plans, earlier turns, the current time and the turns.
+    """Returns the changing part, all as data: what is known and open, earlier turns, the current time and the turns.
 
     Earlier turns are shown only when the first turn leans on them.
     """
     labels = KnownLabels(batch)
     parts = []
-    for name, lines in (("known_facts", labels.facts_text()), ("open_plans", labels.plans_text())):
+    for name, lines in (
+        ("known_facts", labels.facts_text()),
+        ("open_plans", labels.plans_text()),
+        ("open_problems", labels.problems_text()),
+        ("open_threads", labels.threads_text()),
+    ):
         if lines:
             parts.append(f"<{name}>\n{lines}\n</{name}>")
     today = local_said_at(batch.turns[-1].turn).date()

@@ -29,6 +29,7 @@ from ingest.extraction.extractor_port import (
 )
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
+from ingest.extraction.ongoing import ongoing
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
 from ingest.extraction.workers.event_targets import with_targets
@@ -258,7 +259,7 @@ class ModelWorker(Handler):
             for task, before, chosen in zip(some, earlier, modes, strict=True):
                 turns = tuple(recorded(turn) for turn in task.turns)
                 known = self._memory.of(connection, task.turns[0].partition, turns)
-                task.batch = SessionBatch(turns, before, known, chosen)
+                task.batch = SessionBatch(turns, before, known, chosen, ongoing(connection, turns))
 
         fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):

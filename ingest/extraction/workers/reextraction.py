@@ -28,6 +28,7 @@ from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
+from ingest.extraction.ongoing import ongoing
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
 
@@ -263,8 +264,9 @@ class Reextraction:
         # Cards of these turns do not count, because the new ones replace them.
         known = self._memory.of(connection, turns[0].partition, tuple(map(recorded, turns)), before=True)
         return [
-            SessionBatch(tuple(recorded(turn) for turn in group), earlier, known, chosen)
+            SessionBatch(said, earlier, known, chosen, ongoing(connection, said))
             for group, earlier, chosen in zip(groups, before, modes, strict=True)
+            for said in [tuple(recorded(turn) for turn in group)]
         ]
 
     def _call(self, batch: SessionBatch, ending: Callable[[], bool]) -> Callable[[], list[NewEvent]]:

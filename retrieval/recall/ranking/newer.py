@@ -44,8 +44,11 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
     telling = [
         (place, each) for place, each in enumerate(own) if each.card.episode and asks(each.card.content) < 1
     ]
+    said = _completed(own)
     spread = Counter(term for each in own for term in each.terms)
     weights = {term: log(1 + len(own) / count) for term, count in spread.items()}
+    # Whatever people say to each other has their names, so their names are no topic.
+    names = frozenset().union(*(_name_keys(each.card.speaker, asked.user_id) for each in own))
     for place, older in enumerate(own):
         later = [
             each
@@ -54,8 +57,8 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             and _may_end(each.card, older.card)
             and _share_a_subject(each.subjects, older.subjects)
         ]
-        if later and older.card.card_id not in asked.disputed:
-            _compare_with(later, older, weights, asked)
+        if later and not _happened(older.card) and older.card.card_id not in asked.disputed:
+            _compare_with([(each, said[each]) for each in later], older, weights, names, asked)
     for place, newer in telling:
         if mends(newer.card.content):
             _mend(newer, own[:place])
@@ -76,13 +79,22 @@ def _may_end(newer: Card, older: Card) -> bool:
     )
 
 
+def _happened(card: Card) -> bool:
+    """True for an event that has happened: nothing that comes later can end it."""
+    return card.kind == "event" and not card.episode and card.event_status in (None, "happened")
+
+
 def _share_a_subject(newer: frozenset[str], older: frozenset[str]) -> bool:
     """True unless facts were read from both, and nobody is in both. What Ruben does says nothing of the user."""
     return not newer or not older or not newer.isdisjoint(older)
 
 
 def _compare_with(
-    later: Sequence[Candidate], older: Candidate, weights: Mapping[int, float], asked: Asked
+    later: Sequence[tuple[Candidate, frozenset[int]]],
+    older: Candidate,
+    weights: Mapping[int, float],
+    names: frozenset[int],
+    asked: Asked,
 ) -> None:
     """Notes what each of the ``later`` turns, in their order, does to an older card."""
     card = older.card
@@ -91,23 +103,24 @@ def _compare_with(
     one = card.entity == OWNER and card.cardinality != "multi_value"
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
-    topic = older.terms & asked.keys or older.terms
+    told = older.terms - names - _name_keys(card.entity, asked.user_id)
+    topic = told & asked.keys or told
     # A value that the question names tells which thing is meant.
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
-    for newer in later:
+    for newer, said in later:
         near, text = newer.evidence.meaning, newer.card.content
         changes = _changes(text)
         if value is not None:
-            share = _share(value or topic, newer.terms)
+            share = _share(value or topic, said)
             repeated = share >= 1
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near >= 0 and slot in _news(text)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(text) else share
-            named = max(share, _share(of_slot, newer.terms))
+            named = max(share, _share(of_slot, said))
             if changes and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif repeated:
@@ -117,8 +130,8 @@ def _compare_with(
         # One more member of a list is no change of the others.
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share = _share(topic, newer.terms)
-        if share and _share(older.terms, newer.terms, weights) < _ALIKE:
+        share = _share(topic, said)
+        if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
         replaced = changes and another and not asked.question.message
         if replaced:
@@ -141,13 +154,40 @@ def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
             return
 
 
+def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:
+    """Returns the words of each turn with those of the cards that were read from it: they name what a pronoun means."""
+    read: dict[str, frozenset[int]] = {}
+    for each in own:
+        if not each.card.episode:
+            for turn in each.card.turn_ids[-1:]:
+                read[turn] = read.get(turn, frozenset()) | each.terms
+    return {
+        each: each.terms.union(*(read.get(turn, frozenset()) for turn in each.card.turn_ids))
+        for each in own
+        if each.card.episode
+    }
+
+
 def _share_among_turns(own: Sequence[Candidate]) -> None:
-    """Gives the cards of a turn what surely ends one of them."""
-    ended = {turn: each for each in own if each.surely for turn in each.card.turn_ids}
+    """Gives the cards of a turn what surely ends one of them.
+
+    A fact with a number keeps it beside other facts of the turn: the next weight says nothing of the height.
+    """
+    of_turn: dict[str, list[Candidate]] = {}
     for each in own:
         for turn in each.card.turn_ids:
-            if not each.surely and turn in ended and (by := ended[turn].ended_by) is not None:
-                each.is_ended(by, 1.0, surely=True)
+            of_turn.setdefault(turn, []).append(each)
+    for cards in of_turn.values():
+        facts = [each for each in cards if not each.card.episode]
+        ended = next((each.ended_by for each in reversed(cards) if each.surely), None)
+        for each in cards:
+            if (
+                ended is None
+                or each.surely
+                or (len(facts) > 1 and each in facts and _values(each.card.content))
+            ):
+                continue
+            each.is_ended(ended, 1.0, surely=True)
 
 
 def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:
@@ -164,6 +204,11 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
     if key is None or card.kind != "state" or card.cardinality != "single_value" or concept(key) is not None:
         return frozenset()
     return frozenset(term_keys(user_id, words_of(key.replace("_", " "))))
+
+
+@lru_cache(maxsize=4096)
+def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
+    return frozenset(term_keys(user_id, words_of(name))) if name and name != OWNER else frozenset()
 
 
 # Most recalls of a user see the same cards as the recall before.

@@ -46,9 +46,10 @@ hostile = st.one_of(
 
 def card(number: int, kind: str = "state", content: str = "lives in Lisbon", **more: Any) -> CardAnswer:
     flags = {name: more.pop(name, False) for name in ("aging", "outdated", "pending")}
+    words, also = more.pop("beside", ()), more.pop("also", ())
     beside = [
-        Beside(card_id=UUID(int=900 + n), kind="event", content=said)
-        for n, said in enumerate(more.pop("beside", ()))
+        Beside(card_id=UUID(int=900 + n), kind="event", content=said, episode=n < len(words))
+        for n, said in enumerate([*words, *also])
     ]
     usual: dict[str, Any] = {
         "card_id": UUID(int=number), "kind": kind, "content": content, "concept_key": "residence", "value": "Lisbon",
@@ -69,12 +70,13 @@ def conflict(*cards: CardAnswer, reason: str = "different values stand side by s
 
 cards_of_any_kind = st.lists(
     st.builds(
-        lambda kind, content, entity, title, said, flags: {
+        lambda kind, content, entity, title, said, also, flags: {
             "kind": kind, "content": content, "entity": entity, "title": title, "speaker": title, "beside": said,
+            "also": also,
             "aging": kind == "state" and flags[0], "outdated": kind == "knowledge" and flags[0], "pending": flags[1],
         },
         st.sampled_from(["state", "event", "knowledge"]), hostile, hostile, hostile,
-        st.lists(hostile, max_size=3), st.tuples(st.booleans(), st.booleans()),
+        st.lists(hostile, max_size=3), st.lists(hostile, max_size=2), st.tuples(st.booleans(), st.booleans()),
     ),
     max_size=8,
 ).map(lambda several: [card(number, **more) for number, more in enumerate(several, 1)])  # fmt: skip
@@ -104,7 +106,7 @@ def test_no_word_of_a_card_breaks_out_of_its_block(cards: list[CardAnswer], reas
     for number, one in enumerate(cards, 1):
         found = shown[number]
         assert found.tag == one.card.kind
-        assert [child.tag for child in found] in ([], ["turn"])
+        assert [child.tag for child in found] in ([], ["turn"], ["also"], ["also", "turn"])
         assert all(not len(child) for child in found)
         assert set(found.attrib) <= KNOWN
         for name, said in (("who", one.card.entity), ("title", one.card.title), ("by", one.card.speaker)):
@@ -255,6 +257,15 @@ def test_the_words_of_the_turn_stand_beside_a_card_once() -> None:
         card(1, content="美玲搬到台南", effective_at=NOW, beside=["美玲搬到台南。房子很小，但是很亮。"])
     )
     assert line.endswith("美玲搬到台南<turn>房子很小，但是很亮。</turn></state>")
+    [line] = shown(
+        card(
+            1,
+            content="Mei moved to Ghent",
+            beside=["Boxes all over! It rains."],
+            also=["Mei has a tiny flat"],
+        )
+    )
+    assert line.endswith("<also>Mei has a tiny flat</also><turn>Boxes all over! It rains.</turn></state>")
 
 
 @given(st.lists(hostile | st.text(max_size=900), max_size=4))
@@ -292,7 +303,8 @@ def test_sentences_of_a_turn_are_bounded(text: str, asked: set[str]) -> None:
 
 def test_the_room_that_is_left_goes_to_the_whole_words_of_the_best_turns() -> None:
     said = " ".join(
-        f"The number of the {name} bus is a secret of the town." for name in ("red", "old", "last", "late")
+        f"The number of the {name} bus is a secret of the town."
+        for name in ("red", "old", "last", "late", "next", "blue")
     )
     cards = [card(n, content=f"took bus {n}", beside=[said]) for n in (1, 2)]
     excerpts = context_of(answer(cards))

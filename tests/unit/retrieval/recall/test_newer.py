@@ -244,3 +244,47 @@ def test_a_turn_about_the_slot_that_does_not_repeat_the_value_confirms_nothing()
     new = episode(2, "I have a new manager: Tom", said_at=LATER)
     pity = episode(3, "What a manager my cousin has!", said_at=LATER + timedelta(hours=1))
     assert ended("Who is my manager?", boss, new, pity)[1] == 2
+
+
+def test_a_name_is_no_topic() -> None:
+    fact = state(
+        1, "Piet lives in Ghent", "residence", value="Ghent", said_at=EARLIER, entity="piet", speaker="Piet"
+    )
+    for words in ("I moved the piano, Piet here!", "My sister's exam was cancelled"):
+        other = episode(2, words, said_at=LATER, speaker="Piet")
+        assert ended("What does Piet's sister play?", fact, other) == {}
+    # A third person's name that both turns call is none either.
+    one = episode(1, "Nora, my tooth hurts", said_at=EARLIER, speaker="Piet")
+    two = episode(2, "Nora, the bus line was cancelled", said_at=LATER, speaker="Piet")
+    hers = episode(3, "Oh dear", said_at=LATER, speaker="Nora")
+    assert ended("What did Piet tell Nora?", one, two, hers) == {}
+
+
+def test_what_has_happened_is_not_ended() -> None:
+    party = {"said_at": EARLIER, "event_status": "happened"}
+    later = episode(2, "The harbour party was cancelled", said_at=LATER)
+    happened = episode(1, "Went to the harbour party", episode=False, **party)
+    assert ended("How was the harbour party?", happened, later) == {}
+    planned = episode(1, "Goes to the harbour party", episode=False, **party | {"event_status": "planned"})
+    assert ended("How was the harbour party?", planned, later) == {1: 2}
+
+
+def test_a_fact_with_a_number_holds_when_another_number_of_its_turn_changed() -> None:
+    turn = {"said_at": EARLIER, "turn_ids": ("t1",)}
+    height = state(1, "Height is 176 cm", "height", value="176 cm", **turn)
+    weight = state(2, "Weight is 92 kg", "weight", value="92 kg", **turn)
+    said = episode(3, "I am 176 cm tall and my weight is 92 kg", **turn)
+    now = episode(4, "my weight is down to 85 kg", said_at=LATER)
+    assert ended("How much do I weigh, what is my weight?", height, weight, said, now) == {2: 4, 3: 4}
+
+
+def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
+    old = state(
+        1, "Mo works at the bank", "employer", value="the bank", said_at=EARLIER, entity="mo", speaker="Mo"
+    )
+    turn = {"said_at": LATER, "speaker": "Mo", "turn_ids": ("t2",)}
+    said = episode(2, "I quit last week, at last", **turn)
+    read = episode(3, "Mo quit the bank", episode=False, event_status="happened", **turn)
+    question = "Is Mo still at the bank?"
+    assert ended(question, old, said, read)[1] == 2
+    assert ended(question, old, said) == {}

@@ -63,7 +63,7 @@ def test_the_prompt_and_the_schema_are_sent_as_one_forced_tool(
     assert request.body["tool_choice"] == "required"
     assert (request.body["model"], request.body["max_tokens"]) == ("a-local-model", 4_096)
     assert request.key == "key-of-the-test"
-    assert extractor.prompt_version == "claude-3-061c4f31"
+    assert extractor.prompt_version == prompt.version()
 
 
 def test_a_model_without_tools_answers_with_a_json_object(api: ChatCompletions) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +16,9 @@ from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
+from events.types.problems import ProblemClosed, ProblemOpened
 from events.types.relations import CardsConnected
+from events.types.threads import STREAM, ThreadOpened
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.conversation import recorded
 from ingest.extraction.extractor_port import Extraction, RecordedTurn, SessionBatch
@@ -24,7 +27,7 @@ from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from tests.support.ingest.claude import event, said, state
-from tests.support.ingest.known import planned, stated
+from tests.support.ingest.known import NOW, event_with, origin, planned, stated
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import caught_up, events_of, neighbours, reading, turn
 from tests.support.waiting import eventually
@@ -191,24 +194,35 @@ def test_the_model_worker_links_a_cancellation_in_flight_with_its_plan(
 def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
-    log.append(
-        connection,
-        [stated("hobby", "painting", 1, cardinality="multi_value"), planned("Regatta in Cadiz", 2, on=20)],
-    )
+    trouble = ProblemOpened(description="a stiff neck", origin=origin(NOW - timedelta(days=1)))
+    ours, theirs = (ThreadOpened(title=title, project_id=project) for title, project in (
+        ("the move to Cadiz", "default"), ("a thread of another project", "work"),
+    ))  # fmt: skip
+    threads = [replace(event_with(each), stream=STREAM) for each in (ours, theirs)]
+    known = [stated("hobby", "painting", 1, cardinality="multi_value"), planned("Regatta in Cadiz", 2, on=20)]
+    log.append(connection, [*known, event_with(trouble), *threads])
     answers: list[dict[str, Any]] = [
         state("I paint with watercolours", "watercolours", concept_key="hobby", same_as="F1", turn=1),
         state("brushes from Kyoto", "brushes from Kyoto", concept_key="possession", expands="F1", turn=1),
         state("brushes from Kyoto", "Kyoto", concept_key="brand", expands="F7", turn=1),
     ]
     off = event("The regatta was called off", status="cancelled", replaces="P1", turn=1)
-    api.trouble = lambda _: calls({"states": answers, "events": [off], "knowledge": []})
-    text = "I paint with watercolours and brushes from Kyoto. The regatta was called off."
+    gone = {"turn": 1, "quote": "A new pillow did it", "step": "closed", "problem": "R1"}
+    again = {"turn": 1, "quote": "A new pillow did it", "step": "opened", "problem": "R1"}
+    api.trouble = lambda _: calls({"states": answers, "events": [off], "problems": [gone, again]})
+    text = (
+        "I paint with watercolours and brushes from Kyoto. The regatta was called off. A new pillow did it."
+    )
     log.append(connection, [turn("ana", text, 5)])
     with reading(settings):
         eventually(caught_up(connection, "ana"))
     assert "F1 2026-05-07 user.hobby = painting" in api.requests[0].question
     assert "P1 2026-05-20 Regatta in Cadiz" in api.requests[0].question
-    made = events_of(connection, "ana")[2:]
+    assert "<open_problems>\nR1 a stiff neck\n</open_problems>" in api.requests[0].question
+    assert "<open_threads>\nthe move to Cadiz\n</open_threads>" in api.requests[0].question
+    made = events_of(connection, "ana")[5:]
+    [closed] = [each.payload for each in made if isinstance(each.payload, ProblemClosed)]
+    assert closed.problem == "a stiff neck"
     states = {each.payload.value: each for each in made if isinstance(each.payload, StateAsserted)}
     assert set(states) == {"painting", "brushes from Kyoto", "Kyoto"}
     [connected] = [each.payload for each in made if isinstance(each.payload, CardsConnected)]
@@ -219,7 +233,7 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     ]
     assert (cancelled.status, cancelled.replaces_event) == ("cancelled", UUID(int=2))
     [leader] = [each.payload for each in made if isinstance(each.payload, TurnsExtracted)]
-    assert leader.refused == 1
+    assert leader.refused == 2
 
 
 def test_a_call_is_spared_when_nothing_is_substantive(
