@@ -12,10 +12,9 @@ from events.curator.run_log import acts_of, runs_of
 from events.http.access import require_whole
 from events.http.answering import routes_of
 from events.http.errors import ProblemError
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.resources.curator import WrittenCuratorRun
-from ingest.api.command_routes import Name, storable
 from ingest.api.transactions import Sent, Transactions
 from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import BehindError, curate

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 5e778d8b5f51d940f68b4bd48223cbab1184e610a4915e9a8b0fb25ff2a50275
+ * 81eb8898ccf91e2175524d2c99f2788723942dea1c63c7f69cb2bba67843bdd3
  */
 
 /** The paths of commands whose body holds the id of the request. */
