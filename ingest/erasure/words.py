@@ -16,6 +16,7 @@ from events.types import core, people, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.migrations import MemoryMigrated
 from events.types.modes import (
     CardReclassified,
@@ -71,6 +72,8 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("from_title", "into_title", "reason"),
     SessionCheckpointed: ("state",),
     MemoryMigrated: ("source",),
+    InsightDerived: ("content", "theme", "reason"),
+    InsightRetracted: ("reason",),
     ThreadOpened: ("title", "reason"),
     CardsThreaded: ("reason",),
     ThreadRenamed: ("title",),
@@ -124,6 +127,8 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("project_id", "mode_id"),
     SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
+    InsightDerived: ("project_id", "mode"),
+    InsightRetracted: ("digest",),
     ThreadOpened: ("project_id", "mode"),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 88fb2921d495c548bf5798e51105567e9fa3179fae6930e4871c5b5864eb3732
+ * ca421eceb410545ece68df2cd83b0f941ca89c498d0514784ec706320984fc6e
  */
 
 /** The paths of commands whose body holds the id of the request. */
