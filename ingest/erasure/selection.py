@@ -22,6 +22,7 @@ from events.types.core import (
     PatchQueued,
     PatchRefused,
 )
+from events.types.curation import CuratorUndone
 from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.insights import InsightDerived, InsightRetracted
@@ -37,7 +38,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
-from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -253,6 +254,12 @@ def _fact(payload: StateAsserted | KnowledgeLearned) -> tuple[str, ...]:
     return (payload.origin.project_id, payload.entity.casefold(), key, normalise_value(key, payload.value))
 
 
+_EXPLAINED = (
+    CardsWithdrawn, ConnectionWithdrawn, CardsThreaded, CardsUnthreaded, ThreadClosed, CuratorUndone,
+)  # fmt: skip
+"""What stays in force when the words of its reason are erased."""
+
+
 def _without_reason(payload: Payload) -> Payload | None:
     """Returns an answer without the words of who gave it. None: the event is no answer, or would replace later ones."""
     if isinstance(payload, CoreRolledBack):
@@ -261,7 +268,7 @@ def _without_reason(payload: Payload) -> Payload | None:
         return replace(payload, reason=None, by="erasure")
     if isinstance(payload, ReferenceProposalAccepted):
         return replace(payload, by="erasure")
-    if isinstance(payload, CardsWithdrawn | ConnectionWithdrawn | CardsThreaded | ThreadClosed):
+    if isinstance(payload, _EXPLAINED):
         return replace(payload, reason="")
     if isinstance(payload, InsightRetracted):
         return replace(payload, reason="")

@@ -15,6 +15,7 @@ from events.store.log import Unreadable
 from events.types import core, people, problems
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.codec import Payload
+from events.types.curation import CuratorRan, CuratorUndone
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.migrations import MemoryMigrated
@@ -45,7 +46,7 @@ from events.types.references import (
 )
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.sessions import SessionCheckpointed
-from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -76,8 +77,10 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     InsightRetracted: ("reason",),
     ThreadOpened: ("title", "reason"),
     CardsThreaded: ("reason",),
+    CardsUnthreaded: ("reason",),
     ThreadRenamed: ("title",),
     ThreadClosed: ("reason",),
+    CuratorUndone: ("reason",),
     problems.ProblemOpened: ("description",),
     problems.ProblemAttempted: ("approach", "problem", "outcome"),
     problems.ProblemClosed: ("problem", "resolution"),
@@ -130,6 +133,8 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     InsightDerived: ("project_id", "mode"),
     InsightRetracted: ("digest",),
     ThreadOpened: ("project_id", "mode"),
+    CuratorRan: ("keys", "digests", "model", "asked"),
+    CuratorUndone: ("digests",),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),
     core.PatchApproved: ("turn_ids",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, Self
@@ -27,12 +28,25 @@ _HERE = "http://localhost"
 class McpEndpoint:
     """Serves the protocol. Use it as an asynchronous context manager.
 
+    ``manager_of`` returns the manager of another server of the protocol than Cardlog's. ``sessions``: that server keeps
+    sessions, so a client may GET their streams and DELETE them.
+
     A tool asks this service and the write service with the credential of its request, so all their checks apply to it.
     The package of the protocol takes half a second to load, so the first request loads it. The context may be entered
     again after its end.
     """
 
-    def __init__(self, settings: Settings, app: ASGIApp, write: WriteService) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        app: ASGIApp,
+        write: WriteService,
+        *,
+        manager_of: Callable[[McpEndpoint], Any] | None = None,
+        sessions: bool = False,
+    ) -> None:
+        self._manager_of = manager_of or _loaded
+        self._methods = ["POST", "GET", "DELETE"] if sessions else ["POST"]
         self._forget = settings.mcp_forget
         self._read = partial(httpx2.AsyncClient, transport=httpx2.ASGITransport(app), base_url=_HERE)
         self._write = write
@@ -41,7 +55,9 @@ class McpEndpoint:
     @property
     def routes(self) -> list[BaseRoute]:
         """The routes of the endpoint. Without sessions there is no stream to GET and no session to DELETE."""
-        return [Route(path, _Endpoint(self), methods=["POST"], include_in_schema=False) for path in PATHS]
+        return [
+            Route(path, _Endpoint(self), methods=self._methods, include_in_schema=False) for path in PATHS
+        ]
 
     async def __aenter__(self) -> Self:
         self._client = self._read()
@@ -73,7 +89,7 @@ class McpEndpoint:
 
     async def _serve(self) -> None:
         try:
-            manager = await asyncio.to_thread(_loaded, self)
+            manager = await asyncio.to_thread(self._manager_of, self)
             async with manager.run():
                 self._ready.set_result(manager)
                 await self._over.wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg_pool import PoolTimeout
 from pydantic import BaseModel, Field
+from starlette.types import ASGIApp
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from events.access.principal import Principal
@@ -167,7 +168,9 @@ class ContextIn(RecallIn):
     """JSON Pointers into the core document, shown in a block"""
 
 
-def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its routes count as branches
+def create_app(  # noqa: C901, PLR0915 - its routes count as branches
+    settings: Settings, mcp_endpoint: Callable[[Settings, ASGIApp, WriteService], McpEndpoint] = McpEndpoint
+) -> FastAPI:
     """Returns the read service. It holds no state, so any number of processes may run."""
     limiter = ConcurrencyLimiter(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S)
     keyring = Keyring(settings)
@@ -214,7 +217,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901, PLR0915 - its rout
         authentication=authentication_of(settings, "read"),
         other=settings.write_url,
     )
-    mcp = McpEndpoint(settings, app, write)
+    mcp = mcp_endpoint(settings, app, write)
     app.router.routes.extend(mcp.routes)
     app.add_middleware(FailOpen, within_s=longest_wait_s(settings))
 

@@ -170,7 +170,7 @@ def start(data: Path, **environment: str) -> Running:
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=clean_environment() | WITHOUT_MODEL | environment,
+            env=clean_environment() | WITHOUT_MODEL | {"CARDLOG_CURATOR": "off"} | environment,
         )
     assert process.stdout is not None
     return started(process, process.stdout.readline(), data)

@@ -193,6 +193,13 @@ FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {
         "UPDATE cards.cards SET content = ''",
         "SELECT log.may_see_every_tenant()",
     ),
+    "agent": (
+        "SELECT log.append('[]')",
+        "DELETE FROM log.checkpoints",
+        "DELETE FROM log.parked",
+        "UPDATE cards.cards SET content = ''",
+        "SELECT sealing.destroy_subject('ada')",
+    ),
     "admin": ("CREATE ROLE mine", "SET SESSION AUTHORIZATION cardlog"),
 }
 

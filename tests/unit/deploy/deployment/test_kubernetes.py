@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 
 from deploy.monitoring.check_liveness import PORTS
 from events.platform.settings import Settings
@@ -93,7 +92,7 @@ def test_settings_of_a_pod_exist_and_its_secrets_are_referred_to(name: str) -> N
 def test_a_service_is_asked_at_paths_it_has_on_the_port_it_listens_on(name: str) -> None:
     nowhere = Settings(database_url="postgresql://nobody@127.0.0.1:1/no", redis_url="redis://127.0.0.1:1")
     role = name.removeprefix("cardlog-")
-    app: FastAPI = {"write": write_app, "read": read_app}[role](nowhere)
+    app = write_app(nowhere) if role == "write" else read_app(nowhere)
     paths = {getattr(route, "path", "") for route in app.routes}
     assert container(name)["ports"] == [{"name": "http", "containerPort": PORTS[role]}]
     for probe, path in (
