@@ -34,6 +34,7 @@ from events.http.limits import cost_of
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
+from events.insights.insight import Insight
 from events.modes.registry import Modes
 from events.platform.database import connect
 from events.platform.failures import retry_on_lost_connection
@@ -85,6 +86,7 @@ from retrieval.http.thread_routes import threads_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
+from retrieval.insights.reader import read_insights
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.problems.reader import ProblemReader
@@ -108,6 +110,7 @@ ALL_MODES = "all"
 
 
 _MOST_PINNED = 100
+_MOST_INSIGHTS = 5  # of a prompt, the last ones
 _MOST_THREADS = 20  # of a prompt, the last changed ones
 """The pinned concepts that a prompt may have, the latest recorded."""
 
@@ -253,8 +256,10 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         answer = replace(answer, warnings=(*answer.warnings, *notices))
         topics, notices = await open_threads(caller, question, answer.known_modes)
         answer = replace(answer, warnings=(*answer.warnings, *notices))
+        concluded, notices = await current_insights(caller, question, answer.known_modes)
+        answer = replace(answer, warnings=(*answer.warnings, *notices))
         return prompted(
-            prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts, topics)
+            prompt_of(answer, body.token_budget, pinned, troubles, facts, goals, concepts, topics, concluded)
         )
 
     async def pinned_concepts(
@@ -360,7 +365,22 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             each for each in found if each.status == "open" and is_asked_for(caller, question, modes, each)
         ][:_MOST_THREADS], ()
 
-    def is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread) -> bool:
+    async def current_insights(
+        caller: Principal, question: Ask, modes: Modes
+    ) -> tuple[list[Insight], tuple[str, ...]]:
+        """Returns the current insights of the projects and modes asked for, as :func:`open_problems` does."""
+        if question.as_of is not None or question.known_at is not None:
+            return [], ()
+        try:
+            found = await read_insights(servers.primary.pool, question.user_id)
+        except (psycopg.Error, TimeoutError) as error:
+            return [], (f"insights are missing: {type(error).__name__}",)
+        told = [each for each in found.present if each.status == "current"]
+        return [each for each in told if is_asked_for(caller, question, modes, each)][:_MOST_INSIGHTS], ()
+
+    def is_asked_for(
+        caller: Principal, question: Ask, modes: Modes, each: Problem | Thread | Insight
+    ) -> bool:
         return (
             (question.projects is None or each.project_id in question.projects)
             and (
@@ -530,10 +550,11 @@ def prompt_of(
     goals: Sequence[str] = (),
     concepts: Sequence[ListedCard] = (),
     threads: Sequence[Thread] = (),
+    insights: Sequence[Insight] = (),
 ) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(answer, token_budget, pinned, problems, facts, goals, concepts, threads)
+        return context_of(answer, token_budget, pinned, problems, facts, goals, concepts, threads, insights)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least

@@ -20,6 +20,8 @@ async def read_insights(pool: Pool, owner: str) -> Insights:
     ):
         rows = await (await cursor.execute(ENTRIES, parameters(owner))).fetchall()
         events = [log.event_if_readable(row) for row in rows]
-        names = {"user_id": owner, "cards": sorted(sources_in(events))}
+        if not (sources := sources_in(events)):
+            return fold(events, sources)
+        names = {"user_id": owner, "cards": sorted(sources)}
         living = await (await cursor.execute(LIVING, names)).fetchall()
     return fold(events, {row["card_id"] for row in living})

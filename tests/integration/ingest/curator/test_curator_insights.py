@@ -85,6 +85,19 @@ def test_a_retracted_insight_comes_back_only_from_other_sources(memory: Memory) 
     assert told(memory) == [found["content"]]
 
 
+def test_a_prompt_tells_a_current_insight_below_what_was_said(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    asked = {"user_id": "ada", "query": "What did I do with Tom?"}
+    prompt = memory.read.post("/v1/context", json=asked).json()
+    line = '<insight by="inference" sources="3">On Tuesdays: “I went climbing with Tom”</insight>'
+    assert line in prompt["text"]
+    names = [each["name"] for each in prompt["blocks"]]
+    assert names.index("memory") < names.index("insights")
+    [found] = memory.get("insights")["insights"]
+    memory.post(f"insights/{found['insight_id']}/retract", reason="no", answers=200)
+    assert "<insight " not in memory.read.post("/v1/context", json=asked).json()["text"]
+
+
 def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:
     climb(memory, 1, 8, 15)
     [run] = runs_in(runs_of(memory.connection, "ada")).values()
