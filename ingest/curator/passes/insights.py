@@ -13,12 +13,12 @@ from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import DeriveInsight, Proposal
 
 _SESSIONS = 3
-_MOST_TERMS = 10  # of a card; a longer text is about many things
+_MOST_TERMS = 4  # of a card; two common terms are then half of what it says
 _MOST_SOURCES = 50
 _CHANCE = 0.05  # a weekday that is as frequent by chance as this is no rhythm
 _WEEKDAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
 _GENERAL = frozenset(("go", "went", "get", "do", "have", "today", "again", "今天", "昨天"))
-"""Terms that are the theme of nothing alone."""
+"""Terms that tell no theme."""
 
 
 def insights(memory: Memory) -> list[Proposal]:
@@ -28,7 +28,7 @@ def insights(memory: Memory) -> list[Proposal]:
     """
     walls: dict[tuple[str, str], list[tuple[MemoryCard, frozenset[str]]]] = defaultdict(list)
     for card in memory.cards:
-        terms = frozenset(analyse(to_simplified(card.content))) if _counts(card) else frozenset()
+        terms = _terms(card.content) if _counts(card) else frozenset()
         if 2 <= len(terms) <= _MOST_TERMS:
             walls[card.wall].append((card, terms))
     current = {each.digest for each in memory.insights.present if each.status == "current"}
@@ -39,8 +39,12 @@ def insights(memory: Memory) -> list[Proposal]:
             digest = digest_of("pattern", theme, first.project_id, first.mode)
             refused = memory.insights.refused_sources(digest)
             left = [card for card in members if card.card_id not in refused]
-            if digest not in current and _recurs(left):
-                found.append(_pattern(theme, left))
+            # The words of an insight tell the theme and nothing else: the rest of a source happened once.
+            plain = [
+                card for card in left[-_MOST_SOURCES:] if " ".join(sorted(_terms(card.content))) == theme
+            ]
+            if digest not in current and plain and _recurs(left):
+                found.append(_pattern(theme, left, plain))
     return found
 
 
@@ -49,6 +53,12 @@ def _counts(card: MemoryCard) -> bool:
     return (
         said and card.event_status in (None, "happened") and not card.content.rstrip().endswith(("?", "？"))
     )
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Returns the terms of a text without the single characters of a Chinese name, which the name has too."""
+    terms = analyse(to_simplified(text))
+    return frozenset(term for term in terms if term not in _GENERAL and (len(term) > 1 or not has_cjk(term)))
 
 
 def _recurs(cards: list[MemoryCard]) -> bool:
@@ -61,7 +71,8 @@ def _themes(told: list[tuple[MemoryCard, frozenset[str]]]) -> list[tuple[str, li
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, (_, terms) in enumerate(told):
         for pair in combinations(sorted(terms), 2):
-            if not _GENERAL.issuperset(pair):
+            one, other = pair
+            if not (one in other or other in one):
                 places[pair].append(place)
     found: list[tuple[str, list[MemoryCard]]] = []
     taken: set[int] = set()
@@ -77,9 +88,9 @@ def _themes(told: list[tuple[MemoryCard, frozenset[str]]]) -> list[tuple[str, li
     return found
 
 
-def _pattern(theme: str, cards: list[MemoryCard]) -> DeriveInsight:
+def _pattern(theme: str, cards: list[MemoryCard], plain: list[MemoryCard]) -> DeriveInsight:
     sources = cards[-_MOST_SOURCES:]
-    shortest = min(sources, key=lambda card: (len(card.content), card.position))
+    shortest = min(plain, key=lambda card: (len(card.content), card.position))
     words, weekday = shortest.content.strip().rstrip(".。"), _rhythm(sources)
     if has_cjk(words):
         often = "一再" if weekday is None else f"每逢星期{'一二三四五六日'[weekday]}"

@@ -121,6 +121,17 @@ def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connecti
         assert insights(replace(known, cards=(moved, *known.cards[1:]))) == []
 
 
+def test_one_common_word_or_name_is_no_theme(connection: Connection, database: str) -> None:
+    told_once = (
+        "Tom went climbing with Mina.",
+        "Tom went to the new bakery.",
+        "Tom went fishing in the rain.",
+    )
+    chinese = ("小明去爬山了。", "小明买了房子。", "小明喜欢面包。")
+    tell(connection, database, *((day, words) for day, words in enumerate(told_once + chinese)))
+    assert insights(memory_of(connection, "ada")) == []
+
+
 def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
     tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
     assert [each.content for each in insights(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
