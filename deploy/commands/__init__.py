@@ -32,6 +32,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "what troubles a user and what helped: list, open, attempt, close, reopen",
     ),
     ("curator", "ask.curator:app", "what the curator added to a user's memory: log, run, undo"),
+    ("insights", "ask.insights:app", "what the curator concluded from several cards: list, show, retract"),
     ("threads", "ask.threads:app", "topics that go on over sessions: list, show, open, add, rename, close"),
     ("people", "ask.people:app", "who is who: list, show, timeline, note, alias, merge, split, distinct"),
     ("episodes", "ask.episodes:episodes", "the words of turns about topics and places of the core document"),

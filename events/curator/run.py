@@ -12,6 +12,7 @@ from events.types.codec import Payload
 from events.types.curation import CuratorRan, CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import Usage
+from events.types.insights import InsightDerived
 from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
 
@@ -101,6 +102,18 @@ def acts_in(events: Iterable[tuple[UUID, Payload]]) -> list[CuratorAct]:
                     reason=payload.reason,
                     confidence=payload.confidence,
                     evidence=list(payload.card_ids),
+                )
+            )
+        elif isinstance(payload, InsightDerived):
+            found.append(
+                CuratorAct(
+                    act="derive_insight",
+                    predicate=None,
+                    title=payload.content,
+                    thread_id=None,
+                    reason=payload.reason,
+                    confidence=payload.confidence,
+                    evidence=list(payload.sources),
                 )
             )
         elif isinstance(payload, CardsConnected):

@@ -14,11 +14,11 @@ from events.types.relations import Predicate
 class CuratorAct(Resource):
     """One thing that a run added, with what it rests on."""
 
-    act: Literal["connect", "create_thread", "assign_thread"]
+    act: Literal["connect", "create_thread", "assign_thread", "derive_insight"]
     predicate: Predicate | None = Field(
         description="of a relation, from the first card of the evidence to the second"
     )
-    title: str | None = Field(description="of a new thread")
+    title: str | None = Field(description="of a new thread; the words of an insight")
     thread_id: UUID | None
     reason: str
     confidence: float

@@ -48,6 +48,7 @@ from ingest.api.core_routes import DocumentWriter, memory_router
 from ingest.api.curator_routes import curator_router
 from ingest.api.declaration_routes import declaration_router
 from ingest.api.erasure_routes import erasure_router
+from ingest.api.insight_routes import insight_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.people_routes import people_router
@@ -194,6 +195,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         problem_router(transactions),
         thread_router(transactions),
         curator_router(transactions),
+        insight_router(transactions),
         people_router(transactions),
         memory_router(writer),
         schema_router(writer),

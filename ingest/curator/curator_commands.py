@@ -7,14 +7,17 @@ from uuid import UUID
 from events.curator.run import Run, all_keys, fold
 from events.curator.run_log import acts_of, lock, runs_of
 from events.http.errors import missing
+from events.insights.insight_log import insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
 from events.threads import thread_log
 from events.types.codec import Payload
 from events.types.curation import ACTOR, STREAM, CuratorUndone
 from events.types.envelope import Event, NewEvent
+from events.types.insights import InsightDerived
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
+from ingest.curator.insight_commands import retraction
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
 
 
@@ -70,6 +73,9 @@ def _taken_back(runs: UserRuns, act: Event, reason: str) -> NewEvent | None:
             back = _withdrawal(payload, reason)
     elif isinstance(payload, CardsThreaded):
         back = CardsUnthreaded(thread_id=payload.thread_id, card_ids=payload.card_ids, reason=reason)
+    elif isinstance(payload, InsightDerived):
+        insight = insights_of(runs.connection, runs.owner).get(act.event_id)
+        back = None if insight is None else retraction(insight, reason)
     elif isinstance(payload, ThreadOpened):
         back = ThreadClosed(thread_id=act.event_id, reason=reason)
     return None if back is None else runs.command.event(runs.owner, act.stream, back)

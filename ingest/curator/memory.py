@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Literal
 from uuid import UUID
 
+from events.insights.insight import Insights
 from events.people.person import People
 from events.threads.thread import Thread
 from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment
@@ -106,6 +107,7 @@ class Memory:
     relations: tuple[MemoryRelation, ...]
     people: People
     threads: tuple[Thread, ...]
+    insights: Insights = field(default_factory=Insights)
     tombstones: frozenset[str] = frozenset()
 
     @cached_property

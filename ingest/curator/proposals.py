@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from uuid import UUID
 
+from events.insights import insight
 from events.types.codec import Payload
+from events.types.insights import STREAM as INSIGHTS
+from events.types.insights import InsightDerived, InsightKind
 from events.types.relations import CardsConnected, Predicate
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, ThreadOpened
@@ -139,3 +142,44 @@ class AssignThread(Proposal):
             confidence=self.confidence,
         )
         return [(THREADS, threaded)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeriveInsight(Proposal):
+    """``propose_insight``: the cards ``sources`` of one project and mode say ``content`` together."""
+
+    content: str
+    insight_kind: InsightKind
+    theme: str
+    project_id: str
+    mode: str | None
+    sources: tuple[UUID, ...]
+
+    @property
+    def evidence(self) -> tuple[UUID, ...]:
+        return self.sources
+
+    def key(self, memory: Memory) -> str:
+        return f"curator/insight/{digest_of(self.about, *sorted(map(str, self.sources)))}"
+
+    def digest(self, memory: Memory) -> str:
+        """Returns the key: an insight that was undone may be derived from new sources."""
+        return self.key(memory)
+
+    @property
+    def about(self) -> str:
+        """The digest of what the insight is about."""
+        return insight.digest_of(self.insight_kind, self.theme, self.project_id, self.mode)
+
+    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+        derived = InsightDerived(
+            content=self.content,
+            kind=self.insight_kind,
+            theme=self.theme,
+            project_id=self.project_id,
+            sources=self.sources,
+            reason=self.reason,
+            mode=self.mode,
+            confidence=self.confidence,
+        )
+        return [(INSIGHTS, derived)]

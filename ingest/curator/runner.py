@@ -16,6 +16,7 @@ import psycopg
 
 from events.curator.run import tombstones
 from events.curator.run_log import acts_of, lock, runs_of
+from events.insights.insight_log import insights_of
 from events.people.people_log import told_of
 from events.platform.database import Connection, Row, see_tenant_of, tuples_of
 from events.platform.sql import statement
@@ -26,10 +27,11 @@ from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
+from ingest.curator.passes.insights import insights
 from ingest.curator.passes.threads import threads
 from ingest.curator.proposals import CreateThread, Pass, Proposal
 
-PASSES: tuple[Pass, ...] = (connect, threads)
+PASSES: tuple[Pass, ...] = (connect, threads, insights)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
 MOST_ACTS = 500
@@ -76,6 +78,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         relations = rows_of(connection, statement(_PACKAGE, "memory_relations"), names)
         people = told_of(connection, owner).people()
         topics = thread_log.threads_of(connection, owner)
+        concluded = insights_of(connection, owner)
         gone = tombstones(runs_of(connection, owner))
     known = tuple(map(_card, cards))
     return Memory(
@@ -86,6 +89,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         relations=tuple(MemoryRelation(**row) for row in relations),
         people=people,
         threads=tuple(topics.values()),
+        insights=concluded,
         tombstones=gone,
     )
 

@@ -25,6 +25,7 @@ from events.types.core import (
 from events.types.curation import CuratorUndone
 from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.modes import CardReclassified
 from events.types.naming import ConceptPinned
 from events.types.people import PERSON_EVENTS
@@ -269,6 +270,8 @@ def _without_reason(payload: Payload) -> Payload | None:
         return replace(payload, by="erasure")
     if isinstance(payload, _EXPLAINED):
         return replace(payload, reason="")
+    if isinstance(payload, InsightRetracted):
+        return replace(payload, reason="")
     if isinstance(payload, CardsConnected) and payload.predicate == "retracts":
         return replace(payload, reason="")
     return None
@@ -305,4 +308,4 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return payload.arbitration_id in gone
     if isinstance(payload, CardsConnected | ConnectionWithdrawn):
         return payload.from_card in gone or payload.to_card in gone
-    return False
+    return isinstance(payload, InsightDerived) and not gone.isdisjoint(payload.sources)

@@ -17,6 +17,7 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceS
 from events.types.codec import Payload
 from events.types.curation import CuratorRan, CuratorUndone
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.migrations import MemoryMigrated
 from events.types.modes import (
     CardReclassified,
@@ -72,6 +73,8 @@ WORDS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("from_title", "into_title", "reason"),
     SessionCheckpointed: ("state",),
     MemoryMigrated: ("source",),
+    InsightDerived: ("content", "theme", "reason"),
+    InsightRetracted: ("reason",),
     ThreadOpened: ("title", "reason"),
     CardsThreaded: ("reason",),
     CardsUnthreaded: ("reason",),
@@ -127,6 +130,8 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     KnowledgeMerged: ("project_id", "mode_id"),
     SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
+    InsightDerived: ("project_id", "mode"),
+    InsightRetracted: ("digest",),
     ThreadOpened: ("project_id", "mode"),
     CuratorRan: ("keys", "digests", "model", "asked"),
     CuratorUndone: ("digests",),

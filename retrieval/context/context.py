@@ -17,6 +17,7 @@ from types import MappingProxyType
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
+from events.insights.insight import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
@@ -42,6 +43,9 @@ _CONCEPT_SHARE = 0.25
 _GOALS = "goals"
 _PROBLEMS = "problems"
 _THREADS = "threads"
+_INSIGHTS = "insights"
+_INSIGHT_SHARE = 0.1
+"""The share of the budget, beside the blocks before, that insights may take."""
 _PROBLEM_SHARE = 1 / 3
 """The share of the budget, beside the blocks that are always present, that open problems may take."""
 _GOAL_SHARE = 0.25
@@ -186,12 +190,14 @@ def context_of(
     goals: Sequence[str] = (),
     concepts: Sequence[Card] = (),
     threads: Sequence[Thread] = (),
+    insights: Sequence[Insight] = (),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
     Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
     ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
-    ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left. Each block
+    ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left,
+    and ``insights`` a tenth. Each block
     stays the same, byte for byte, while its lines do.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
@@ -219,6 +225,7 @@ def context_of(
         _problem_group(problems),
         _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
         _Group(_THREADS, [_thread(one) for one in threads], _GOAL_SHARE, "open threads"),
+        _Group(_INSIGHTS, [_insight(one) for one in insights], _INSIGHT_SHARE, "insights"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
     warnings = answer.warnings
@@ -305,6 +312,10 @@ def _thread(thread: Thread) -> str:
     return f'<thread since="{thread.opened_at:%Y-%m-%d}">{_text(thread.title)}</thread>'
 
 
+def _insight(insight: Insight) -> str:
+    return f'<insight by="inference" sources="{len(insight.sources)}">{_text(insight.content)}</insight>'
+
+
 def _element_of(name: str, lines: Sequence[str]) -> str:
     return "\n".join((f"<{name}>", *lines, f"</{name}>\n"))
 
@@ -322,15 +333,17 @@ def _blocks(
         "contradiction_alert": _conflicts(answer.contradictions, [one.card_id for one in elements]),
     }
     blocks = [stable_block()]
-    blocks += [_standing_block(name, kept) for name, kept in standing.items() if kept]
+    told = {name: _standing_block(name, kept) for name, kept in standing.items() if kept}
+    concluded = told.pop(_INSIGHTS, None)
+    blocks += told.values()
     for name, inner in lines.items():
         if inner:
             blocks.append(_block(name, _element_of(name, inner)))
+    if concluded is not None:
+        blocks.append(concluded)  # below what was said
     now = answer.current_time
-    told = now.isoformat(timespec="minutes")
-    blocks.append(
-        _block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{told}</current_time>\n')
-    )
+    at = now.isoformat(timespec="minutes")
+    blocks.append(_block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{at}</current_time>\n'))
     return blocks
 
 

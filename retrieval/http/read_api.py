@@ -54,6 +54,7 @@ from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
+from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
@@ -253,6 +254,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))
+    app.include_router(insights_router(servers.primary.pool, fresh_reader))
     app.include_router(curator_router(servers.primary.pool))
     app.include_router(people_router(people, fresh_reader))
     app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))

@@ -121,8 +121,13 @@ class Known:
             person.write("concepts", title=title, definition=words, status=202)["event_id"]
             for title in ("sourdough", "levain")
         ]
+        for day in (2, 9, 16):
+            said = {"session_id": f"climb {day}", "said_at": f"2026-03-{day:02}T18:00:00Z"}
+            person.say("I went climbing with Tom.", **said)
         stack.wait()
         self.run: str = person.write("curator/runs")["run_id"]
+        [concluded] = person.read("insights")["insights"]
+        self.insight: str = concluded["insight_id"]
         person.write("modes/reading", method="PUT")
 
     def put_into(self, case: AnyCase, chance: random.Random) -> None:
@@ -149,6 +154,7 @@ class Known:
             ("card_id", self.cards), ("arbitration_id", self.arbitrations), ("user_id", [self.user]),
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
             ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("run_id", [self.run]),
+            ("insight_id", [self.insight]),
             ("relation_id", [self.relation]),
             ("concept_id", self.concepts[1:]), ("session_id", ["talk"]), ("person_id", self.people[:1]),
         )  # fmt: skip

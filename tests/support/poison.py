@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
 from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
@@ -205,6 +206,10 @@ CARDS = st.one_of(
     st.builds(ConceptPinned, card_id=_ID, pinned=st.booleans()),
     st.builds(ThreadOpened, title=TEXTS, project_id=TEXTS, mode=TEXTS, thread_id=_ID, reason=TEXTS),
     st.builds(CardsThreaded, thread_id=_ID, card_ids=st.lists(_ID, max_size=3).map(tuple), reason=TEXTS),
+    st.builds(InsightDerived, content=TEXTS, kind=TEXTS, theme=TEXTS, project_id=TEXTS, reason=TEXTS,
+              sources=st.lists(_ID, max_size=3).map(tuple)),
+    st.builds(InsightRetracted, insight_id=_ID, digest=TEXTS, reason=TEXTS,
+              sources=st.lists(_ID, max_size=3).map(tuple)),
     st.builds(CardsConnected, from_card=_ID, to_card=_ID, predicate=TEXTS, reason=TEXTS, confidence=NUMBERS),
     st.builds(CardVerified, card_id=_ID, kind=TEXTS, by=TEXTS),
     st.builds(ConflictRuled, arbitration_id=_ID, verdict=TEXTS, reason=TEXTS, by=TEXTS),

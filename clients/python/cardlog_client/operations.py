@@ -93,6 +93,8 @@ _ERASURE_RECEIPT: Operation[types.Erasure] = Operation("write", "GET", "/v1/eras
 _HOOK_CLAUDE_CODE: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/claude-code")
 _HOOK_CODEX: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/codex")
 _HOOK_GEMINI_CLI: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/gemini-cli")
+_INSIGHT: Operation[types.InsightSources] = Operation("read", "GET", "/v1/insights/{insight_id}")
+_INSIGHTS: Operation[types.InsightsPage] = Operation("read", "GET", "/v1/insights")
 _MEMORY: Operation[types.Memory] = Operation("read", "GET", "/v1/memory/{user_id}")
 _MEMORY_CANDIDATES: Operation[types.MemoryCandidates] = Operation(
     "read", "GET", "/v1/memory/{user_id}/schema/candidates"
@@ -183,6 +185,9 @@ _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/restore", once="idempotency_key"
 )
 _RETRACT_CARD: Operation[types.Accepted] = Operation("write", "POST", "/v1/cards/{card_id}/retract")
+_RETRACT_INSIGHT: Operation[types.WrittenInsight] = Operation(
+    "write", "POST", "/v1/insights/{insight_id}/retract", once="idempotency_key"
+)
 _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
     "write", "POST", "/v1/memory/{user_id}/schema/revert", once="idempotency_key"
 )
@@ -459,6 +464,15 @@ class Operations:
             more,
         )
 
+    def insight(self, user_id: str, insight_id: str, **more: object) -> types.InsightSources:
+        """One insight with its sources. Other fields: wait_for."""
+        return self._send(_INSIGHT, {"user_id": user_id, "insight_id": insight_id}, more)
+
+    def insights(self, user_id: str, **more: object) -> types.InsightsPage:
+        """What the curator concluded of a user, the last first. Other fields: wait_for, status, project_id, limit,
+        offset."""
+        return self._send(_INSIGHTS, {"user_id": user_id}, more)
+
     def memory(self, user_id: str, **more: object) -> types.Memory:
         """The core document, now or then. Other fields: version, as_of, known_at, paths, explain."""
         return self._send(_MEMORY, {"user_id": user_id}, more)
@@ -678,6 +692,14 @@ class Operations:
     def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
         """Mark a card as never true, until that is withdrawn. Other fields: reason, agent_id."""
         return self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    def retract_insight(
+        self, user_id: str, insight_id: str, reason: str, **more: object
+    ) -> types.WrittenInsight:
+        """Retract an insight, so it is not derived again. Other fields: idempotency_key."""
+        return self._send(
+            _RETRACT_INSIGHT, {"user_id": user_id, "insight_id": insight_id, "reason": reason}, more
+        )
 
     def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         """Take a promoted category of the core document back. Other fields: rationale, agent_id, actor,
@@ -966,6 +988,12 @@ class AsyncOperations:
             more,
         )
 
+    async def insight(self, user_id: str, insight_id: str, **more: object) -> types.InsightSources:
+        return await self._send(_INSIGHT, {"user_id": user_id, "insight_id": insight_id}, more)
+
+    async def insights(self, user_id: str, **more: object) -> types.InsightsPage:
+        return await self._send(_INSIGHTS, {"user_id": user_id}, more)
+
     async def memory(self, user_id: str, **more: object) -> types.Memory:
         return await self._send(_MEMORY, {"user_id": user_id}, more)
 
@@ -1152,6 +1180,13 @@ class AsyncOperations:
 
     async def retract_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
         return await self._send(_RETRACT_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def retract_insight(
+        self, user_id: str, insight_id: str, reason: str, **more: object
+    ) -> types.WrittenInsight:
+        return await self._send(
+            _RETRACT_INSIGHT, {"user_id": user_id, "insight_id": insight_id, "reason": reason}, more
+        )
 
     async def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         return await self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)

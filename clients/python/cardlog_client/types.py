@@ -303,7 +303,7 @@ class Contradiction(TypedDict):
 class CuratorAct(TypedDict):
     """One thing that a run added, with what it rests on."""
 
-    act: Literal["connect", "create_thread", "assign_thread"]
+    act: Literal["connect", "create_thread", "assign_thread", "derive_insight"]
     predicate: (
         Literal[
             "update",
@@ -470,6 +470,48 @@ class HookOutput(TypedDict):
 
     hookEventName: str
     additionalContext: str
+
+
+class Insight(TypedDict):
+    """A conclusion. It is made of the words of its sources, and nobody said it."""
+
+    insight_id: str
+    kind: Literal["pattern", "consolidated"]
+    content: str
+    theme: str
+    project_id: str
+    mode: str
+    provenance: Literal["agent_inferred"]
+    status: Literal["current", "stale", "retracted"]
+    sources: list[str]
+    reason: str
+    confidence: float
+    retracted_reason: str | None
+    run_id: str | None
+    derived_at: str
+
+
+class InsightSource(TypedDict):
+    """A card on which an insight rests. ``content`` is null for a card that is not there any more."""
+
+    card_id: str
+    kind: str | None
+    content: str | None
+    said_at: str | None
+
+
+class InsightSources(TypedDict):
+    """An insight with its sources."""
+
+    insight: Insight
+    cards: list[InsightSource]
+
+
+class InsightsPage(TypedDict):
+    """Insights, the last first. Give ``next_offset`` to ``offset`` for more; null: there are no more."""
+
+    insights: list[Insight]
+    next_offset: int | None
 
 
 class KeptSentence(TypedDict):
@@ -1371,6 +1413,26 @@ class WrittenCuratorRun(TypedDict):
     tokens: int
     undone_at: str | None
     undone_reason: str | None
+    token: str
+
+
+class WrittenInsight(TypedDict):
+    """An insight after a command."""
+
+    insight_id: str
+    kind: Literal["pattern", "consolidated"]
+    content: str
+    theme: str
+    project_id: str
+    mode: str
+    provenance: Literal["agent_inferred"]
+    status: Literal["current", "stale", "retracted"]
+    sources: list[str]
+    reason: str
+    confidence: float
+    retracted_reason: str | None
+    run_id: str | None
+    derived_at: str
     token: str
 
 

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 81eb8898ccf91e2175524d2c99f2788723942dea1c63c7f69cb2bba67843bdd3
+ * ca421eceb410545ece68df2cd83b0f941ca89c498d0514784ec706320984fc6e
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -582,6 +582,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the curator concluded of a user, the last first */
+        get: operations["list_insights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/insights/{insight_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One insight with its sources */
+        get: operations["insight"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curator/runs": {
         parameters: {
             query?: never;
@@ -1643,7 +1677,7 @@ export interface components {
              * Act
              * @enum {string}
              */
-            act: "connect" | "create_thread" | "assign_thread";
+            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
             /**
              * Predicate
              * @description of a relation, from the first card of the evidence to the second
@@ -1651,7 +1685,7 @@ export interface components {
             predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
             /**
              * Title
-             * @description of a new thread
+             * @description of a new thread; the words of an insight
              */
             title: string | null;
             /** Thread Id */
@@ -1902,6 +1936,101 @@ export interface components {
              * @description a prompt, as /v1/context makes it
              */
             additionalContext: string;
+        };
+        /**
+         * Insight
+         * @description A conclusion. It is made of the words of its sources, and nobody said it.
+         */
+        Insight: {
+            /**
+             * Insight Id
+             * Format: uuid
+             */
+            insight_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "pattern" | "consolidated";
+            /** Content */
+            content: string;
+            /**
+             * Theme
+             * @description what the sources have in common
+             */
+            theme: string;
+            /** Project Id */
+            project_id: string;
+            /** Mode */
+            mode: string;
+            /**
+             * Provenance
+             * @constant
+             */
+            provenance: "agent_inferred";
+            /**
+             * Status
+             * @description stale: a source does not hold any more
+             * @enum {string}
+             */
+            status: "current" | "stale" | "retracted";
+            /**
+             * Sources
+             * @description the ids of the cards on which it rests
+             */
+            sources: string[];
+            /** Reason */
+            reason: string;
+            /** Confidence */
+            confidence: number;
+            /** Retracted Reason */
+            retracted_reason: string | null;
+            /**
+             * Run Id
+             * @description the run of the curator that derived it
+             */
+            run_id: string | null;
+            /**
+             * Derived At
+             * Format: date-time
+             */
+            derived_at: string;
+        };
+        /**
+         * InsightSource
+         * @description A card on which an insight rests. ``content`` is null for a card that is not there any more.
+         */
+        InsightSource: {
+            /**
+             * Card Id
+             * Format: uuid
+             */
+            card_id: string;
+            /** Kind */
+            kind: string | null;
+            /** Content */
+            content: string | null;
+            /** Said At */
+            said_at: string | null;
+        };
+        /**
+         * InsightSources
+         * @description An insight with its sources.
+         */
+        InsightSources: {
+            insight: components["schemas"]["Insight"];
+            /** Cards */
+            cards: components["schemas"]["InsightSource"][];
+        };
+        /**
+         * InsightsPage
+         * @description Insights, the last first. Give ``next_offset`` to ``offset`` for more; null: there are no more.
+         */
+        InsightsPage: {
+            /** Insights */
+            insights: components["schemas"]["Insight"][];
+            /** Next Offset */
+            next_offset: number | null;
         };
         /**
          * KnownPerson
@@ -5488,6 +5617,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ThreadCards"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_insights: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description * is all */
+                status?: "current" | "stale" | "retracted" | "all" | "*";
+                /** @description only of this project */
+                project_id?: string | null;
+                limit?: number;
+                /** @description how many insights to leave out */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InsightsPage"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    insight: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+            };
+            header?: never;
+            path: {
+                insight_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InsightSources"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -754,6 +754,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/insights/{insight_id}/retract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retract an insight, so it is not derived again */
+        post: operations["retract_insight"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/people": {
         parameters: {
             query?: never;
@@ -1552,7 +1569,7 @@ export interface components {
              * Act
              * @enum {string}
              */
-            act: "connect" | "create_thread" | "assign_thread";
+            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
             /**
              * Predicate
              * @description of a relation, from the first card of the evidence to the second
@@ -1560,7 +1577,7 @@ export interface components {
             predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
             /**
              * Title
-             * @description of a new thread
+             * @description of a new thread; the words of an insight
              */
             title: string | null;
             /** Thread Id */
@@ -1694,6 +1711,22 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+        };
+        /**
+         * InsightRetractIn
+         * @description Why an insight is wrong.
+         */
+        InsightRetractIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Reason
+             * @description why, for whoever asks later
+             */
+            reason: string;
         };
         /**
          * KeptSentence
@@ -3295,6 +3328,70 @@ export interface components {
             undone_at: string | null;
             /** Undone Reason */
             undone_reason: string | null;
+            /**
+             * Token
+             * @description give the token to wait_for of a recall
+             */
+            token: string;
+        };
+        /**
+         * WrittenInsight
+         * @description An insight after a command.
+         */
+        WrittenInsight: {
+            /**
+             * Insight Id
+             * Format: uuid
+             */
+            insight_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "pattern" | "consolidated";
+            /** Content */
+            content: string;
+            /**
+             * Theme
+             * @description what the sources have in common
+             */
+            theme: string;
+            /** Project Id */
+            project_id: string;
+            /** Mode */
+            mode: string;
+            /**
+             * Provenance
+             * @constant
+             */
+            provenance: "agent_inferred";
+            /**
+             * Status
+             * @description stale: a source does not hold any more
+             * @enum {string}
+             */
+            status: "current" | "stale" | "retracted";
+            /**
+             * Sources
+             * @description the ids of the cards on which it rests
+             */
+            sources: string[];
+            /** Reason */
+            reason: string;
+            /** Confidence */
+            confidence: number;
+            /** Retracted Reason */
+            retracted_reason: string | null;
+            /**
+             * Run Id
+             * @description the run of the curator that derived it
+             */
+            run_id: string | null;
+            /**
+             * Derived At
+             * Format: date-time
+             */
+            derived_at: string;
             /**
              * Token
              * @description give the token to wait_for of a recall
@@ -5794,6 +5891,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WrittenCuratorRun"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    retract_insight: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                insight_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InsightRetractIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WrittenInsight"];
                 };
             };
             400: components["responses"]["Problem400"];

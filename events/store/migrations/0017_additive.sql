@@ -7,10 +7,10 @@ DECLARE
 BEGIN
     SELECT item.type, item.actor INTO refused FROM json_to_recordset(batch) AS item(type text, actor text)
     WHERE item.actor IS DISTINCT FROM 'curator' OR item.type IS NULL
-       OR item.type NOT IN ('CuratorRan', 'CardsConnected', 'ThreadOpened', 'CardsThreaded')
+       OR item.type NOT IN ('CuratorRan', 'CardsConnected', 'ThreadOpened', 'CardsThreaded', 'InsightDerived')
     LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'the curator may not append % as %: it only adds relations, threads and its runs',
+        RAISE EXCEPTION 'the curator may not append % as %: it only adds relations, threads, insights and its runs',
             refused.type, refused.actor USING ERRCODE = 'insufficient_privilege';
     END IF;
 END $$;

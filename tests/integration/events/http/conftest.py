@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,6 +22,8 @@ from events.sealing.sealer import Sealer
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, uuid7
+from events.types.insights import STREAM as INSIGHTS
+from events.types.insights import InsightDerived
 from events.types.references import ReferenceName, ReferenceProposed
 from events.types.tenancy import storage_id
 from events.types.turns import TurnRecorded
@@ -60,6 +63,7 @@ class Services:
     relation: str = ""
     problem: str = ""
     thread: str = ""
+    insight: str = ""
     run: str = ""
     concept: str = ""
     other_concept: str = ""
@@ -115,6 +119,19 @@ def _run(connection: Connection) -> str:
     )  # fmt: skip
     log.append(connection, [ran])
     return str(ran.event_id)
+
+
+def _insight(connection: Connection, source: UUID) -> str:
+    """Appends an insight of ada. Returns its id."""
+    derived = InsightDerived(
+        content="waking before dawn", kind="pattern", theme="dawn",
+        project_id="default", sources=(source,), reason="often",
+    )  # fmt: skip
+    event = NewEvent(
+        event_id=uuid7(), user_id="ada", stream=INSIGHTS, payload=derived, occurred_at=day(9), actor=ACTOR
+    )
+    log.append(connection, [event])
+    return str(event.event_id)
 
 
 def _people(services: Services) -> tuple[str, ...]:
@@ -251,6 +268,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 relation=relation,
                 problem=problem,
                 thread=opened.json()["thread_id"],
+                insight=_insight(connection, dog),
                 run=_run(connection),
                 concept=concept,
                 other_concept=other_concept,

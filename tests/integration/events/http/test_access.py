@@ -59,7 +59,8 @@ class Operation:
             "input": "where do I live?", "title": str(uuid4()), "definition": "what it is",
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
-            "thread_id": services.thread, "run_id": services.run, "card_ids": [services.dog],
+            "thread_id": services.thread, "run_id": services.run, "insight_id": services.insight,
+            "card_ids": [services.dog],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.startswith("/v1/people"):
@@ -206,6 +207,7 @@ def unknown() -> dict[str, str]:
         "proposal_id",
         "problem_id",
         "thread_id",
+        "insight_id",
         "run_id",
         "person_id",
         "key",

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from events.insights.insight_log import insights_of
 from events.modes.mode_log import RegistriesAt, registry_of
 from events.platform.database import Connection
 from events.references.declarations import kind_of
@@ -21,6 +22,8 @@ from events.types import codec
 from events.types.cards import EventNoted
 from events.types.codec import encode
 from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.insights import STREAM as INSIGHTS
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.modes import CardReclassified
 from events.types.references import (
     ReferenceName,
@@ -385,6 +388,35 @@ def test_a_thread_stays_closed_or_open_without_the_reason_that_names_the_person(
     ada.forget()
     found = threads_of(ada.connection, "ada")
     assert (found[closed].status, found[again].status) == ("closed", "open")
+
+
+def test_an_insight_goes_with_its_source_and_its_retraction_stays(ada: Ada) -> None:
+    ada.memory.say(ada.connection, "ada", f"I went climbing with {PERSON}.")
+    ada.memory.understand(ada.connection)
+    [(card,)] = ada.connection.execute("SELECT DISTINCT card_id FROM cards.cards WHERE episode").fetchall()
+    derived = InsightDerived(
+        content="climbs", kind="pattern", theme="climb", project_id="default", sources=(card,), reason="often"
+    )
+    [first, second] = (
+        NewEvent(
+            event_id=uuid7(),
+            user_id="ada",
+            stream=INSIGHTS,
+            payload=derived,
+            occurred_at=SAID_AT,
+            actor="curator",
+        )
+        for _ in range(2)
+    )
+    refused = InsightRetracted(
+        insight_id=first.event_id, digest="0a", sources=(card,), reason=f"{PERSON} said so"
+    )
+    log.append(ada.connection, [first, second, dataclasses.replace(first, event_id=uuid7(), payload=refused)])
+    assert [each.status for each in insights_of(ada.connection, "ada").present].count("current") == 1
+    ada.forget()
+    left = insights_of(ada.connection, "ada")
+    assert not left.present
+    assert left.refused_sources("0a") == frozenset((card,))
 
 
 def test_a_corrected_fact_stays_wrong_when_the_right_one_goes(ada: Ada) -> None:

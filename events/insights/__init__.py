@@ -1,0 +1,1 @@
+"""The insights of a user: what the curator concludes from several cards."""

@@ -1,0 +1,1 @@
+"""Insights, to read."""

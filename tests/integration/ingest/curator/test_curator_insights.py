@@ -1,0 +1,137 @@
+"""What recurs becomes an insight with its sources. It is stale without one of them, and a retraction holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from events.curator.run import fold as runs_in
+from events.curator.run_log import runs_of
+from events.platform.database import Connection
+from events.store import log
+from events.types.extraction import CardsWithdrawn
+from ingest.api.write_api import create_app as write_app
+from ingest.curator.passes.insights import insights
+from ingest.curator.runner import curate, memory_of
+from retrieval.http.read_api import create_app as read_app
+from tests.support.conversing import Memory
+from tests.support.ingest.curating import fold, tell
+from tests.support.projectors.folding import count, event, settings_of
+from tests.support.waiting import PATIENT
+
+TUESDAYS = [(day, "I went climbing with Tom.") for day in (1, 8, 15, 22)]
+
+
+@pytest.fixture
+def memory(database: str, redis_url: str, connection: Connection) -> Iterator[Memory]:
+    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    with ExitStack() as opened:
+        write = opened.enter_context(TestClient(write_app(settings)))
+        read = opened.enter_context(TestClient(read_app(settings)))
+        yield Memory(database, connection, read, write, user="ada")
+
+
+def told(memory: Memory, status: str = "current") -> list[str]:
+    return [each["content"] for each in memory.get("insights", status=status)["insights"]]
+
+
+def climb(memory: Memory, *days: int) -> None:
+    tell(memory.connection, memory.database, *((day, "I went climbing with Tom.") for day in days))
+    curate(memory.connection, memory.user)
+
+
+def test_a_pattern_is_derived_once_and_shown_with_its_sources(memory: Memory) -> None:
+    climb(memory, 1, 8, 15, 22)
+    [found] = memory.get("insights")["insights"]
+    assert found["content"] == "On Tuesdays: “I went climbing with Tom”"
+    assert (found["provenance"], found["kind"], found["status"]) == ("agent_inferred", "pattern", "current")
+    shown = memory.get(f"insights/{found['insight_id']}")
+    assert [each["content"] for each in shown["cards"]] == ["I went climbing with Tom."] * 4
+    before = count(memory.connection, "log.events")
+    fold(memory.database)
+    assert [curate(memory.connection, "ada").events for _ in range(3)] == [()] * 3
+    assert count(memory.connection, "log.events") == before
+    assert memory.of("eve").get("insights")["insights"] == []
+    assert memory.of("eve").get(f"insights/{found['insight_id']}", answers=404)["field"] == "insight_id"
+
+
+def test_a_withdrawn_source_makes_an_insight_stale_and_new_sources_derive_it_anew(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    [found] = memory.get("insights")["insights"]
+    source = memory_of(memory.connection, "ada").cards[0]
+    gone = CardsWithdrawn(event_ids=(source.card_id,), positions=(source.position,), reason="x")
+    log.append(memory.connection, [event(gone, "ada")])
+    fold(memory.database)
+    assert (told(memory), told(memory, "stale")) == ([], [found["content"]])
+    assert curate(memory.connection, "ada").events == ()
+    climb(memory, 22)
+    assert (told(memory), told(memory, "stale")) == ([found["content"]], [found["content"]])
+
+
+def test_a_retracted_insight_comes_back_only_from_other_sources(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    [found] = memory.get("insights")["insights"]
+    place = f"insights/{found['insight_id']}/retract"
+    stranger = memory.of("eve").post(place, reason="mine", answers=404)
+    assert stranger["field"] == "insight_id"
+    assert memory.post(place, reason="only a course", answers=200)["status"] == "retracted"
+    climb(memory, 22, 29)
+    assert (told(memory), told(memory, "retracted")) == ([], [found["content"]])
+    climb(memory, 36)
+    assert told(memory) == [found["content"]]
+
+
+def test_a_prompt_tells_a_current_insight_below_what_was_said(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    asked = {"user_id": "ada", "query": "What did I do with Tom?"}
+    prompt = memory.read.post("/v1/context", json=asked).json()
+    line = '<insight by="inference" sources="3">On Tuesdays: “I went climbing with Tom”</insight>'
+    assert line in prompt["text"]
+    names = [each["name"] for each in prompt["blocks"]]
+    assert names.index("memory") < names.index("insights")
+    [found] = memory.get("insights")["insights"]
+    memory.post(f"insights/{found['insight_id']}/retract", reason="no", answers=200)
+    assert "<insight " not in memory.read.post("/v1/context", json=asked).json()["text"]
+
+
+def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    [run] = runs_in(runs_of(memory.connection, "ada")).values()
+    memory.post(f"curator/runs/{run.run_id}/undo", reason="wrong", answers=200)
+    fold(memory.database)
+    curate(memory.connection, "ada")
+    assert (told(memory), len(told(memory, "retracted"))) == ([], 1)
+
+
+def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connection, database: str) -> None:
+    tell(connection, database, *TUESDAYS[:3])
+    known = memory_of(connection, "ada")
+    assert len(insights(known)) == 1
+    first = known.cards[0]
+    others = (
+        replace(first, mode="journal"),
+        replace(first, project_id="work"),
+        replace(first, event_status="planned"),
+    )
+    for moved in others:
+        assert insights(replace(known, cards=(moved, *known.cards[1:]))) == []
+
+
+def test_one_common_word_or_name_is_no_theme(connection: Connection, database: str) -> None:
+    told_once = (
+        "Tom went climbing with Mina.",
+        "Tom went to the new bakery.",
+        "Tom went fishing in the rain.",
+    )
+    chinese = ("小明去爬山了。", "小明买了房子。", "小明喜欢面包。")
+    tell(connection, database, *((day, words) for day, words in enumerate(told_once + chinese)))
+    assert insights(memory_of(connection, "ada")) == []
+
+
+def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
+    tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
+    assert [each.content for each in insights(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
