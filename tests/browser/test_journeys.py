@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.browser.conftest import HOSTILE, Person, link_of
@@ -179,3 +180,63 @@ def test_hostile_words_stay_words(person: Person) -> None:
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
     assert person.page.title() == "Ask · Cardlog"
+
+
+def test_a_graph_leads_from_a_name_to_a_card_by_keyboard_and_has_its_list(person: Person) -> None:
+    current = _cards(person.stack, "alex", concept_key="residence", kind="state")[0]
+    person.open("card", user="alex", id=current["card_id"])
+    person.page.get_by_role("link", name="see its graph").click()
+    person.settle()
+    lines = person.page.locator("svg.graph line")
+    listed = person.page.locator("h2 + ul.plain > li")
+    lines.first.wait_for(state="attached")
+    assert lines.count() == listed.count() > 0
+    named = set(person.page.locator(".legend code").all_inner_texts())
+    assert named == set(listed.locator("code").all_inner_texts()) >= {"update"}
+    forms = person.page.locator(".legend line").evaluate_all(
+        "all => all.map(each => each.getAttribute('stroke-dasharray') + each.getAttribute('marker-end'))"
+    )
+    assert len(set(forms)) == len(named)
+    person.open("graph", user="alex", about="Lisbon")
+    node = person.page.locator("svg.graph a").nth(1)
+    name = node.get_attribute("aria-label")
+    node.focus()
+    person.page.keyboard.press("Enter")
+    person.settle()
+    assert "id=" in person.page.url
+    assert person.page.locator("svg.graph a").first.get_attribute("aria-label") == name
+    assert person.page.locator("svg.graph a").count() <= 300
+
+
+def test_a_name_that_nothing_mentions_has_an_empty_graph(person: Person) -> None:
+    person.open("graph", user="alex")
+    person.page.get_by_label("a person or a concept").fill("Zanzibar")
+    person.page.get_by_role("main").get_by_role("button", name="show").click()
+    person.sees("Nothing is connected with it.")
+
+
+def test_the_health_of_a_memory_counts_what_was_captured_and_what_waits(person: Person) -> None:
+    person.open("health", user="mei")
+    counts = person.page.locator("table.captured td").all_inner_texts()
+    assert sum(map(int, counts)) == len(_cards(person.stack, "mei", status="*", project_id="*", limit="500"))
+    waiting = len(
+        WEB.get(
+            f"{person.stack.read_url}/v1/arbitrations",
+            params={"user_id": "mei"},
+            headers=person.stack.headers,
+        ).json()["arbitrations"]
+    )
+    told = [f"settle {waiting} of them"] if waiting else []
+    assert person.page.locator("a.waiting").all_inner_texts() == told
+    before = datetime.now(UTC) - timedelta(days=180)
+    stale = _cards(
+        person.stack,
+        "mei",
+        project_id="*",
+        kind="state",
+        cardinality="single_value",
+        verified_to=before.isoformat(),
+        limit="20",
+    )
+    assert stale
+    assert person.page.locator("ul.stale > li").count() == len(stale)

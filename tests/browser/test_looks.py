@@ -20,6 +20,8 @@ SCREENS = {
     "references": {"user": "alex", "id": "todo_list%2Fgroceries"},
     "problems": {"user": "alex"},
     "modes": {"user": "alex"},
+    "health": {"user": "alex"},
+    "graph": {"user": "alex", "about": "Lisbon"},
     "operations": {},
 }
 _AXE = Path(retrieval.explorer.__file__).parent / "app" / "node_modules" / "axe-core" / "axe.min.js"

@@ -43,6 +43,8 @@ def test_a_user_without_cards_learns_the_next_step(person: Person) -> None:
         ("memory", "Push a turn: cardlog push"),
         ("arbitration", "No contradiction waits for a verdict."),
         ("references", "cardlog ref create"),
+        ("health", "No card was captured in this time."),
+        ("graph", "Name a person or a concept"),
         ("nowhere", "There is no such screen."),
     ):
         person.open(screen, user="nobody")

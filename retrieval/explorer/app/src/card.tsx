@@ -112,6 +112,7 @@ export function CardPage({ user, route, may }: Given) {
             ))}
           </ol>
           <h2>{t("relations")}</h2>
+          <a href={to("graph", { user, id })}>{t("see its graph")}</a>
           <Notice problem={relations.problem} again={relations.again} />
           {relations.value?.relations.length === 0 && <p class="quiet">{t("none")}</p>}
           <ul class="plain">

@@ -6,6 +6,8 @@ import { Arbitration } from "./arbitration";
 import { Ask } from "./ask";
 import { CardPage } from "./card";
 import { Core } from "./core";
+import { Graph } from "./graph";
+import { Health } from "./health";
 import { Memory } from "./memory";
 import { Modes } from "./modes";
 import { Operations } from "./operations";
@@ -34,6 +36,8 @@ const SCREENS: [string, Key, (given: Given) => unknown][] = [
   ["references", "References", References],
   ["problems", "Problems", Problems],
   ["modes", "Modes", Modes],
+  ["health", "Health", Health],
+  ["graph", "Graph", Graph],
   ["operations", "Operations", Operations],
 ];
 const OF_NOBODY = ["operations"];

@@ -79,6 +79,12 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <div cla
 // Characters that show nothing or turn the direction of a text: a card must not look like another one.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
+/** The beginning of words where nothing but text can stand, without hidden characters. */
+export const hushed = (text: string, most: number): string => {
+  const plain = text.slice(0, most).replace(HIDDEN, "");
+  return text.length > most ? `${plain}…` : plain;
+};
+
 /** Words of somebody: text only, with a direction of their own, hidden characters named, and the end of long ones folded. */
 export function Words({ text, most = 600 }: { text: string; most?: number }) {
   const [all, setAll] = useState(false);

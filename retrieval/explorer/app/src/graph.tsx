@@ -1,0 +1,202 @@
+/** The neighbourhood of a card or of a name: one ring of neighbours, and a second ring behind it. The list below is its twin. */
+import { useState } from "preact/hooks";
+import { api, type Schemas } from "./api";
+import type { Given } from "./main";
+import { go, to } from "./route";
+import { t } from "./texts";
+import { Busy, Empty, Field, hushed, Notice, useLoad, valueOf, Words } from "./ui";
+
+const MOST_NODES = 300;
+const MOST_CHARACTERS = 200_000;
+const MOST_ASKED = 24;
+const NAMED_NODES = 40;
+const RINGS = [0, 175, 300];
+
+/** A line has a form of its own for each predicate: its dashes, and an arrow where the direction matters. */
+const FORMS: Record<string, [dashes: string, arrow: boolean]> = {
+  update: ["", true],
+  state_change: ["14 4", true],
+  expands: ["8 4", true],
+  qualifies: ["3 3", true],
+  contradicts: ["2 6", false],
+  retracts: ["12 4 2 4", true],
+  same_as: ["", false],
+  parent_of: ["18 6", true],
+  related_to: ["8 4", false],
+  affects_state: ["6 3 2 3 2 3", true],
+  episode: ["1 4", true],
+  gave_rise_to: ["1 4", true],
+  mentions: ["4 8", true],
+};
+
+interface Node {
+  id: string;
+  name: string;
+  kind: string;
+  ring: number;
+  href: string;
+  x: number;
+  y: number;
+}
+
+interface Line {
+  from: string;
+  to: string;
+  predicate: string;
+}
+
+interface Net {
+  nodes: Map<string, Node>;
+  lines: Map<string, Line>;
+  cut: boolean;
+}
+
+export function Graph({ user, route }: Given) {
+  const [id, about] = [route.get("id"), route.get("about")];
+  const [typed, setTyped] = useState(about);
+  const net = useLoad(id || about ? () => neighbourhood(user, id, about) : null, [user, id, about]);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    go("graph", { user, about: typed.trim() });
+  };
+  return (
+    <>
+      <h1>{t("Graph")}</h1>
+      <form class="panel" onSubmit={submit}>
+        <Field label={t("a person or a concept")} wide>
+          <input value={typed} required maxLength={512} onInput={(event) => setTyped(valueOf(event))} />
+        </Field>
+        <button class="main">{t("show")}</button>
+      </form>
+      <Notice problem={net.problem} again={net.again} />
+      {net.busy && <Busy />}
+      {!id && !about && <Empty>{t("Name a person or a concept, or open a card and choose its graph.")}</Empty>}
+      {net.value && !net.busy && <Drawn key={`${id} ${about}`} net={net.value} user={user} />}
+    </>
+  );
+}
+
+function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string }) {
+  const [centre, ...others] = [...nodes.values()];
+  if (!centre || !others.length) return <Empty>{t("Nothing is connected with it.")}</Empty>;
+  const used = [...new Set([...lines.values()].map((each) => each.predicate))];
+  return (
+    <>
+      {cut && <p class="notice">{t("There is more than fits here. The nearest {n} are shown.", { n: nodes.size })}</p>}
+      <ul class="facts legend" aria-label={t("lines")}>
+        {used.map((each) => (
+          <li key={each}>
+            <svg width="56" height="12" aria-hidden="true">
+              <Stroke predicate={each} x1={2} y1={6} x2={50} y2={6} />
+            </svg>{" "}
+            <code>{each}</code>
+          </li>
+        ))}
+      </ul>
+      <div class="scroll" tabIndex={0} role="region" aria-label={t("Graph")}>
+        <svg class="graph" viewBox="-520 -340 1040 680">
+          <defs>
+            <marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0 10 5 0 10z" />
+            </marker>
+          </defs>
+          {[...lines].map(([key, { from, to: end, predicate }]) => {
+            const [a, b] = [nodes.get(from)!, nodes.get(end)!];
+            const far = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+            const [x, y] = [(b.x - a.x) / far, (b.y - a.y) / far];
+            return <Stroke key={key} predicate={predicate} x1={a.x + 9 * x} y1={a.y + 9 * y} x2={b.x - 9 * x} y2={b.y - 9 * y} />;
+          })}
+          {[centre, ...others].map((each) => (
+            <a key={each.id} href={each.href} aria-label={hushed(each.name, 120)}>
+              <title>{hushed(each.name, 300)}</title>
+              <circle class={each.kind} cx={each.x} cy={each.y} r={each.ring ? 7 : 10} />
+              {(each.ring === 0 || others.length <= NAMED_NODES) && (
+                <text x={each.x + (each.x < -1 ? -12 : 12)} y={each.y + (each.ring ? 4 : -12)} text-anchor={each.ring === 0 ? "middle" : each.x < -1 ? "end" : "start"}>
+                  {hushed(each.name, 26)}
+                </text>
+              )}
+            </a>
+          ))}
+        </svg>
+      </div>
+      <h2>{t("relations")}</h2>
+      <ul class="plain">
+        {[...lines].map(([key, { from, to: end, predicate }]) => (
+          <li key={key}>
+            <Name node={nodes.get(from)!} user={user} /> → <code>{predicate}</code> → <Name node={nodes.get(end)!} user={user} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const Name = ({ node, user }: { node: Node; user: string }) =>
+  node.kind === "name" ? (
+    <b>
+      <Words text={node.name} most={120} />
+    </b>
+  ) : (
+    <a href={to("card", { user, id: node.id })}>
+      <Words text={hushed(node.name, 120)} />
+    </a>
+  );
+
+function Stroke({ predicate, ...ends }: { predicate: string; x1: number; y1: number; x2: number; y2: number }) {
+  const [dashes, arrow] = FORMS[predicate] ?? ["5 5", true];
+  return <line {...ends} stroke-dasharray={dashes || undefined} marker-end={arrow ? "url(#arrow)" : undefined} />;
+}
+
+/** Asks for the relations of the centre, then for those of its nearest neighbours, until a bound is reached. */
+async function neighbourhood(user: string, id: string, about: string): Promise<Net> {
+  const net: Net = { nodes: new Map(), lines: new Map(), cut: false };
+  let left = MOST_CHARACTERS;
+  const add = (card: { card_id: string; content: string; kind: string }, ring: number): boolean => {
+    if (net.nodes.has(card.card_id)) return true;
+    if (net.nodes.size >= MOST_NODES) return !(net.cut = true);
+    const href = to("graph", { user, id: card.card_id });
+    net.nodes.set(card.card_id, { id: card.card_id, name: card.content.slice(0, 300), kind: card.kind, ring, href, x: 0, y: 0 });
+    return true;
+  };
+  const connect = (from: string, end: string, predicate: string) =>
+    [from, end].every((each) => net.nodes.has(each)) && net.lines.set(`${from} ${end} ${predicate}`, { from, to: end, predicate });
+  const read = (around: string, found: Schemas["Relations"], ring: number) => {
+    left -= JSON.stringify(found).length;
+    for (const each of found.relations)
+      if (each.other && !each.refused && add(each.other, ring)) connect(each.from_card, each.to_card, each.predicate);
+    for (const each of found.related) if (add(each, ring) && !net.lines.has(`${each.card_id} ${around} related_to`)) connect(around, each.card_id, "related_to");
+    for (const each of found.episode) if (add(each, ring)) connect(each.card_id, around, "gave_rise_to");
+    for (const each of found.gave_rise_to) if (add(each, ring)) connect(around, each.card_id, "gave_rise_to");
+  };
+  const relations = (card: string) => api("get", "/v1/cards/{card_id}/relations", { at: { card_id: card }, query: { user_id: user } });
+  if (id) {
+    add(await api("get", "/v1/cards/{card_id}", { at: { card_id: id }, query: { user_id: user } }), 0);
+    read(id, await relations(id), 1);
+  } else {
+    net.nodes.set("", { id: "", name: about, kind: "name", ring: 0, href: to("graph", { user, about }), x: 0, y: 0 });
+    const page = await api("get", "/v1/cards", { query: { user_id: user, about, project_id: ["*"], limit: 100 } });
+    left -= JSON.stringify(page).length;
+    net.cut = Boolean(page.next_cursor);
+    for (const each of page.cards) if (add(each, 1)) connect(each.card_id, "", "mentions");
+  }
+  const near = [...net.nodes.keys()].filter((each) => net.nodes.get(each)!.ring === 1);
+  for (const card of near.slice(0, MOST_ASKED)) {
+    if (left <= 0) break;
+    read(card, await relations(card), 2);
+  }
+  net.cut ||= left <= 0 || near.length > MOST_ASKED;
+  place(net);
+  return net;
+}
+
+/** Places every ring at even angles. A node of the second ring keeps the order of the neighbour that led to it. */
+function place({ nodes }: Net): void {
+  for (const ring of [1, 2]) {
+    const inside = [...nodes.values()].filter((each) => each.ring === ring);
+    inside.forEach((each, index) => {
+      const angle = (2 * Math.PI * (index + 0.5 * (ring - 1))) / inside.length;
+      each.x = RINGS[ring]! * Math.cos(angle);
+      each.y = RINGS[ring]! * Math.sin(angle);
+    });
+  }
+}
