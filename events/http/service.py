@@ -88,7 +88,8 @@ def install(
             CORSMiddleware,
             allow_origins=sorted(rules.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=["authorization", "content-type"],
+            allow_headers=["authorization", "content-type", "idempotency-key"],
+            expose_headers=["retry-after"],
         )
     routes = app.router.routes
     if other:

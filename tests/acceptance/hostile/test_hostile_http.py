@@ -201,7 +201,9 @@ def test_names_and_pages_can_be_allowed(stack: Running) -> None:
         page = {"origin": "https://app.example.com"}
         answer = WEB.get(f"{url}/healthz", headers=page)
         assert answer.headers["access-control-allow-origin"] == page["origin"]
-        asked = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
+        assert answer.headers["access-control-expose-headers"] == "retry-after"
+        sent = "authorization, content-type, idempotency-key"  # what the TypeScript client sends
+        asked = {"access-control-request-method": "POST", "access-control-request-headers": sent}
         assert WEB.options(f"{url}/v1/turns", headers=page | asked).status_code == 200
 
 
