@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * ca421eceb410545ece68df2cd83b0f941ca89c498d0514784ec706320984fc6e
+ * 800b1c7703d5ed9a0eed290a55ae9f283df06a4da70e628715a8e71a341a436d
  */
 
 /** The paths of commands whose body holds the id of the request. */
