@@ -525,7 +525,9 @@ def test_a_key_is_held_to_its_modes(services: Services) -> None:
     assert ask(mode="general").status_code == ask(mode="code").status_code == 404
     assert (ask(both).status_code, ask(both).json()["field"]) == (422, "mode")
     listed = services.read.get("/v1/cards", params={"user_id": "ada", "status": "*"}, headers=key).json()
-    assert [card["card_id"] for card in listed["cards"]] == [services.diary]
+    # Another request may have moved a turn to the mode.
+    assert services.diary in [card["card_id"] for card in listed["cards"]]
+    assert {card["mode"] for card in listed["cards"]} == {"journal"}
     assert services.read.get("/v1/arbitrations", params={"user_id": "ada"}, headers=key).json() == {
         "arbitrations": [],
         "next_cursor": None,
