@@ -52,7 +52,7 @@ def test_a_local_model_reads_the_turns_and_is_named(running: Running, api: ChatC
     [read] = running.command("log", "show", "--json", "--type", "TurnsExtracted").stdout.splitlines()
     data = json.loads(read)["data"]
     assert (data["model"], data["prompt_version"], data["usage"]["calls"]) == (
-        "a-local-model", "claude-3-061c4f31", 1,
+        "a-local-model", "claude-4-864fe7f8", 1,
     )  # fmt: skip
     named = f"a-local-model at {api.url}/v1"
     eventually(lambda: extractor(running).startswith(f"running: {named}"))
