@@ -193,7 +193,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         proposal_router(transactions),
         problem_router(transactions),
         thread_router(transactions),
-        curator_router(transactions),
+        curator_router(transactions, settings),
         people_router(transactions),
         memory_router(writer),
         schema_router(writer),

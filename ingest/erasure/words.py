@@ -128,7 +128,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     SessionCheckpointed: ("session_id", "project_id"),
     MemoryMigrated: ("migration_id",),
     ThreadOpened: ("project_id", "mode"),
-    CuratorRan: ("keys", "digests", "model", "asked"),
+    CuratorRan: ("keys", "digests", "model", "asked", "prompt_version"),
     CuratorUndone: ("digests",),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),

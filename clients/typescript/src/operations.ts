@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 88fb2921d495c548bf5798e51105567e9fa3179fae6930e4871c5b5864eb3732
+ * 02e402654e95ad50ac2b3bd667c7f98caece79b50e0a650ea7ac23cdaa67b856
  */
 
 /** The paths of commands whose body holds the id of the request. */
