@@ -40,8 +40,9 @@ def fold(events: Iterable[Event]) -> dict[UUID, Run]:
     for event in events:
         payload = event.payload
         if isinstance(payload, CuratorRan):
-            runs[event.event_id] = Run(
-                run_id=event.event_id,
+            run_id = payload.run_id or event.event_id
+            runs[run_id] = Run(
+                run_id=run_id,
                 at=event.recorded_at,
                 position=event.position,
                 keys=payload.keys,

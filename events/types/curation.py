@@ -21,7 +21,7 @@ class CuratorRan:
     idempotency keys of these events, and ``digests`` what each of them says, without ids. ``refused`` counts the
     proposals that a check refused. ``asked`` are the pairs that
     a model was asked about, each as later card, earlier card and digest of the words, so it is not asked again.
-    ``prompt_version`` is that of the question.
+    ``prompt_version`` is that of the question. ``run_id`` is the run that an erasure says again without erased words.
     """
 
     position: int
@@ -32,6 +32,7 @@ class CuratorRan:
     asked: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     prompt_version: str | None = None
+    run_id: UUID | None = None
 
 
 @event_type(version=1)
