@@ -12,7 +12,7 @@ from events.platform.settings import Settings
 from events.types.extraction import Usage
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.extractor import ClaudeExtractor, create_client
-from ingest.extraction.claude.model_client import ModelClient, Reply
+from ingest.extraction.claude.model_client import ModelClient, Prompt, Reply
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
 
 _FAILURES = 3
@@ -152,12 +152,12 @@ class _RecordedClient(ModelClient):
         """True when every call of the reading was answered, and there was one."""
         return not self._asking and self._reading is not None and bool(self._reading.answers)
 
-    def ask(self, messages: list[dict[str, Any]], max_tokens: int, *, with_modes: bool = False) -> Reply:
+    def ask(self, prompt: Prompt, messages: list[dict[str, Any]], max_tokens: int) -> Reply:
         assert self._reading is not None
         answers = self._reading.answers
         if self._answered >= len(answers) and self._server_client is not None:
             self._asking = True
-            reply = self._server_client.ask(messages, max_tokens, with_modes=with_modes)
+            reply = self._server_client.ask(prompt, messages, max_tokens)
             self._asking = False
             answers.append(_answer(reply))
         elif not answers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from events.resources.curator import CuratorAct, CuratorRun
+from events.resources.curator import AskedPair, CuratorAct, CuratorRun
 from events.types.codec import Payload
 from events.types.curation import CuratorRan, CuratorUndone
 from events.types.envelope import Event
@@ -41,8 +41,9 @@ def fold(events: Iterable[Event]) -> dict[UUID, Run]:
     for event in events:
         payload = event.payload
         if isinstance(payload, CuratorRan):
-            runs[event.event_id] = Run(
-                run_id=event.event_id,
+            run_id = payload.run_id or event.event_id
+            runs[run_id] = Run(
+                run_id=run_id,
                 at=event.recorded_at,
                 position=event.position,
                 keys=payload.keys,
@@ -71,12 +72,31 @@ def tombstones(events: Iterable[Event]) -> frozenset[str]:
     )
 
 
-def shown(run: Run | None, acts: Iterable[tuple[UUID, Payload]]) -> CuratorRun:
-    """Returns a run as a resource. ``acts`` are the events that it added, with their ids. None: it added nothing."""
+def asked_entry(later: UUID, earlier: UUID, digest: str) -> str:
+    """Returns how a run keeps a pair of cards that a model was asked about."""
+    return f"{later}/{earlier}/{digest}"
+
+
+def asked_pair(entry: str) -> tuple[UUID, UUID, str]:
+    """Returns the later card, the earlier card and the digest of an entry."""
+    later, earlier, digest = entry.split("/")
+    return UUID(later), UUID(earlier), digest
+
+
+def shown(
+    run: Run | None, acts: Iterable[tuple[UUID, Payload]], asked: Iterable[str] | None = None
+) -> CuratorRun:
+    """Returns a run as a resource. ``acts`` are the events that it added, with their ids. None: it added nothing.
+
+    ``asked`` are the entries of a dry run.
+    """
+    if asked is None:
+        asked = () if run is None else run.asked
     return CuratorRun(
         run_id=None if run is None else run.run_id,
         at=None if run is None else run.at,
         acts=acts_in(acts),
+        asked=[AskedPair(later=later, earlier=earlier) for later, earlier, _ in map(asked_pair, asked)],
         model=None if run is None else run.model,
         tokens=0 if run is None else run.usage.tokens,
         undone_at=None if run is None else run.undone_at,

@@ -184,6 +184,8 @@ class Settings:
     """a user is curated this long after the last event; one who is never idle after ten times as long"""
     curator_users: int = _setting(50, least=1)
     """most users that the curator reads in one round"""
+    curator_tokens_per_user_day: int = 0
+    """tokens that the curator's model may cost a user in a day (UTC); 0: the curator asks no model"""
     reference_proposals: bool = False
     """turns that ask for a change of a list become proposals; `cardlog proposals` shows them"""
     forget_proposals: bool = False

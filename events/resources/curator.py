@@ -25,12 +25,20 @@ class CuratorAct(Resource):
     evidence: list[UUID] = Field(description="the ids of the cards that it rests on")
 
 
+class AskedPair(Resource):
+    """Two cards that a model was asked about."""
+
+    later: UUID
+    earlier: UUID
+
+
 class CuratorRun(Resource):
     """A run. ``run_id`` is null for a run that added nothing, and for a dry run."""
 
     run_id: UUID | None
     at: AwareDatetime | None = Field(description="when the log got it")
     acts: list[CuratorAct]
+    asked: list[AskedPair] = Field(description="what a model was asked. Of a dry run, what it would be asked")
     model: str | None
     tokens: int = Field(description="what the model was paid for", ge=0)
     undone_at: AwareDatetime | None

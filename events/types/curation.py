@@ -19,7 +19,9 @@ class CuratorRan:
 
     The id of the event is the id of the run, and the cause of every event that the run added. ``keys`` are the
     idempotency keys of these events, and ``digests`` what each of them says, without ids. ``refused`` counts the
-    proposals that a check refused. ``asked`` are the digests of what a model was asked, so it is not asked again.
+    proposals that a check refused. ``asked`` are the pairs that
+    a model was asked about, each as later card, earlier card and digest of the words, so it is not asked again.
+    ``prompt_version`` is that of the question. ``run_id`` is the run that an erasure says again without erased words.
     """
 
     position: int
@@ -29,6 +31,8 @@ class CuratorRan:
     model: str | None = None
     asked: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    prompt_version: str | None = None
+    run_id: UUID | None = None
 
 
 @event_type(version=1)

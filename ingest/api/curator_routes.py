@@ -14,8 +14,10 @@ from events.http.answering import routes_of
 from events.http.errors import ProblemError
 from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
+from events.platform.settings import Settings
 from events.resources.curator import WrittenCuratorRun
 from ingest.api.transactions import Sent, Transactions
+from ingest.curator.asking import create_asker
 from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import BehindError, curate
 
@@ -34,8 +36,11 @@ class UndoRunIn(BaseModel, extra="forbid"):
     reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
 
 
-def curator_router(transactions: Transactions) -> APIRouter:
-    """Returns the routes. A run of another user gives the same 404 as none."""
+def curator_router(transactions: Transactions, settings: Settings) -> APIRouter:
+    """Returns the routes. A run of another user gives the same 404 as none.
+
+    Only the worker asks a model, because a call could hold a connection of this service for a minute.
+    """
     router = routes_of("curator")
 
     @router.post("/v1/curator/runs", summary="Curate the memory of a user now")
@@ -45,14 +50,15 @@ def curator_router(transactions: Transactions) -> APIRouter:
         try:
             with transactions.connection() as connection:
                 transactions.sealer(connection)
-                ran = curate(connection, owner, dry_run=body.dry_run)
+                asker = create_asker(settings) if body.dry_run else None
+                ran = curate(connection, owner, dry_run=body.dry_run, asker=asker)
                 with connection.transaction():
                     see_tenant_of(connection, owner)
                     runs = fold(runs_of(connection, owner))
         except BehindError as error:
             raise ProblemError(503, "Tables behind", f"{error}; try again") from error
         run = runs.get(ran.events[0].event_id) if ran.events and not body.dry_run else None
-        answer = shown(run, [(each.event_id, each.payload) for each in ran.events])
+        answer = shown(run, [(each.event_id, each.payload) for each in ran.events], ran.asked)
         token = transactions.token(owner, 0 if run is None else run.position + len(ran.events) - 1)
         return WrittenCuratorRun(**dict(answer), token=token)
 

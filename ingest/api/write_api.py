@@ -194,7 +194,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         proposal_router(transactions),
         problem_router(transactions),
         thread_router(transactions),
-        curator_router(transactions),
+        curator_router(transactions, settings),
         insight_router(transactions),
         people_router(transactions),
         memory_router(writer),

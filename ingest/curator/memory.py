@@ -98,6 +98,7 @@ class Memory:
     ``relations`` are those that hold, without those that the curator made: what a pass proposes therefore does not
     depend on how much of it was appended before. ``tombstones`` are digests of what nobody may propose again
     (:meth:`ingest.curator.proposals.Proposal.digest`). The runner drops such proposals, so a pass need not look.
+    ``asked`` are digests of the pairs that a model was asked about (:class:`ingest.curator.passes.undecided.Pair`).
     """
 
     user_id: str
@@ -109,6 +110,7 @@ class Memory:
     threads: tuple[Thread, ...]
     insights: Insights = field(default_factory=Insights)
     tombstones: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
 
     @cached_property
     def by_id(self) -> dict[UUID, MemoryCard]:

@@ -90,19 +90,24 @@ class Connect(Proposal):
 
 @dataclass(frozen=True, kw_only=True)
 class CreateThread(Proposal):
-    """``propose_create_thread``: a topic goes on over sessions, and ``card_ids`` are about it."""
+    """``propose_create_thread``: a topic goes on over sessions, and ``card_ids`` are about it.
+
+    ``number`` tells apart the topics that begin with one card. The key holds no digest of the title, because keys stay
+    in the log when the words are erased.
+    """
 
     title: str
     project_id: str
     mode: str | None
     card_ids: tuple[UUID, ...]
+    number: int = 0
 
     @property
     def evidence(self) -> tuple[UUID, ...]:
         return self.card_ids
 
     def key(self, memory: Memory) -> str:
-        return f"curator/thread/{self.digest(memory)}"
+        return f"curator/thread/{self.card_ids[0]}/{self.number}"
 
     def digest(self, memory: Memory) -> str:
         return digest_of("thread", self.project_id, self.mode or "", self.title)

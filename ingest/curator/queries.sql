@@ -51,3 +51,9 @@ WHERE processor = 'curator' AND generation = 0 AND partition = %(partition)s AND
 
 -- name: one_snapshot
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+
+-- name: ask_alone
+SELECT pg_try_advisory_lock(hashtextextended('cardlog curator asks ' || %(user_id)s, 0));
+
+-- name: asked_alone
+SELECT pg_advisory_unlock(hashtextextended('cardlog curator asks ' || %(user_id)s, 0));

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from events.curator.run import tombstones
+from events.curator.run import asked_pair, fold, tombstones
 from events.curator.run_log import acts_of, lock, runs_of
 from events.insights.insight_log import insights_of
 from events.people.people_log import told_of
@@ -25,10 +25,12 @@ from events.store.rows import rows_of
 from events.threads import thread_log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
+from ingest.curator.asking import Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.insights import insights
 from ingest.curator.passes.threads import threads
+from ingest.curator.passes.undecided import undecided
 from ingest.curator.proposals import CreateThread, Pass, Proposal
 
 PASSES: tuple[Pass, ...] = (connect, threads, insights)
@@ -50,6 +52,7 @@ class Ran:
 
     events: tuple[NewEvent, ...]
     proposals: tuple[Proposal, ...]
+    asked: tuple[str, ...] = ()
     more: bool = False
 
 
@@ -79,7 +82,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         people = told_of(connection, owner).people()
         topics = thread_log.threads_of(connection, owner)
         concluded = insights_of(connection, owner)
-        gone = tombstones(runs_of(connection, owner))
+        runs = runs_of(connection, owner)
     known = tuple(map(_card, cards))
     return Memory(
         user_id=owner,
@@ -90,7 +93,8 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         people=people,
         threads=tuple(topics.values()),
         insights=concluded,
-        tombstones=gone,
+        tombstones=tombstones(runs),
+        asked=frozenset(asked_pair(entry)[2] for run in fold(runs).values() for entry in run.asked),
     )
 
 
@@ -101,24 +105,48 @@ def _card(row: Row) -> MemoryCard:
 
 def proposed(memory: Memory, passes: Sequence[Pass] = PASSES) -> list[Proposal]:
     """Returns what the passes propose, without tombstones and without repeats, in a fixed order."""
+    return _new(memory, [proposal for run_pass in passes for proposal in run_pass(memory)])
+
+
+def _new(memory: Memory, proposals: Sequence[Proposal]) -> list[Proposal]:
     found: dict[str, Proposal] = {}
-    for run_pass in passes:
-        for proposal in run_pass(memory):
-            if proposal.digest(memory) not in memory.tombstones:
-                found.setdefault(proposal.key(memory), proposal)
+    for proposal in proposals:
+        if proposal.digest(memory) not in memory.tombstones:
+            found.setdefault(proposal.key(memory), proposal)
     return list(found.values())
 
 
 def curate(
-    connection: Connection, owner: str, *, passes: Sequence[Pass] = PASSES, dry_run: bool = False
+    connection: Connection,
+    owner: str,
+    *,
+    passes: Sequence[Pass] = PASSES,
+    dry_run: bool = False,
+    asker: Asker | None = None,
 ) -> Ran:
     """Runs the passes over the memory of a user and appends what is new. With ``dry_run`` it appends nothing.
 
+    ``asker`` asks a model about the pairs that the passes leave open; in a dry run the answer tells only the pairs.
     ``connection`` is in autocommit mode. Raises :class:`BehindError`, and psycopg.Error when Postgres is away.
     """
+    if asker is None:
+        return _curate(connection, owner, passes, None, dry_run=dry_run)
+    with asker.alone(connection, owner) as alone:
+        return _curate(connection, owner, passes, asker if alone else None, dry_run=dry_run)
+
+
+def _curate(
+    connection: Connection, owner: str, passes: Sequence[Pass], asker: Asker | None, *, dry_run: bool
+) -> Ran:
     memory = memory_of(connection, owner)
     proposals = proposed(memory, passes)
-    if not proposals:
+    asked = Asked()
+    if asker is not None:
+        pairs = undecided(memory, proposals)
+        if asker.affords(connection, owner, pairs):
+            asked = Asked(pairs=tuple(pairs)) if dry_run else asker.ask(owner, pairs)
+            proposals = _new(memory, [*proposals, *asked.proposals])
+    if not proposals and asked == Asked():
         return Ran((), ())
     with connection.transaction():
         see_tenant_of(connection, owner)
@@ -133,21 +161,28 @@ def curate(
         )
         new = [each for each in new if not isinstance(each, CreateThread) or each not in opening]
         acts = new[:MOST_ACTS]
-        events = _events(memory, acts)
+        events = _events(memory, acts, asked)
         if events and not dry_run:
             log.append(connection, events, only_adds=True)
     if events and not dry_run:
         log.announce(connection, events)
-    return Ran(tuple(events), tuple(acts), more=len(new) > len(acts))
+    return Ran(tuple(events), tuple(acts), asked.entries, more=len(new) > len(acts))
 
 
-def _events(memory: Memory, acts: Sequence[Proposal]) -> list[NewEvent]:
-    """Returns the event of the run and the events that it causes. Without acts there are none."""
-    if not acts:
+def _events(memory: Memory, acts: Sequence[Proposal], asked: Asked) -> list[NewEvent]:
+    """Returns the event of the run and the events that it causes. Without acts and without a call there are none."""
+    if not acts and not asked.usage.calls:
         return []
     run_id, at, keys = uuid7(), memory.now, [act.key(memory) for act in acts]
     ran = CuratorRan(
-        position=memory.position, keys=tuple(keys), digests=tuple(act.digest(memory) for act in acts)
+        position=memory.position,
+        keys=tuple(keys),
+        digests=tuple(act.digest(memory) for act in acts),
+        refused=len(asked.refused),
+        model=asked.model,
+        asked=asked.entries,
+        usage=asked.usage,
+        prompt_version=None if asked.model is None else version(),
     )
     events = [
         NewEvent(

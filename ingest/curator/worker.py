@@ -19,6 +19,7 @@ from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import reason_of
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
+from ingest.curator.asking import create_asker
 from ingest.curator.runner import BehindError, curate
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Curator(Handler):
         self._settings = settings
         self._stopping = stopping
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
+        self._asker = create_asker(settings)
         # How far each user's memory was read, by partition. What is at or below the checkpoint is forgotten.
         self._read: dict[int, dict[str, int]] = {}
         self._subscription = Subscription(
@@ -52,7 +54,11 @@ class Curator(Handler):
 
     def run(self) -> None:
         """Curates until ``stopping``. Waits while Postgres is away."""
-        self._subscription.run()
+        try:
+            self._subscription.run()
+        finally:
+            if self._asker is not None:
+                self._asker.close()
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)
@@ -95,7 +101,7 @@ class Curator(Handler):
     def _curated(self, connection: Connection, user: str) -> bool:
         """Returns False when the projections are behind."""
         try:
-            while curate(connection, user).more and not self._stopping():
+            while curate(connection, user, asker=self._asker).more and not self._stopping():
                 pass
         except BehindError:
             return False

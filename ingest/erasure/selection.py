@@ -42,6 +42,7 @@ from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, T
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
+from ingest.erasure.curated import Curated
 from ingest.erasure.names import Names
 from ingest.erasure.restating import Restating, again
 from ingest.erasure.words import words_of
@@ -162,22 +163,27 @@ def _made_of(
     An answer that only its reason names is said again without it, because its effect must stay.
     """
     selection = Selection()
-    restating = Restating(connection, named)
+    restating, curated = Restating(connection, named), Curated()
     answers: dict[UUID, NewEvent] = {}
     turn_ids = {*turns, *unknown}
     sessions = {(turn.project_id, turn.session_id) for turn in turns.values()}
     said = {(words_before(turn), turn.speaker) for turn in turns.values()}
     gone: set[UUID] = set()
+    erased: set[UUID] = set()
     facts: dict[UUID, tuple[str, ...]] = {}
     for event in events_of(connection, storage_id):
         selection.read_up_to = event.position
         payload = event.payload
-        if not is_readable(event) or isinstance(payload, Unreadable):
+        if not is_readable(event):
+            erased.add(event.event_id)
+            continue
+        if isinstance(payload, Unreadable):
             continue
         for left_out in (*_undone_by(payload, answers), *_repeated_by(payload, answers, facts)):
             answers.pop(left_out)
         if isinstance(payload, StateAsserted | KnowledgeLearned):
             facts[event.event_id] = _fact(payload)
+        curated.read(event)
         # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
         rests = rests or (isinstance(payload, SessionCheckpointed) and _is_state_of(payload, sessions))
@@ -196,9 +202,31 @@ def _made_of(
                 gone.add(event.event_id)
                 selection.events.append(event)
                 selection.said_again.append(again(event, replace(payload, before=kept)))
+    _forget_runs(selection, curated, gone, erased, answers)
     selection.said_again += answers.values()
     selection.said_again += restating.said_again()
     return selection
+
+
+def _forget_runs(
+    selection: Selection, curated: Curated, gone: set[UUID], erased: set[UUID], answers: dict[UUID, NewEvent]
+) -> None:
+    """Adds to ``selection`` what the runs of the curator keep of erased cards, and says the rest of it again.
+
+    ``erased`` are the events that earlier erasures took.
+    """
+    taken = {event.event_id: event for event in selection.events}
+    for event in curated.threads_without(gone | erased):
+        taken[event.event_id] = event
+        answers.pop(event.event_id, None)
+    keys = {event.dedupe_key for event in taken.values()}
+    for event, payload in curated.shortened(gone, keys):
+        taken[event.event_id] = event
+        if (answer := answers.get(event.event_id)) is not None and isinstance(payload, CuratorUndone):
+            answers[event.event_id] = replace(answer, payload=replace(payload, reason=""))
+        else:
+            selection.said_again.append(again(event, payload))
+    selection.events = sorted(taken.values(), key=lambda event: event.position)
 
 
 def _is_state_of(saved: SessionCheckpointed, sessions: Set[tuple[str, str]]) -> bool:
@@ -302,10 +330,11 @@ def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
         return not turn_ids.isdisjoint(payload.turn_ids)
     if isinstance(payload, ReferenceProposalAccepted | ReferenceProposalRefused):
         return payload.proposal_id in gone
-    if isinstance(payload, CardVerified | CardReclassified | ConceptPinned):
-        return payload.card_id in gone
-    if isinstance(payload, ConflictRuled):
-        return payload.arbitration_id in gone
-    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
-        return payload.from_card in gone or payload.to_card in gone
-    return isinstance(payload, InsightDerived) and not gone.isdisjoint(payload.sources)
+    if isinstance(payload, CardVerified | CardReclassified | ConceptPinned | ConflictRuled):
+        return (payload.arbitration_id if isinstance(payload, ConflictRuled) else payload.card_id) in gone
+    if isinstance(payload, CardsThreaded | CardsUnthreaded):
+        return gone.issuperset(payload.card_ids)
+    if isinstance(payload, InsightDerived):
+        return not gone.isdisjoint(payload.sources)
+    connects = isinstance(payload, CardsConnected | ConnectionWithdrawn)
+    return connects and (payload.from_card in gone or payload.to_card in gone)

@@ -133,7 +133,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     InsightDerived: ("project_id", "mode"),
     InsightRetracted: ("digest",),
     ThreadOpened: ("project_id", "mode"),
-    CuratorRan: ("keys", "digests", "model", "asked"),
+    CuratorRan: ("keys", "digests", "model", "asked", "prompt_version"),
     CuratorUndone: ("digests",),
     core.CorePatched: ("turn_ids",),
     core.PatchQueued: ("turn_ids",),

@@ -80,14 +80,14 @@ ORDER BY e.version DESC
 LIMIT %(limit)s;
 
 -- name: tokens_spent
--- The tokens that the extraction of a user's turns has cost since an instant. A value that is no count is ignored.
+-- The tokens that a user has cost since an instant, by events of some types. A value that is no count is ignored.
 -- Without this check, one bad payload would fail the query.
 SELECT coalesce(sum(CASE WHEN spent.tokens ~ '^[0-9]{1,15}$' THEN spent.tokens::bigint END), 0)
 FROM log.events e
 CROSS JOIN LATERAL json_each_text(
-    CASE WHEN e.type IN ('TurnsExtracted', 'ExtractionFailed') AND strpos(e.data::text, '\u0000') = 0
+    CASE WHEN e.type = ANY (%(types)s) AND strpos(e.data::text, '\u0000') = 0
          THEN CASE WHEN json_typeof(e.data->'usage') = 'object' THEN e.data->'usage' END
     END) AS spent(name, tokens)
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.recorded_at >= %(since)s
-  AND e.type IN ('TurnsExtracted', 'ExtractionFailed')
+  AND e.type = ANY (%(types)s)
   AND spent.name IN ('input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens');

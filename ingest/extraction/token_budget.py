@@ -26,26 +26,31 @@ def about_tokens(text: str) -> int:
 class TokenBudget:
     """Counts the tokens of each user in a UTC day against a limit. A limit of 0 means no limit.
 
+    ``types`` are the events whose ``usage`` counts.
+
     One process owns the partition of a user. The log's count at the first question plus this process's own spending is
     therefore complete. Running calls count when they end, so the concurrent calls of a user may exceed the limit.
     """
 
-    def __init__(self, tokens: int) -> None:
+    def __init__(self, tokens: int, types: tuple[str, ...] = ("TurnsExtracted", "ExtractionFailed")) -> None:
         self._tokens = tokens
+        self._types = types
         self._day: date | None = None
         self._spent: dict[str, int] = {}
 
     def exhausted(self, connection: Connection, user_id: str) -> bool:
         """Returns True when the user has no tokens left for today."""
-        if not self._tokens:
-            return False
+        return bool(self._tokens) and self.left(connection, user_id) <= 0
+
+    def left(self, connection: Connection, user_id: str) -> int:
+        """Returns the tokens that the user has left for today under a limit above 0. Below 0, the limit is exceeded."""
         today = datetime.now(UTC).date()
         if today != self._day:
             self._day, self._spent = today, {}
         if user_id not in self._spent:
             since = datetime.combine(today, time(), UTC)
             self._spent[user_id] = self._in_the_log(connection, user_id, since)
-        return self._spent[user_id] >= self._tokens
+        return self._tokens - self._spent[user_id]
 
     def _in_the_log(self, connection: Connection, user_id: str, since: datetime) -> int:
         """Returns the tokens that the log counts since ``since``.
@@ -56,13 +61,18 @@ class TokenBudget:
         try:
             row = connection.execute(
                 statement("ingest.extraction", "tokens_spent"),
-                {"partition": partition_of(user_id), "user_id": user_id, "since": since},
+                {
+                    "partition": partition_of(user_id),
+                    "user_id": user_id,
+                    "since": since,
+                    "types": [*self._types],
+                },
             ).fetchone()
         except psycopg.Error as error:
             if not is_the_datas_fault(error):
                 raise
             logger.warning(
-                "the tokens of a user cannot be counted, so the rules extract: %s", in_a_line(str(error))
+                "the tokens of a user cannot be counted, so no model is asked: %s", in_a_line(str(error))
             )
             return self._tokens
         assert row is not None

@@ -82,6 +82,13 @@ class Arbitrations(TypedDict):
     next_cursor: str | None
 
 
+class AskedPair(TypedDict):
+    """Two cards that a model was asked about."""
+
+    later: str
+    earlier: str
+
+
 class Attempt(TypedDict):
     """Something that was tried against a problem. ``successful`` is null while nobody knows."""
 
@@ -332,6 +339,7 @@ class CuratorRun(TypedDict):
     run_id: str | None
     at: str | None
     acts: list[CuratorAct]
+    asked: list[AskedPair]
     model: str | None
     tokens: int
     undone_at: str | None
@@ -1409,6 +1417,7 @@ class WrittenCuratorRun(TypedDict):
     run_id: str | None
     at: str | None
     acts: list[CuratorAct]
+    asked: list[AskedPair]
     model: str | None
     tokens: int
     undone_at: str | None

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 800b1c7703d5ed9a0eed290a55ae9f283df06a4da70e628715a8e71a341a436d
+ * 02e402654e95ad50ac2b3bd667c7f98caece79b50e0a650ea7ac23cdaa67b856
  */
 
 /** The paths of commands whose body holds the id of the request. */

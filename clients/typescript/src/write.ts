@@ -1200,6 +1200,22 @@ export interface components {
             reason?: string | null;
         };
         /**
+         * AskedPair
+         * @description Two cards that a model was asked about.
+         */
+        AskedPair: {
+            /**
+             * Later
+             * Format: uuid
+             */
+            later: string;
+            /**
+             * Earlier
+             * Format: uuid
+             */
+            earlier: string;
+        };
+        /**
          * Attempt
          * @description Something that was tried against a problem. ``successful`` is null while nobody knows.
          */
@@ -3317,6 +3333,11 @@ export interface components {
             at: string | null;
             /** Acts */
             acts: components["schemas"]["CuratorAct"][];
+            /**
+             * Asked
+             * @description what a model was asked. Of a dry run, what it would be asked
+             */
+            asked: components["schemas"]["AskedPair"][];
             /** Model */
             model: string | null;
             /**

@@ -19,8 +19,10 @@ def _lines(run: Any) -> Iterator[str]:
     state = f"undone {run['undone_at'][:10]}: {run['undone_reason']}" if run["undone_at"] else ""
     if run["run_id"]:
         yield f"{run['run_id']}  {run['at'][:16]}  {len(run['acts'])} acts  {state}".rstrip()
-    elif not run["acts"]:
+    elif not run["acts"] and not run["asked"]:
         yield "nothing to add"
+    for pair in () if run["run_id"] else run["asked"]:
+        yield f"    would ask    {pair['later']} {pair['earlier']}"
     for act in run["acts"]:
         what = act["predicate"] or act["title"] or act["act"]
         yield f"    {what:<12} {act['confidence']:.2f}  {' '.join(act['evidence'])}  {act['reason']}"

@@ -48,11 +48,7 @@ def _spoken(memory: Memory) -> list[_Said]:
     """Returns what the cards state, in the order of saying. Of a card and its own turn, only the card speaks."""
     found: list[_Said] = []
     of_turn: dict[str, list[_Said]] = defaultdict(list)
-    for card in sorted(memory.cards, key=lambda each: (each.said_at, each.episode, each.kind, each.position)):
-        if card.retracted or card.provenance == "assistant_stated" or {INJECTED, PASTED} & {*card.tags}:
-            continue
-        if card.kind == "knowledge" or card.event_status not in (None, "happened"):
-            continue
+    for card in speaking(memory):
         for statement in _of_card(memory, card):
             said = _Said(card, statement)
             if any(_echoes(said, other) for turn in card.turn_ids for other in of_turn[turn]):
@@ -61,6 +57,18 @@ def _spoken(memory: Memory) -> list[_Said]:
             for turn in card.turn_ids:
                 of_turn[turn].append(said)
     return found
+
+
+def speaking(memory: Memory) -> list[MemoryCard]:
+    """Returns the cards that tell something of the user's life in the user's words, in the order of saying."""
+    cards = sorted(memory.cards, key=lambda each: (each.said_at, each.episode, each.kind, each.position))
+    return [
+        card
+        for card in cards
+        if not (card.retracted or card.provenance == "assistant_stated" or {INJECTED, PASTED} & {*card.tags})
+        and card.kind != "knowledge"
+        and card.event_status in (None, "happened")
+    ]
 
 
 def _of_card(memory: Memory, card: MemoryCard) -> Iterator[Statement]:
@@ -135,15 +143,18 @@ def _line(term: str) -> frozenset[str]:
     return frozenset(sorted(kinds(term))[:1])
 
 
+def is_open(memory: Memory, one: MemoryCard, two: MemoryCard) -> bool:
+    """True when a relation of ``two`` to the earlier ``one`` may be found: nothing relates or orders the two."""
+    if one.card_id == two.card_id or frozenset((one.card_id, two.card_id)) in memory.related:
+        return False
+    if _ordered(one, two) or (one.superseded_at is not None and one.superseded_at <= two.said_at):
+        return False
+    return not ({*one.turn_ids} <= {*two.turn_ids} or ({*two.turn_ids} <= {*one.turn_ids} and one.episode))
+
+
 def _verdict(memory: Memory, earlier: _Said, later: _Said) -> Judgement | None:
     one, two = earlier.card, later.card
-    if one.card_id == two.card_id or frozenset((one.card_id, two.card_id)) in memory.related:
-        return None
-    if _ordered(one, two):
-        return None
-    if one.superseded_at is not None and one.superseded_at <= two.said_at:
-        return None
-    if {*one.turn_ids} <= {*two.turn_ids} or ({*two.turn_ids} <= {*one.turn_ids} and one.episode):
+    if not is_open(memory, one, two):
         return None
     verdict = judge(earlier.statement, later.statement)
     if verdict is None or verdict.confidence < LEAST:

@@ -53,6 +53,7 @@ def threads(memory: Memory) -> list[Proposal]:
                     title=title, project_id=project_id, mode=mode, confidence=0.9,
                     card_ids=tuple(card.card_id for card in cards[:_MOST]),
                     reason=f"{len({card.session_id for card in cards})} sessions tell of {title}",
+                    number=sorted(_titles(cards[0].content)).index(title),
                 )
             )  # fmt: skip
     return found

@@ -14,8 +14,7 @@ import httpx2
 import orjson
 
 from events.platform.settings import Settings, revealed
-from ingest.extraction.claude import prompt
-from ingest.extraction.claude.model_client import ModelClient, Reply, tokens_of
+from ingest.extraction.claude.model_client import ModelClient, Prompt, Reply, tokens_of
 from ingest.extraction.claude.transport import deadline
 
 # An unknown reason stays as it is, and the content of the answer decides.
@@ -44,10 +43,9 @@ class ChatClient(ModelClient):
         if key := revealed(self._server.key):
             self._http.headers["authorization"] = f"Bearer {key}"
 
-    def ask(self, messages: list[dict[str, object]], max_tokens: int, *, with_modes: bool = False) -> Reply:
-        stable = prompt.system_with_modes() if with_modes else prompt.system()
-        shape, more = self._shape(prompt.tool(with_modes=with_modes))
-        asked = [{"role": "system", "content": stable + more}, *_translated(messages)]
+    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
+        shape, more = self._shape(prompt.tool)
+        asked = [{"role": "system", "content": prompt.text + more}, *_translated(messages)]
         body = {"model": self.model, "max_tokens": max_tokens, "messages": asked, **shape}
         began = time.monotonic()
         try:

@@ -97,7 +97,8 @@ class ClaudeExtractor:
 
     def _answer(self, batch: SessionBatch) -> tuple[Answer, Usage]:
         messages: list[dict[str, object]] = [{"role": "user", "content": prompt.question(batch)}]
-        reply = self._client.ask(messages, self._max_tokens, with_modes=bool(batch.modes))
+        stable = prompt.asking(with_modes=bool(batch.modes))
+        reply = self._client.ask(stable, messages, self._max_tokens)
         answer, fault = _read(reply)
         if fault is None:
             return answer, reply.usage
@@ -107,9 +108,7 @@ class ClaudeExtractor:
         logger.info("the model is asked again because its answer cannot be used: %s", fault)
         longer = self._max_tokens * (2 if reply.stop_reason == "max_tokens" else 1)
         try:
-            retried = self._client.ask(
-                [*messages, *_complaint(reply, fault)], longer, with_modes=bool(batch.modes)
-            )
+            retried = self._client.ask(stable, [*messages, *_complaint(reply, fault)], longer)
         except ExtractorUnavailableError as error:
             error.usage = reply.usage + error.usage
             raise
@@ -164,24 +163,12 @@ def _read(reply: Reply) -> tuple[Answer, str | None]:
     """Returns the answer in ``reply`` and its fault, or None when the answer has no fault."""
     if reply.stop_reason == "refusal":
         return Answer(usable=False), "the model refuses to read these turns"
-    answer = answer_of(reply.tool_input if reply.tool_use_id is not None else _object_in(reply.prose))
+    answer = answer_of(reply.answer)
     if reply.stop_reason == "max_tokens":
         return answer, "the answer was cut off at the most tokens allowed (CARDLOG_EXTRACT_MAX_TOKENS)"
     if reply.tool_use_id is None and not answer.usable:
         return answer, "the answer is prose and calls no tool" if reply.prose else "the answer is empty"
     return answer, "; ".join(answer.faults) or None
-
-
-def _object_in(prose: str) -> object:
-    """Returns the JSON object in ``prose``, or None. Models on servers without tools write the object as text."""
-    start, end = prose.find("{"), prose.rfind("}")
-    if start < 0 or end < start:
-        return None
-    try:
-        found: object = orjson.loads(prose[start : end + 1])
-    except ValueError:
-        return None
-    return found
 
 
 def _complaint(reply: Reply, fault: str) -> list[dict[str, object]]:

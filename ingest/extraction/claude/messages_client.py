@@ -9,8 +9,7 @@ import anthropic
 import orjson
 
 from events.platform.settings import Settings, revealed
-from ingest.extraction.claude import prompt
-from ingest.extraction.claude.model_client import ModelClient, Reply
+from ingest.extraction.claude.model_client import ModelClient, Prompt, Reply
 from ingest.extraction.claude.transport import deadline
 
 
@@ -29,22 +28,24 @@ class MessagesClient(ModelClient):
             http_client=self._http,
         )
 
-    def ask(self, messages: list[dict[str, object]], max_tokens: int, *, with_modes: bool = False) -> Reply:
-        stable = prompt.system_with_modes() if with_modes else prompt.system()
+    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
         began = time.monotonic()
         # The API does not force a tool on a model with thinking. The prompt then asks for the tool.
         mode: dict[str, Any] = (
             {"thinking": {"type": "adaptive"}, "tool_choice": {"type": "auto"}}
             if self._thinking
-            else {"thinking": {"type": "disabled"}, "tool_choice": {"type": "tool", "name": prompt.TOOL}}
+            else {
+                "thinking": {"type": "disabled"},
+                "tool_choice": {"type": "tool", "name": prompt.tool["name"]},
+            }
         )
         try:
             with deadline(self._exchange_s):
                 raw = self._sdk.messages.with_raw_response.create(
                     model=self.model,
                     max_tokens=max_tokens,
-                    system=[{"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}],
-                    tools=[prompt.tool(with_modes=with_modes)],  # type: ignore[list-item]
+                    system=[{"type": "text", "text": prompt.text, "cache_control": {"type": "ephemeral"}}],
+                    tools=[prompt.tool],  # type: ignore[list-item]
                     messages=messages,  # type: ignore[arg-type]
                     **mode,
                 )

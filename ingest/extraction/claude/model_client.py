@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import Any
 
 import httpx2
+import orjson
 
 from events.platform.settings import Settings
 from events.types.extraction import Usage
@@ -49,6 +50,17 @@ _PRICES: dict[str, dict[str, Any]] = json.loads(
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """The part of a prompt that is equal in every call: the text, and the one tool whose input is the answer.
+
+    The tool has ``name``, ``description`` and ``input_schema``, as the Messages API writes it.
+    """
+
+    text: str
+    tool: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The reply of the model: stop reason, input of the tool call, text outside the call, and the cost.
 
@@ -62,6 +74,23 @@ class Reply:
     prose: str
     content: list[dict[str, object]]
     usage: Usage
+
+    @property
+    def answer(self) -> object:
+        """The input of the tool call. Without a call, the JSON object in the prose, or None.
+
+        Models on servers without tools write the object as text.
+        """
+        if self.tool_use_id is not None:
+            return self.tool_input
+        start, end = self.prose.find("{"), self.prose.rfind("}")
+        if start < 0 or end < start:
+            return None
+        try:
+            found: object = orjson.loads(self.prose[start : end + 1])
+        except ValueError:
+            return None
+        return found
 
 
 class ModelClient(ABC):
@@ -87,11 +116,8 @@ class ModelClient(ABC):
         )
 
     @abstractmethod
-    def ask(self, messages: list[dict[str, object]], max_tokens: int, *, with_modes: bool = False) -> Reply:
-        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none.
-
-        ``with_modes``: the question names modes, and the answer gives them to turns.
-        """
+    def ask(self, prompt: Prompt, messages: list[dict[str, object]], max_tokens: int) -> Reply:
+        """Returns the reply to ``messages``. Raises :class:`ExtractorUnavailableError` when there is none."""
 
     def close(self) -> None:
         """Closes the connections."""

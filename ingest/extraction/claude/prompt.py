@@ -21,6 +21,7 @@ from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude import schema
 from ingest.extraction.claude.known_labels import KnownLabels
+from ingest.extraction.claude.model_client import Prompt
 from ingest.extraction.earlier_turns import needed_turns
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.memory_blocks import without_memory_blocks
@@ -74,6 +75,11 @@ def tool(*, with_modes: bool = False) -> dict[str, object]:
     """Returns the tool whose input is the answer."""
     shape = schema.WITH_MODES if with_modes else schema.SCHEMA
     return {"name": TOOL, "description": _DESCRIPTION, "input_schema": shape}
+
+
+def asking(*, with_modes: bool = False) -> Prompt:
+    """Returns what is equal in every call. ``with_modes``: the question names modes, and the answer gives them."""
+    return Prompt(system_with_modes() if with_modes else system(), tool(with_modes=with_modes))
 
 
 def question(batch: SessionBatch) -> str:
