@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 02e402654e95ad50ac2b3bd667c7f98caece79b50e0a650ea7ac23cdaa67b856
+ * 540e62ddbf7072a3ccdea148ca701fda21111b399981f9660100910616ba1052
  */
 
 /** The paths of commands whose body holds the id of the request. */
