@@ -184,6 +184,10 @@ class Settings:
     """a user is curated this long after the last event; one who is never idle after ten times as long"""
     curator_users: int = _setting(50, least=1)
     """most users that the curator reads in one round"""
+    webhook_private: bool = False
+    """webhooks may have http and private addresses"""
+    webhook_attempts: int = _setting(10, least=1, most=100)
+    """tries of a message to a webhook; the message is then dead"""
     reference_proposals: bool = False
     """turns that ask for a change of a list become proposals; `cardlog proposals` shows them"""
     forget_proposals: bool = False

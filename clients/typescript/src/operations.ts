@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 88fb2921d495c548bf5798e51105567e9fa3179fae6930e4871c5b5864eb3732
+ * 3c46188b02b1ef6a4c75c0779bb4b4dbb27cb2b0ed0622b736605e8537deab7c
  */
 
 /** The paths of commands whose body holds the id of the request. */

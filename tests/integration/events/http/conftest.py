@@ -60,6 +60,7 @@ class Services:
     relation: str = ""
     problem: str = ""
     thread: str = ""
+    webhook: str = ""
     run: str = ""
     concept: str = ""
     other_concept: str = ""
@@ -242,6 +243,9 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 "/v1/threads", json={"user_id": "ada", "title": "sleep"}, headers=made.key()
             )
             assert opened.status_code == 201, opened.text
+            hook = {"user_id": "ada", "url": "https://example.com/", "types": ["TurnRecorded"]}
+            hooked = made.write.post("/v1/webhooks", json=hook, headers=made.key())
+            assert hooked.status_code == 201, hooked.text
             concept, other_concept = _concepts(made)
             memory.fold()
             left_out, to_approve, to_decline = _kept_document(made)
@@ -251,6 +255,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 relation=relation,
                 problem=problem,
                 thread=opened.json()["thread_id"],
+                webhook=hooked.json()["webhook_id"],
                 run=_run(connection),
                 concept=concept,
                 other_concept=other_concept,

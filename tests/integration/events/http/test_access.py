@@ -60,6 +60,7 @@ class Operation:
             "session_id": "a talk", "hook_event_name": "UserPromptSubmit", "state": {"step": "waking before dawn"},
             "concept_id": services.concept, "into": services.other_concept,
             "thread_id": services.thread, "run_id": services.run, "card_ids": [services.dog],
+            "webhook_id": services.webhook, "url": "https://example.com/hook", "types": ["TurnRecorded"],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.startswith("/v1/people"):
@@ -125,6 +126,7 @@ class Operation:
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
             ("post", "/v1/threads"),
+            ("post", "/v1/webhooks"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/people"),
             ("post", "/v1/memory/{user_id}/events"),
@@ -206,6 +208,7 @@ def unknown() -> dict[str, str]:
         "proposal_id",
         "problem_id",
         "thread_id",
+        "webhook_id",
         "run_id",
         "person_id",
         "key",
