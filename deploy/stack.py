@@ -134,6 +134,7 @@ class Stack:
             *WORKERS,
             *(["relay"] if settings.kafka_brokers else []),
             *(["curator"] if settings.curator else []),
+            "webhooks",
         ]
         self._workers = [Child(name, ["work", name], environment, None) for name in names]
         with part("both services"):

@@ -45,6 +45,7 @@ SELECT create_distributed_table('core.card_remarks', 'user_id', colocate_with =>
 -- local log.checkpoints (partition): moved by compare-and-swap together with what was folded, next to the log
 -- local log.parked (partition): refers to the checkpoint that passed the event
 -- local log.dropped (partition): read together with the log, and small
+-- local log.deliveries (user_id): messages to webhooks that wait; claimed over all users by the time that they are due
 -- local log.reference_use (user_id): counts of reads; joined with the references of all users when tiers are reviewed
 -- local log.token_key: one row, read by every service
 -- local log.tenant_key: one row, which checks the proof of a tenant in every statement

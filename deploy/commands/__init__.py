@@ -31,6 +31,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
         "ask.problems:app",
         "what troubles a user and what helped: list, open, attempt, close, reopen",
     ),
+    ("webhooks", "ask.webhooks:app", "addresses that get a signed message for each event"),
     ("curator", "ask.curator:app", "what the curator added to a user's memory: log, run, undo"),
     ("insights", "ask.insights:app", "what the curator concluded from several cards: list, show, retract"),
     ("threads", "ask.threads:app", "topics that go on over sessions: list, show, open, add, rename, close"),

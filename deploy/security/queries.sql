@@ -150,6 +150,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA erasure TO {role};
 GRANT SELECT, DELETE ON log.reference_use TO {role};
+GRANT SELECT ON log.deliveries TO {role};
 GRANT SELECT, INSERT, UPDATE ON log.reembeddings TO {role};
 GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
     sealing.append_additive(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
@@ -157,9 +158,11 @@ GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, tex
 GRANT {readers} TO {role};
 
 -- name: grant_agent
--- Reads the log and the folded tables of all tenants, and appends only what adds (see 0017_additive.sql). It has no right on
+-- Reads the log and the folded tables of all tenants, and appends only what adds (see 0017_additive.sql). It also
+-- keeps the messages to webhooks. It has no right on
 -- log.append, so it cannot append another event.
 GRANT EXECUTE ON FUNCTION log.append_additive(json), log.may_see_every_tenant() TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.deliveries TO {role};
 GRANT SELECT ON log.events, sealing.subject_keys, sealing.salts TO {role};
 GRANT INSERT, UPDATE ON log.checkpoints TO {role};
 GRANT INSERT, UPDATE, DELETE ON log.heartbeats TO {role};

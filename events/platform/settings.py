@@ -186,6 +186,10 @@ class Settings:
     """most users that the curator reads in one round"""
     curator_tokens_per_user_day: int = 0
     """tokens that the curator's model may cost a user in a day (UTC); 0: the curator asks no model"""
+    webhook_private: bool = False
+    """webhooks may have http and private addresses"""
+    webhook_attempts: int = _setting(10, least=1, most=100)
+    """tries of a message to a webhook; the message is then dead"""
     reference_proposals: bool = False
     """turns that ask for a change of a list become proposals; `cardlog proposals` shows them"""
     forget_proposals: bool = False

@@ -62,6 +62,7 @@ from ingest.api.thread_routes import thread_router
 from ingest.api.transactions import Transactions
 from ingest.api.turn_input import body_schema, refuse_unreached, turns_of
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
+from ingest.api.webhook_routes import webhook_router
 from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser
@@ -196,6 +197,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         thread_router(transactions),
         curator_router(transactions, settings),
         insight_router(transactions),
+        webhook_router(transactions, private=settings.webhook_private),
         people_router(transactions),
         memory_router(writer),
         schema_router(writer),

@@ -50,6 +50,7 @@ from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, T
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
+from events.types.webhooks import WebhookAdded
 
 WORDS: Mapping[type, tuple[str, ...]] = {
     TurnRecorded: ("text", "speaker", "contact", "metadata"),
@@ -158,6 +159,7 @@ IDENTIFIERS: Mapping[type, tuple[str, ...]] = {
     TeamMemberAdded: ("team_id", "member", "by"),
     TeamMemberRemoved: ("team_id", "member", "by"),
     SubjectErased: ("subject", "by"),
+    WebhookAdded: ("url", "secret", "types"),
 }  # fmt: skip
 """The fields with identifiers and names of the installation. A name in them is not looked for."""
 

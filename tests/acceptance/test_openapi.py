@@ -115,6 +115,10 @@ class Known:
         self.relation: str = related["event_id"]
         opened = person.write("threads", status=201, title="the stairs")
         self.thread: str = opened["thread_id"]
+        hook: dict[str, Any] = {"url": "https://example.com/hook", "types": ["ThreadOpened"]}
+        self.webhooks: list[str] = [
+            person.write("webhooks", status=201, **hook)["webhook_id"] for _ in range(8)
+        ]
         person.write("sessions/talk/checkpoint", state={"step": 3}, status=202)
         words = "a starter of flour and water"
         self.concepts: list[str] = [
@@ -155,6 +159,7 @@ class Known:
             ("turn_id", [self.turn]), ("name", ["Rex"]), ("erasure_id", [self.erasure]),
             ("problem_id", [self.problem]), ("thread_id", [self.thread]), ("run_id", [self.run]),
             ("insight_id", [self.insight]),
+            ("webhook_id", self.webhooks),
             ("relation_id", [self.relation]),
             ("concept_id", self.concepts[1:]), ("session_id", ["talk"]), ("person_id", self.people[:1]),
         )  # fmt: skip

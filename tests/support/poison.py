@@ -19,6 +19,7 @@ from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
 from events.types.turns import TurnRecorded
 from events.types.verdicts import CardVerified, ConflictRuled
+from events.types.webhooks import WebhookAdded, WebhookRemoved
 
 T = TypeVar("T")
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -204,6 +205,8 @@ CARDS = st.one_of(
     st.builds(TagAliased, alias=TEXTS, tag=TEXTS),
     st.builds(KnowledgeMerged, from_title=TEXTS, into_title=TEXTS, reason=TEXTS, project_id=TEXTS),
     st.builds(ConceptPinned, card_id=_ID, pinned=st.booleans()),
+    st.builds(WebhookAdded, url=TEXTS, secret=TEXTS, types=st.lists(TEXTS, max_size=3).map(tuple)),
+    st.builds(WebhookRemoved, webhook_id=_ID),
     st.builds(ThreadOpened, title=TEXTS, project_id=TEXTS, mode=TEXTS, thread_id=_ID, reason=TEXTS),
     st.builds(CardsThreaded, thread_id=_ID, card_ids=st.lists(_ID, max_size=3).map(tuple), reason=TEXTS),
     st.builds(InsightDerived, content=TEXTS, kind=TEXTS, theme=TEXTS, project_id=TEXTS, reason=TEXTS,

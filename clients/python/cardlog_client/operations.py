@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ADD_TEAM_MEMBER: Operation[types.Team] = Operation("write", "PUT", "/v1/teams/{team_id}/members/{member}")
+_ADD_WEBHOOK: Operation[types.AddedWebhook] = Operation(
+    "write", "POST", "/v1/webhooks", once="idempotency_key"
+)
 _ALIAS_PERSON: Operation[types.WrittenPerson] = Operation(
     "write", "POST", "/v1/people/{person_id}/alias", once="idempotency_key"
 )
@@ -171,6 +174,9 @@ _RELATE_CARDS: Operation[types.Accepted] = Operation("write", "POST", "/v1/relat
 _REMOVE_TEAM_MEMBER: Operation[types.Team] = Operation(
     "write", "DELETE", "/v1/teams/{team_id}/members/{member}"
 )
+_REMOVE_WEBHOOK: Operation[types.Webhook] = Operation(
+    "write", "DELETE", "/v1/webhooks/{webhook_id}", once="idempotency_key"
+)
 _RENAME_MODE: Operation[types.WrittenMode] = Operation("write", "POST", "/v1/modes/{name}/rename")
 _RENAME_THREAD: Operation[types.WrittenThread] = Operation(
     "write", "POST", "/v1/threads/{thread_id}/rename", once="idempotency_key"
@@ -223,6 +229,7 @@ _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
 )
+_WEBHOOKS: Operation[types.WebhooksPage] = Operation("write", "GET", "/v1/webhooks")
 _WITHDRAW_RELATION: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/relations/{relation_id}/withdraw"
 )
@@ -237,6 +244,10 @@ class Operations:
     def add_team_member(self, user_id: str, team_id: str, member: str) -> types.Team:
         """Add a member to a team; the first member adds oneself."""
         return self._send(_ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
+
+    def add_webhook(self, user_id: str, url: str, types: Sequence[str], **more: object) -> types.AddedWebhook:
+        """Add a webhook. Other fields: idempotency_key."""
+        return self._send(_ADD_WEBHOOK, {"user_id": user_id, "url": url, "types": types}, more)
 
     def alias_person(self, user_id: str, person_id: str, alias: str, **more: object) -> types.WrittenPerson:
         """Give a person another name. Other fields: agent_id, turn_ids, kind, idempotency_key."""
@@ -668,6 +679,10 @@ class Operations:
         """Remove a member from a team."""
         return self._send(_REMOVE_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {})
 
+    def remove_webhook(self, user_id: str, webhook_id: str, **more: object) -> types.Webhook:
+        """Remove a webhook, and drop its messages. Other fields: idempotency_key."""
+        return self._send(_REMOVE_WEBHOOK, {"user_id": user_id, "webhook_id": webhook_id}, more)
+
     def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
         """Give a mode another name; its cards stay its cards. Other fields: project_id."""
         return self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
@@ -793,6 +808,10 @@ class Operations:
         """Confirm that a card is still right. Other fields: by, note, verified_at, request_id."""
         return self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)
 
+    def webhooks(self, user_id: str) -> types.WebhooksPage:
+        """The webhooks of a user, with the messages that wait or are dead."""
+        return self._send(_WEBHOOKS, {"user_id": user_id}, {})
+
     def withdraw_relation(
         self, user_id: str, relation_id: str, reason: str, **more: object
     ) -> types.Accepted:
@@ -814,6 +833,11 @@ class AsyncOperations:
         return await self._send(
             _ADD_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
         )
+
+    async def add_webhook(
+        self, user_id: str, url: str, types: Sequence[str], **more: object
+    ) -> types.AddedWebhook:
+        return await self._send(_ADD_WEBHOOK, {"user_id": user_id, "url": url, "types": types}, more)
 
     async def alias_person(
         self, user_id: str, person_id: str, alias: str, **more: object
@@ -1157,6 +1181,9 @@ class AsyncOperations:
             _REMOVE_TEAM_MEMBER, {"user_id": user_id, "team_id": team_id, "member": member}, {}
         )
 
+    async def remove_webhook(self, user_id: str, webhook_id: str, **more: object) -> types.Webhook:
+        return await self._send(_REMOVE_WEBHOOK, {"user_id": user_id, "webhook_id": webhook_id}, more)
+
     async def rename_mode(self, user_id: str, name: str, new_name: str, **more: object) -> types.WrittenMode:
         return await self._send(_RENAME_MODE, {"user_id": user_id, "name": name, "new_name": new_name}, more)
 
@@ -1264,6 +1291,9 @@ class AsyncOperations:
 
     async def verify_card(self, user_id: str, card_id: str, **more: object) -> types.Accepted:
         return await self._send(_VERIFY_CARD, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def webhooks(self, user_id: str) -> types.WebhooksPage:
+        return await self._send(_WEBHOOKS, {"user_id": user_id}, {})
 
     async def withdraw_relation(
         self, user_id: str, relation_id: str, reason: str, **more: object

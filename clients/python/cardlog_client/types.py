@@ -19,6 +19,20 @@ class Accepted(TypedDict):
     token: str
 
 
+class AddedWebhook(TypedDict):
+    """A webhook after the command that added it."""
+
+    webhook_id: str
+    url: str
+    types: list[str]
+    added_at: str
+    pending: int
+    dead: int
+    last_error: str | None
+    secret: str
+    token: str
+
+
 class Answer(TypedDict):
     """The found cards, the best first, and the report of each channel."""
 
@@ -1409,6 +1423,24 @@ class UsersPage(TypedDict):
 
     users: list[User]
     next: str | None
+
+
+class Webhook(TypedDict):
+    """An address that gets a signed message for each event of its types."""
+
+    webhook_id: str
+    url: str
+    types: list[str]
+    added_at: str
+    pending: int
+    dead: int
+    last_error: str | None
+
+
+class WebhooksPage(TypedDict):
+    """Webhooks, the first added first."""
+
+    webhooks: list[Webhook]
 
 
 class WrittenCuratorRun(TypedDict):

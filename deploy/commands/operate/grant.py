@@ -43,8 +43,9 @@ def grant(
     """Give a PostgreSQL role only the rights of its processes.
 
     Migrate the log's schema and give a role the rights that its processes need: recorder, extractor, projector,
-    reader (the read service), curator (the write service), agent (`cardlog work curator`, which only adds) or
-    admin. Without --process, one role serves all of them but admin. No role but admin may change the log, its
+    reader (the read service), curator (the write service), agent (`cardlog work curator`, which only adds,
+    and `cardlog work webhooks`) or admin.
+    Without --process, one role serves all of them but admin. No role but admin may change the log, its
     functions or its triggers. These and the folded tables belong to the role cardlog_log afterwards, and nobody
     logs in as that role. A role of reader or curator alone sees one tenant at a time. Set
     CARDLOG_ADMIN_DATABASE_URL to the URL of a superuser, or of the database's owner with CREATEROLE. Run the

@@ -31,9 +31,9 @@ logger = logging.getLogger(__name__)
 _BEFORE_ANEW_S = 1.0
 _NICENESS = 10
 _IDLE_S = 60.0
-WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay", "curator"]
+WorkerName = Literal["recorder", "extractor", "projector", "vectors", "relay", "curator", "webhooks"]
 WORKERS: tuple[WorkerName, ...] = get_args(WorkerName)
-_WITHOUT_KAFKA = frozenset(("recorder", "curator"))
+_WITHOUT_KAFKA = frozenset(("recorder", "curator", "webhooks"))
 
 
 class Stop:
@@ -58,7 +58,7 @@ def work(
     name: Annotated[str | None, Parameter(help="name of this worker (default: its kind and host)")] = None,
     settings: Given[Settings],
 ) -> int:
-    """Run one worker: recorder, extractor, projector, vectors, relay or curator."""
+    """Run one worker: recorder, extractor, projector, vectors, relay, curator or webhooks."""
     gc.disable()  # collecting takes a tenth of a start, and the objects of a start stay
     authentication.in_use()  # an unreadable key fails now, and not with the first turn
     sealer.in_use()
@@ -116,6 +116,10 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
         from ingest.curator.worker import Curator  # noqa: PLC0415
 
         return Curator(settings, stop, name)
+    if kind == "webhooks":
+        from ingest.webhooks.worker import Webhooks  # noqa: PLC0415
+
+        return Webhooks(settings, stop, name)
     if not settings.kafka_brokers:
         return _reader(kind, settings, name, stop, None)
     from projectors.kafka.worker import StreamWorker  # noqa: PLC0415

@@ -64,6 +64,7 @@ class Services:
     problem: str = ""
     thread: str = ""
     insight: str = ""
+    webhook: str = ""
     run: str = ""
     concept: str = ""
     other_concept: str = ""
@@ -259,6 +260,9 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 "/v1/threads", json={"user_id": "ada", "title": "sleep"}, headers=made.key()
             )
             assert opened.status_code == 201, opened.text
+            hook = {"user_id": "ada", "url": "https://example.com/", "types": ["TurnRecorded"]}
+            hooked = made.write.post("/v1/webhooks", json=hook, headers=made.key())
+            assert hooked.status_code == 201, hooked.text
             concept, other_concept = _concepts(made)
             memory.fold()
             left_out, to_approve, to_decline = _kept_document(made)
@@ -269,6 +273,7 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 problem=problem,
                 thread=opened.json()["thread_id"],
                 insight=_insight(connection, dog),
+                webhook=hooked.json()["webhook_id"],
                 run=_run(connection),
                 concept=concept,
                 other_concept=other_concept,

@@ -61,6 +61,7 @@ class Operation:
             "concept_id": services.concept, "into": services.other_concept,
             "thread_id": services.thread, "run_id": services.run, "insight_id": services.insight,
             "card_ids": [services.dog],
+            "webhook_id": services.webhook, "url": "https://example.com/hook", "types": ["TurnRecorded"],
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.startswith("/v1/people"):
@@ -126,6 +127,7 @@ class Operation:
             ("post", "/v1/references/{kind}"),
             ("post", "/v1/concepts"),
             ("post", "/v1/threads"),
+            ("post", "/v1/webhooks"),
             ("post", "/v1/memory/{user_id}/problems"),
             ("post", "/v1/people"),
             ("post", "/v1/memory/{user_id}/events"),
@@ -208,6 +210,7 @@ def unknown() -> dict[str, str]:
         "problem_id",
         "thread_id",
         "insight_id",
+        "webhook_id",
         "run_id",
         "person_id",
         "key",

@@ -1,0 +1,85 @@
+"""The webhooks of a user over HTTP: add, list and remove."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from events.access.principal import Principal
+from events.http.access import Writer, owner_of, require_whole
+from events.http.answering import routes_of
+from events.http.fields import Uuid
+from events.platform.database import Connection, see_tenant_of
+from events.resources.webhooks import AddedWebhook, Webhook, WebhooksPage
+from events.webhooks.webhook_log import counts_of, webhooks_of
+from ingest.api.command_routes import Name, storable
+from ingest.api.transactions import Sent, Transactions
+from ingest.webhooks import webhook_commands
+from ingest.webhooks.webhook_commands import UserWebhooks
+
+UserId = Annotated[Name, Query(description="whose memory this is")]
+
+
+class WebhookIn(BaseModel, extra="forbid"):
+    """A new webhook."""
+
+    user_id: Name = Field(description="whose memory this is")
+    url: Annotated[str, *storable(2000)] = Field(description="the address that gets the messages, with https")
+    types: Annotated[list[Annotated[str, *storable(100)]], Field(min_length=1, max_length=100)] = Field(
+        description="the types of events to tell, such as TurnRecorded"
+    )
+
+
+def webhook_router(transactions: Transactions, *, private: bool) -> APIRouter:
+    """Returns the routes. ``private`` allows targets with http and private addresses."""
+    router = routes_of("webhooks")
+
+    @router.post("/v1/webhooks", status_code=201, summary="Add a webhook")
+    def add_webhook(body: WebhookIn, sender: Sent) -> AddedWebhook:
+        owner = _owner(sender.caller, body.user_id)
+        command = sender.command(f"user/{body.user_id}")
+        outcome = transactions.run(
+            owner,
+            lambda connection: webhook_commands.add(
+                UserWebhooks(connection, owner, command), body.url, body.types, private=private
+            ),
+        )
+        return AddedWebhook.made_from(
+            outcome.state, token=transactions.token(owner, outcome.position), **_NO_COUNTS
+        )
+
+    @router.get("/v1/webhooks", summary="The webhooks of a user, with the messages that wait or are dead")
+    def webhooks(user_id: UserId, caller: Writer) -> WebhooksPage:
+        owner = _owner(caller, user_id)
+        with transactions.connection() as connection, connection.transaction():
+            see_tenant_of(connection, owner)
+            counts = counts_of(connection, owner)
+            found = webhooks_of(connection, [owner]).get(owner, {}).values()
+        return WebhooksPage(webhooks=[_shown(each, counts.get(each.webhook_id)) for each in found])
+
+    @router.delete("/v1/webhooks/{webhook_id}", summary="Remove a webhook, and drop its messages")
+    def remove_webhook(webhook_id: Uuid, user_id: UserId, sender: Sent) -> Webhook:
+        owner = _owner(sender.caller, user_id, "webhook", "webhook_id")
+        command = sender.command(f"user/{user_id}")
+
+        def run(connection: Connection) -> object:
+            return webhook_commands.remove(UserWebhooks(connection, owner, command, webhook_id)).state
+
+        return _shown(transactions.run(owner, run), None)
+
+    return router
+
+
+_NO_COUNTS: dict[str, object] = {"pending": 0, "dead": 0, "last_error": None}
+
+
+def _owner(caller: Principal, user_id: str, thing: str = "user", field: str = "user_id") -> str:
+    require_whole(caller)
+    return owner_of(caller, user_id, thing=thing, field=field)
+
+
+def _shown(webhook: object, counts: tuple[int, int, str | None] | None) -> Webhook:
+    pending, dead, last_error = counts or (0, 0, None)
+    return Webhook.made_from(webhook, pending=pending, dead=dead, last_error=last_error)

@@ -1,0 +1,1 @@
+"""Webhooks: the commands about them, and the worker that delivers their messages."""

@@ -1,0 +1,91 @@
+"""The commands of webhooks: add and remove. Each is decided under a lock of the user's webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from uuid import UUID
+
+from events.http.errors import invalid, missing
+from events.platform.database import Connection
+from events.types.codec import Payload, known_types
+from events.types.envelope import Event
+from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
+from events.webhooks.webhook import Webhook, added
+from events.webhooks.webhook_log import lock, webhooks_of
+from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.webhooks.message import new_secret
+from ingest.webhooks.targets import TargetError, checked_url
+
+MAX_WEBHOOKS = 20
+"""The most webhooks of one user."""
+Webhooks = dict[UUID, Webhook]
+
+
+class UserWebhooks(Aggregate[Webhooks, Webhook]):
+    """The webhooks of a user, of which a command removes the one with ``webhook_id``. None: the command adds one."""
+
+    def __init__(
+        self, connection: Connection, owner: str, command: Command, webhook_id: UUID | None = None
+    ) -> None:
+        super().__init__(connection, owner, STREAM, command)
+        self.webhook_id = webhook_id
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner)
+
+    def load(self) -> Webhooks:
+        return webhooks_of(self.connection, [self.owner]).get(self.owner, {})
+
+    def present(self, state: Webhooks) -> Webhook:
+        """Returns the webhook. Raises a 404 problem when the user has none of this id."""
+        webhook = state.get(self.webhook_id) if self.webhook_id else None
+        if webhook is None:
+            raise missing("webhook", "webhook_id")
+        return webhook
+
+    def answer(self, state: Webhooks, event: Event | None) -> Webhook:
+        return self.present(state) if self.webhook_id or event is None else self.first_answer(event)
+
+    def first_answer(self, event: Event) -> Webhook:
+        webhook = added(event)
+        assert webhook is not None, "only the adding of a webhook has an idempotency key"
+        return webhook
+
+    def key(self) -> str | None:
+        key = self.command.idempotency_key
+        return None if key is None or self.webhook_id else f"webhook/{sha256(key.encode()).hexdigest()}"
+
+
+def add(webhooks: UserWebhooks, url: str, types: Sequence[str], *, private: bool) -> Outcome[Webhook]:
+    """Adds a webhook with a new secret.
+
+    Raises 422 for a URL that no target may have, for a type that the log does not know, and for too many webhooks.
+    ``private`` allows http and private addresses.
+    """
+    try:
+        checked_url(url, private=private)
+    except TargetError as error:
+        raise invalid("url", str(error)) from None
+    wanted = tuple(sorted(set(types)))
+    if unknown := next((each for each in wanted if each not in known_types()), None):
+        raise invalid("types", f"{unknown} is no event type; use some of {', '.join(sorted(known_types()))}")
+
+    def rule(known: Webhooks) -> Payload:
+        if len(known) >= MAX_WEBHOOKS:
+            raise invalid("url", f"makes more than {MAX_WEBHOOKS} webhooks; remove one first")
+        return WebhookAdded(url=url, secret=new_secret(), types=wanted)
+
+    def is_repeat(first: Payload) -> bool:
+        return isinstance(first, WebhookAdded) and (first.url, first.types) == (url, wanted)
+
+    return decide(webhooks, rule, is_repeat)
+
+
+def remove(webhooks: UserWebhooks) -> Outcome[Webhook]:
+    """Removes a webhook, and answers with it as it was. Raises 404 when the user has none of this id."""
+
+    def rule(known: Webhooks) -> Payload:
+        return WebhookRemoved(webhook_id=webhooks.present(known).webhook_id)
+
+    return decide(webhooks, rule)

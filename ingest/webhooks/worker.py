@@ -1,0 +1,183 @@
+"""The worker of webhooks: notes which messages are due, and delivers them.
+
+The checkpoints and the due messages move in one transaction. A message counts as tried before it is sent, and leaves
+the table after its target took it. A kill between the two sends the message again, with the same id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection, tuples_of
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.checkpoints import Processor
+from events.store.feed import LogFeed
+from events.store.log import event_if_readable
+from events.store.rows import rows_of
+from events.store.subscription import (
+    Batches,
+    Handler,
+    RoundResult,
+    Subscription,
+    SubscriptionOptions,
+    handle_batch,
+)
+from events.types.envelope import Event
+from events.types.tombstones import Erased
+from events.types.webhooks import STREAM
+from events.webhooks.webhook import Webhook
+from events.webhooks.webhook_log import webhooks_of
+from ingest.webhooks.message import body_of, headers_of
+from ingest.webhooks.targets import TargetError, post
+
+PROCESSOR = Processor("webhooks")
+_PACKAGE = "ingest.webhooks"
+_EVENTS = 500  # of a partition, in one round
+_AT_ONCE = 32
+_OF_ONE = 2  # messages of one webhook at once, so that a slow target keeps few places
+_LOOK_S = 0.2  # between two looks while messages are on their way
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A message on its way."""
+
+    user_id: str
+    webhook_id: UUID
+    partition: int
+    position: int
+    attempts: int
+
+    @property
+    def names(self) -> dict[str, object]:
+        return {"user_id": self.user_id, "webhook_id": self.webhook_id, "position": self.position}
+
+
+class Webhooks(Handler):
+    """Delivers messages until ``stopping`` is true. A slow or dead target holds up only its own messages."""
+
+    def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
+        self._settings = settings
+        self._stopping = stopping
+        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
+        self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping, None)
+        self._senders = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
+        self._sent: dict[Future[None], _Due] = {}
+        self._subscription = Subscription(
+            settings,
+            self,
+            self._feed,
+            self._heartbeat,
+            stopping,
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+        )
+
+    def run(self) -> None:
+        """Delivers until ``stopping``. Waits while Postgres is away."""
+        self._subscription.run()
+
+    def prepare(self, connection: Connection) -> bool:
+        PROCESSOR.open(connection)
+        connection.execute(statement(_PACKAGE, "drop_old"))
+        return True
+
+    def drain(self, connection: Connection) -> None:
+        wait(self._sent)
+        self._settle(connection)
+
+    def release(self) -> None:
+        # The messages on their way end by themselves. Each is tried again, because nobody notes its end.
+        self._sent.clear()
+
+    def handle(self, connection: Connection) -> RoundResult:
+        """Notes the messages of new events, sends what is due, and notes what was delivered."""
+        with connection.transaction():
+            read = handle_batch(
+                connection, PROCESSOR, self._feed, lambda batches: _note(connection, batches), events=_EVENTS
+            )
+        self._send(connection)
+        if self._sent:
+            wait(self._sent, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+        self._settle(connection)
+        return RoundResult(passed=read.passed, more=read.more or bool(self._sent), wait_s=1.0)
+
+    def _send(self, connection: Connection) -> None:
+        places = _AT_ONCE - len(self._sent)
+        busy = [
+            webhook_id
+            for webhook_id, count in Counter(each.webhook_id for each in self._sent.values()).items()
+            if count >= _OF_ONE
+        ]
+        if places <= 0:
+            return
+        values = {"busy": busy, "each": _OF_ONE, "limit": places}
+        claimed = [_Due(*row) for row in tuples_of(connection, statement(_PACKAGE, "claim_due"), values)]
+        webhooks = webhooks_of(connection, {each.user_id for each in claimed}) if claimed else {}
+        for due in claimed:
+            webhook = webhooks.get(due.user_id, {}).get(due.webhook_id)
+            if webhook is None:  # it was removed, or its user was erased
+                connection.execute(statement(_PACKAGE, "drop_webhook"), due.names)
+                continue
+            [row] = rows_of(
+                connection,
+                statement(_PACKAGE, "event"),
+                {"partition": due.partition, "position": due.position},
+            )
+            event = event_if_readable(row)
+            if isinstance(event.payload, Erased):
+                connection.execute(statement(_PACKAGE, "drop_delivery"), due.names)
+                continue
+            self._sent[self._senders.submit(self._post, webhook, event)] = due
+
+    def _post(self, webhook: Webhook, event: Event) -> None:
+        body = body_of(event)
+        headers = headers_of(event, body, webhook.secret, datetime.now(UTC))
+        post(webhook.url, headers, body, private=self._settings.webhook_private)
+
+    def _settle(self, connection: Connection) -> None:
+        """Notes the end of each message that ended. Any failure concerns only its own message."""
+        for future in [each for each in self._sent if each.done()]:
+            due = self._sent.pop(future)
+            error = future.exception()
+            if error is None:
+                connection.execute(statement(_PACKAGE, "drop_delivery"), due.names)
+                continue
+            why = str(error) if isinstance(error, TargetError) else f"not sent: {type(error).__name__}"
+            values = {**due.names, "error": why, "attempts": self._settings.webhook_attempts}
+            connection.execute(statement(_PACKAGE, "delivery_failed"), values)
+
+
+def _note(connection: Connection, batches: Batches) -> None:
+    """Adds a message for each event and each webhook of its user that asks for its type."""
+    events = [event for _, page in batches for event in page if not isinstance(event.payload, Erased)]
+    values = {
+        "partitions": sorted({event.partition for event in events}),
+        "users": sorted({event.user_id for event in events}),
+        "stream": STREAM,
+    }
+    users = {user for (user,) in tuples_of(connection, statement(_PACKAGE, "users_with_webhooks"), values)}
+    if not users:
+        return
+    webhooks = webhooks_of(connection, users)
+    due = [
+        (event.user_id, webhook.webhook_id, event.partition, event.position)
+        for event in events
+        for webhook in webhooks.get(event.user_id, {}).values()
+        if event.type in webhook.types and event.position > webhook.position
+    ]
+    if due:
+        columns = dict(
+            zip(
+                ("users", "webhooks", "partitions", "positions"),
+                map(list, zip(*due, strict=True)),
+                strict=True,
+            )
+        )
+        connection.execute(statement(_PACKAGE, "add_deliveries"), columns)

@@ -1,0 +1,223 @@
+"""Webhooks: signed, tried again, dead after the last try, never to a private address, and gone with their user."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import orjson
+import pytest
+from standardwebhooks import Webhook
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from events.store import log
+from ingest.api.write_api import create_app
+from ingest.erasure import subjects
+from ingest.erasure.erasure import Eraser, Terms
+from ingest.webhooks.targets import TargetError, checked_url, is_public, post
+from ingest.webhooks.worker import Webhooks
+from tests.support.projectors.folding import count, noted, settings_of
+from tests.support.waiting import PATIENT
+
+Got = list[tuple[dict[str, str], bytes]]
+
+
+@contextmanager
+def target(*statuses: int, answering: threading.Event | None = None) -> Iterator[tuple[str, Got]]:
+    """Runs a target that answers with ``statuses``, and then with 204. Yields its address, and what it got."""
+    got: Got = []
+    left = list(statuses)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            if answering is not None:
+                answering.wait(60)
+            self.send_response(left.pop(0) if left else 204)
+            self.send_header("location", f"http://127.0.0.1:{server.server_port}/moved")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/hook?of=ada", got
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Hooked:
+    """A user with a write service, and a worker that looks when it is told to."""
+
+    def __init__(self, database: str, redis_url: str, connection: Connection, **more: Any) -> None:
+        self.settings = settings_of(database, redis_url=redis_url, webhook_private=True, **PATIENT, **more)
+        self.connection = connection
+        self.http = TestClient(create_app(self.settings, with_chores=False))
+        self.worker = self.new_worker()
+
+    def new_worker(self) -> Webhooks:
+        worker = Webhooks(self.settings, lambda: False)
+        worker.prepare(self.connection)
+        return worker
+
+    def add(self, url: str, types: list[str] | None = None, status: int = 201) -> Any:
+        body = {"user_id": "ada", "url": url, "types": types or ["EventNoted"]}
+        answer = self.http.post("/v1/webhooks", json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def shown(self) -> list[Any]:
+        found: list[Any] = self.http.get("/v1/webhooks", params={"user_id": "ada"}).json()["webhooks"]
+        return found
+
+    def note(self, words: str = "Ada hid the key under the fern") -> str:
+        made = noted(words, "ada")
+        log.append(self.connection, [made])
+        return str(made.event_id)
+
+    def work(self) -> None:
+        """Works until nothing is due and nothing is on its way."""
+        while self.worker.handle(self.connection).more:
+            pass
+
+    def hurry(self) -> None:
+        self.connection.execute("UPDATE log.deliveries SET due_at = now()")
+
+
+@pytest.fixture
+def hooked(
+    database: str, redis_url: str, connection: Connection, sealed: None
+) -> Iterator[Callable[..., Hooked]]:
+    made: list[Hooked] = []
+
+    def make(**more: Any) -> Hooked:
+        made.append(Hooked(database, redis_url, connection, **more))
+        made[-1].http.__enter__()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.http.__exit__(None, None, None)
+
+
+def test_a_message_is_verified_by_the_library_and_holds_no_words(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    ada.note("before the webhook")
+    with target() as (url, got):
+        added = ada.add(url)
+        told = ada.note()
+        ada.work()
+        [(headers, body)] = got
+    assert Webhook(added["secret"]).verify(body, headers) == orjson.loads(body)
+    assert headers["webhook-id"] == told
+    assert b"fern" not in body
+    assert orjson.loads(body)["type"] == "EventNoted"
+    assert {"user_id": "ada", "event_id": told}.items() <= orjson.loads(body)["data"].items()
+    [shown] = ada.shown()
+    assert "secret" not in shown
+    assert (shown["pending"], shown["dead"], shown["last_error"]) == (0, 0, None)
+    stored = ada.connection.execute(
+        "SELECT data::text FROM log.events WHERE type = 'WebhookAdded'"
+    ).fetchone()
+    assert stored is not None
+    assert added["secret"] not in stored[0]
+
+
+def test_a_failed_message_is_tried_again_and_is_dead_after_the_last_try(
+    hooked: Callable[..., Hooked],
+) -> None:
+    ada = hooked(webhook_attempts=2)
+    with target(500) as (good, got), target(*[503] * 9) as (bad, refused):
+        ada.add(good)
+        ada.add(bad)
+        ada.note()
+        ada.work()
+        assert [each["pending"] for each in ada.shown()] == [1, 1]
+        assert (len(got), len(refused)) == (1, 1)
+        ada.work()
+        assert (len(got), len(refused)) == (1, 1)  # the next try is not due
+        ada.hurry()
+        ada.work()
+        ada.hurry()
+        ada.work()
+    assert [headers["webhook-id"] for headers, _ in got] == [got[0][0]["webhook-id"]] * 2
+    assert len(refused) == 2
+    first, second = ada.shown()
+    assert (first["pending"], first["dead"]) == (0, 0)
+    assert (second["pending"], second["dead"]) == (0, 1)
+    assert "503" in second["last_error"]
+
+
+def test_a_message_of_a_worker_that_died_is_sent_again_with_its_id(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    answering = threading.Event()
+    with target(answering=answering) as (url, got):
+        ada.add(url)
+        told = ada.note()
+        ada.worker.handle(ada.connection)
+        ada.worker.release()  # it dies before it notes the end
+        answering.set()
+        ada.worker = ada.new_worker()
+        ada.hurry()
+        ada.work()
+    assert {headers["webhook-id"] for headers, _ in got} == {told}
+    assert count(ada.connection, "log.deliveries") == 0
+
+
+def test_a_removed_webhook_and_an_erased_user_get_nothing(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    with target() as (url, got):
+        removed = ada.add(url)["webhook_id"]
+        ada.add(url)
+        ada.note()
+        where = f"/v1/webhooks/{removed}"
+        assert ada.http.delete(where, params={"user_id": "ada"}).status_code == 200
+        assert ada.http.delete(where, params={"user_id": "ada"}).status_code == 404
+        assert len(ada.shown()) == 1
+        subjects.erase_user(Eraser(ada.settings, ()), ada.connection, "ada", Terms(by="test"))
+        ada.work()
+        assert ada.shown() == []
+    assert got == []
+    assert count(ada.connection, "log.deliveries") == 0
+
+
+def test_an_unknown_type_is_refused(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    assert "types" in ada.add("https://example.com", ["NoSuch"], 422)["detail"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/", "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest",
+        "https://10.1.2.3/",
+        "https://[::ffff:10.0.0.1]/", "https://[64:ff9b::a00:1]/", "https://224.0.0.1/", "https://ada@example.com/",
+        "https://example.com/#x", "ftp://example.com/", "https://[fe80::1]/", "https://100.64.0.1/",
+        "https://", "https://a b/",
+    ],
+)  # fmt: skip
+def test_no_target_is_private(url: str) -> None:
+    with pytest.raises(TargetError):
+        checked_url(url, private=False)
+
+
+def test_a_name_that_leads_inwards_is_refused_and_a_redirect_is_not_followed() -> None:
+    assert is_public("93.184.216.34")
+    for name in ("localhost", "2130706433", "127.1"):
+        with pytest.raises(TargetError, match="private address"):
+            post(f"https://{name}/", [], b"{}", private=False)
+    with target(302, 307) as (url, got):
+        for _ in range(2):
+            with pytest.raises(TargetError, match="redirects"):
+                post(url, [], b"{}", private=True)
+    assert len(got) == 2
