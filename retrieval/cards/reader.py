@@ -135,10 +135,12 @@ class CardReader:
             for row in rows
         ], total
 
-    async def cards(self, asked: Slice, ids: Sequence[UUID]) -> dict[UUID, ListedCard]:
+    async def cards(
+        self, asked: Slice, ids: Sequence[UUID], kinds: Sequence[str] = KINDS
+    ) -> dict[UUID, ListedCard]:
         """Returns some cards of a user by id, whatever their status. An unknown card is absent."""
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
-            return await self._cards(connection, asked, ids)
+            return await self._cards(connection, asked, ids, kinds)
 
     async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
         """Returns a card, or the card that its statement is part of now. None when the user has neither."""
@@ -312,9 +314,13 @@ class CardReader:
             )
 
     async def _cards(
-        self, connection: AsyncConnection, asked: Slice, ids: Sequence[UUID]
+        self,
+        connection: AsyncConnection,
+        asked: Slice,
+        ids: Sequence[UUID],
+        kinds: Sequence[str] = KINDS,
     ) -> dict[UUID, ListedCard]:
-        values = {**asked.parameters(), "kinds": list(KINDS), "cards": list(ids)}
+        values = {**asked.parameters(), "kinds": list(kinds), "cards": list(ids)}
         return by_id(await _rows(connection, _CARD, _filled("cards", asked), values))
 
     async def _edges(
