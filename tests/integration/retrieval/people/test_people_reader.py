@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from events.people.person import People, person_id
+from events.people.person import People
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
@@ -63,13 +63,13 @@ def test_people_are_remembered_until_the_log_tells_more(database: str, connectio
         fold_live(database, PeopleProjector())
         assert names(await present(ADA)) == {"Noor sister", "Dee"}
         gone = CardsWithdrawn(event_ids=(sister.event_id,), positions=(1,), reason="read again")
-        log.append(connection, [event(gone, ADA)])
+        # The new card has as many names as the withdrawn one, so the sums of the tables stay.
+        log.append(connection, [event(gone, ADA), noted("My cousin Flo is a nurse.", ADA)])
+        assert "Flo cousin" in names(await present(ADA))
         fold_live(database, PeopleProjector())
-        left = await present(ADA)
-        assert names(left) == {"Dee"}
-        assert left.of_id[person_id(ADA, "dee|")].name == "Dee"
+        assert names(await present(ADA)) == {"Dee", "Flo cousin"}
         rebuild(database, PeopleProjector())
-        assert names(await present(ADA)) == {"Dee"}
+        assert names(await present(ADA)) == {"Dee", "Flo cousin"}
 
     reading(database, work)
 
@@ -83,17 +83,15 @@ def test_erased_people_are_nobody_at_once(database: str, connection: Connection)
     erased = SubjectErased(erasure_id=uuid7(), kind="user", subject="x", by="test")
 
     async def work(present: Present) -> None:
-        before = await present(ADA)
-        assert names(before) == {"Noor sister", "Dee"}
-        log.append(connection, [event(erased, ADA)])  # the event alone makes it read again
-        assert await present(ADA) is not before
-        fold_live(database, PeopleProjector())
-        assert await present(ADA) is await present(ADA)
+        assert names(await present(ADA)) == {"Noor sister", "Dee"}
         # An erasure of the tables alone, for a log that is not sealed, leaves no event.
         with connection.transaction():
             projection = ForgettingProjection(PeopleProjector())
             projection.hold(connection, ADA)
             projection.forget(connection, ADA, None)
-        assert names(await present(ADA)) == set()
+        nobody = await present(ADA)
+        assert names(nobody) == set()
+        log.append(connection, [event(erased, ADA)])  # the event alone makes it read again
+        assert await present(ADA) is not nobody
 
     reading(database, work)
