@@ -113,7 +113,7 @@ class Pool:
 
     @asynccontextmanager
     async def for_list(
-        self, tenant: str, user_id: str, within_s: float, *, many: bool
+        self, tenant: str, user_id: str, within_s: float, *, many: bool = True
     ) -> AsyncIterator[AsyncConnection]:
         """See :func:`listing`."""
         try:
