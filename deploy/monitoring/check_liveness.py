@@ -22,24 +22,25 @@ from events.platform.settings import Settings, SettingsError
 
 PORTS = {"write": 8700, "read": 8701}
 EMBED_PORT = 8702
+PROXY_PORT = 8703
 _PATIENCE_S = 4.0
 
 
 def check_liveness(words: Sequence[str], settings: Settings) -> str | None:
     """Returns the reason to restart the process with the command line ``words``, or None when the process is alive.
 
-    A service is alive when it answers ``/healthz``. A worker is alive when its last heartbeat is younger than 15 s. A
-    worker that is stopped, or hangs completely, writes no heartbeat. Any other process is alive while it runs. A worker
-    also counts as alive while Postgres does not answer, because a restart does not help then.
+    A service or a proxy is alive when it answers ``/healthz``. A worker is alive when its last heartbeat is younger
+    than 15 s. A worker that is stopped, or hangs completely, writes no heartbeat. Any other process is alive while it
+    runs. A worker also counts as alive while Postgres does not answer, because a restart does not help then.
     """
     for verb, look in (("serve", _service), ("work", _worker)):
         if verb in words[:-1]:
             return look(list(words[words.index(verb) + 1 :]), settings)
-    return None
+    return _service(list(words[words.index("proxy") :]), settings) if "proxy" in words else None
 
 
 def _service(words: list[str], settings: Settings) -> str | None:
-    port = _option(words, "--port") or {**PORTS, "embed": EMBED_PORT}.get(words[0], 0)
+    port = _option(words, "--port") or {**PORTS, "embed": EMBED_PORT, "proxy": PROXY_PORT}.get(words[0], 0)
     scheme = "https" if settings.tls_cert_file else "http"
     url = f"{scheme}://127.0.0.1:{port}/healthz"
     # The certificate names the service and not this address. Nothing secret is sent.

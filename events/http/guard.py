@@ -34,6 +34,8 @@ JSON = "cardlog.json"
 """The key of the ASGI scope of the parsed body. A request without a body has no such key."""
 PRINCIPAL = "cardlog.principal"
 """The key of the ASGI scope under which authentication puts who asks."""
+EXPOSED = "retry-after"
+"""The header that a web page of an allowed origin may read."""
 PUSH_BYTES = 16 * 1024 * 1024
 """Most bytes of a push of turns."""
 HELD_BYTES = 96 * 1024 * 1024
@@ -96,8 +98,8 @@ class Guard:
     - Requests without a key, where others have one, share a quarter as many places of their own.
 
     ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.
-    Every answer has the security headers. ``routes`` are those of the app. With ``passes_on`` the guard also reads the
-    bodies of requests for the other service.
+    Every answer has the security headers, and a web page of an allowed origin may read each refusal. ``routes`` are
+    those of the app. With ``passes_on`` the guard also reads the bodies of requests for the other service.
     """
 
     def __init__(
@@ -135,9 +137,9 @@ class Guard:
                 await self._answer(scope, receive, send, asker)
         except SaturatedError as error:
             problem = ProblemError(503, "Too many requests at once", str(error))
-            await problem_response(problem)(scope, receive, send)
+            await self._refusal(problem, headers)(scope, receive, send)
         except ProblemError as problem:
-            await problem_response(problem)(scope, receive, send)
+            await self._refusal(problem, headers)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, asker: Asker) -> None:
         holding = _Holding(asker)
@@ -149,6 +151,16 @@ class Guard:
                 await self._app(scope, _replayed(body, receive), send)
         finally:
             self._bytes.give_back(asker, holding.bytes)
+
+    def _refusal(self, problem: ProblemError, headers: Headers) -> Response:
+        """Returns the answer for ``problem``. A web page of an allowed origin may read the answer."""
+        response = problem_response(problem)
+        origin, allowed = headers.get("origin", ""), self._rules.origins
+        if {origin.lower(), "*"} & allowed and origin:
+            response.headers["access-control-allow-origin"] = "*" if "*" in allowed else origin
+            response.headers["access-control-expose-headers"] = EXPOSED
+            response.headers["vary"] = "Origin"
+        return response
 
     def _asker(self, scope: Scope) -> Asker:
         principal: Principal | None = scope.get(PRINCIPAL)

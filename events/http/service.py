@@ -22,7 +22,7 @@ from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.documentation import add_docs, describe
 from events.http.errors import ProblemError, invalid, missing, reason_of, where_of
-from events.http.guard import JSON, Guard, problem_response, rules_of
+from events.http.guard import EXPOSED, JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
 from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
 from events.platform.settings import Settings
@@ -89,7 +89,7 @@ def install(
             allow_origins=sorted(rules.origins),
             allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
             allow_headers=["authorization", "content-type", "idempotency-key"],
-            expose_headers=["retry-after"],
+            expose_headers=[EXPOSED],
         )
     routes = app.router.routes
     if other:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
@@ -28,7 +29,7 @@ from events.resources.people import (
     SharedName,
 )
 from retrieval.cards.card import ListedCard
-from retrieval.cards.slice import Slice
+from retrieval.cards.slice import KINDS, Slice
 from retrieval.http.card_routes import Fresh
 from retrieval.http.resources import listed
 from retrieval.people.reader import PeopleReader, quoted_in
@@ -85,9 +86,9 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
     async def person(person_id: Uuid, query: Annotated[PersonParams, Query()], caller: Reader) -> KnownPerson:
         people, found = await named(caller, query, person_id)
         now = datetime.now(UTC)
-        cards = await cards_of(people, found, query.wait_for, now, _READ)
-        facts = [listed(card, now) for card in cards if card.kind == "state" and card.status == "current"]
-        return KnownPerson.made_from(found, facts=facts[:_FACTS])
+        states = await cards_of(people, found, query.wait_for, now, _READ, ("state",))
+        current = [card for card in states if card.status == "current"]
+        return KnownPerson.made_from(found, facts=[listed(card, now) for card in current[:_FACTS]])
 
     @router.get(
         "/v1/people/{person_id}/timeline", summary="The cards that name a person, the last said first"
@@ -120,15 +121,20 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         return people, found
 
     async def cards_of(
-        people: People, person: Known, token: str | None, now: datetime, limit: int
+        people: People,
+        person: Known,
+        token: str | None,
+        now: datetime,
+        limit: int,
+        kinds: Sequence[str] = KINDS,
     ) -> list[ListedCard]:
-        """Returns the last cards that name a person. Each repetition (same_as) is left out."""
+        """Returns those of ``kinds`` among the last cards that name a person, without repetitions (same_as)."""
         ids = await _read(reader.named_in, people, person, limit)
         if not ids:
             return []
         cards = await fresh(token, people.owner)
         asked = await _read(cards.prepared, Slice(user_id=people.owner, now=now))
-        found = await _read(cards.cards, asked, ids)
+        found = await _read(cards.cards, asked, ids, kinds)
         if not found:
             return []
         repeated = set(await _read(cards.duplicates, asked))

@@ -112,12 +112,14 @@ class Pool:
                 connection.scope = None
 
     @asynccontextmanager
-    async def for_list(self, tenant: str, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection]:
+    async def for_list(
+        self, tenant: str, user_id: str, within_s: float, *, many: bool = True
+    ) -> AsyncIterator[AsyncConnection]:
         """See :func:`listing`."""
         try:
             async with (
                 self._lists.place((tenant, user_id)),
-                self.of_tenant(tenant, within_s, many=True) as connection,
+                self.of_tenant(tenant, within_s, many=many) as connection,
             ):
                 yield connection
         except SaturatedError as error:
@@ -156,13 +158,15 @@ async def connected(
 
 
 @asynccontextmanager
-async def listing(pool: Pool, user_id: str, within_s: float) -> AsyncIterator[AsyncConnection]:
+async def listing(
+    pool: Pool, user_id: str, within_s: float, *, many: bool = True
+) -> AsyncIterator[AsyncConnection]:
     """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
 
     One tenant reads at most half of the connections in this way, and one of its users a third, so recalls and other
     tenants find free ones.
     """
-    async with pool.for_list(tenant_of(user_id), user_id, within_s) as connection:
+    async with pool.for_list(tenant_of(user_id), user_id, within_s, many=many) as connection:
         yield connection
 
 

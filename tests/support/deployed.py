@@ -64,11 +64,11 @@ def workers() -> tuple[str, ...]:
 
 
 def parsed(words: list[str]) -> tuple[str, str]:
-    """Returns (verb, the function it runs) as the real command line parses ``words``."""
+    """Returns (verb, its first argument or "") as the real command line parses ``words``."""
     if words[:1] == ["work"] and words[1] in FOR_KAFKA - set(WORKERS):
         words = ["work", WORKERS[0], *words[2:]]
     command, bound, _, _ = parse(words)
-    return command.__name__, bound.args[0]
+    return command.__name__, next(iter(bound.args), "")
 
 
 @cache

@@ -10,10 +10,9 @@ from cyclopts import Parameter
 
 from deploy.commands.run.serve import check_certificate, is_loopback, run_app
 from deploy.instance import addresses_of, api_key_of
+from deploy.monitoring.check_liveness import PROXY_PORT
 from deploy.options import Flat, Given, between
 from events.platform.settings import Settings
-
-PORT = 8703
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +21,8 @@ class Options:
 
     host: Annotated[str, Parameter(help="address to listen on (default: 127.0.0.1)")] = "127.0.0.1"
     port: Annotated[
-        int, Parameter(metavar="PORT", validator=between(1, 65535), help=f"port (default: {PORT})")
-    ] = PORT
+        int, Parameter(metavar="PORT", validator=between(1, 65535), help=f"port (default: {PROXY_PORT})")
+    ] = PROXY_PORT
     upstream_openai: Annotated[
         str | None, Parameter(metavar="URL", help="server with chat completions and Responses, up to /v1")
     ] = None

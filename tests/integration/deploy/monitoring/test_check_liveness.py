@@ -50,6 +50,7 @@ def test_a_service_that_does_not_answer_is_ill_and_one_that_answers_is_not() -> 
 def test_the_port_is_that_of_the_service_unless_it_is_set() -> None:
     assert ":8700/healthz" in str(check_liveness(["cardlog", "serve", "write"], NOWHERE))
     assert ":8701/healthz" in str(check_liveness(["cardlog", "serve", "read", "--host", "0.0.0.0"], NOWHERE))
+    assert ":8703/healthz" in str(check_liveness(["cardlog", "proxy", "--host", "0.0.0.0"], NOWHERE))
     assert ":9/healthz" in str(check_liveness(["cardlog", "serve", "read", "--port=9"], NOWHERE))
 
 

@@ -99,7 +99,7 @@ def test_all_that_the_code_reads_is_installed_with_it() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: str) -> None:
     verb, what = deployed.parsed(SERVICES[name]["command"])
-    assert what == name or (verb, name) == ("work", "relay")
+    assert name in (what, verb) or (verb, name) == ("work", "relay")
     ours = {key for key in environment(name) if key.startswith(("CARDLOG_", "ANTHROPIC_"))}
     assert ours <= deployed.settings(), ours - deployed.settings()
 
@@ -114,11 +114,11 @@ OF_THE_EXTRACTOR = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*deployed.workers(), *PORTS])
+@pytest.mark.parametrize("name", [*deployed.workers(), *PORTS, "proxy"])
 def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
     given = SERVICES[name]["environment"]
     every = {
-        variable for variable, _, _ in listing() if not variable.startswith(OF_THE_PROXY)
+        variable for variable, _, _ in listing() if name == "proxy" or not variable.startswith(OF_THE_PROXY)
     } - OF_THE_COMMAND
     assert every - set(given) == (OF_THE_EXTRACTOR if name != "extractor" else set())
     for variable, value in given.items():
@@ -127,7 +127,9 @@ def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
 
 
 def test_every_worker_and_both_services_are_in_the_file() -> None:
-    assert {*deployed.workers(), *deployed.FOR_KAFKA, *PORTS} == set(OURS)
+    assert {*deployed.workers(), *deployed.FOR_KAFKA, *PORTS, "proxy"} == set(OURS)
+    asked_for = {name: SERVICES[name]["profiles"] for name in OURS if "profiles" in SERVICES[name]}
+    assert asked_for == {"relay": ["kafka"], "proxy": ["proxy"]}
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -15,6 +15,7 @@ from tests.support.deployed import DEPLOY
 
 SYSTEMD = DEPLOY / "systemd"
 TEMPLATES = sorted(SYSTEMD.glob("*@.service"))
+PROXY = SYSTEMD / "cardlog-proxy.service"
 PROGRAM = "/opt/cardlog/bin/cardlog"
 
 
@@ -50,7 +51,12 @@ def test_several_workers_of_a_kind_have_names_of_their_own() -> None:
     assert one[one.index("--name") + 1] != two[two.index("--name") + 1]
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_the_proxy_is_started_on_loopback() -> None:
+    assert directives(PROXY)["ExecStart"] == [f"{PROGRAM} proxy"]
+    assert deployed.parsed(["proxy"]) == ("proxy", "")
+
+
+@pytest.mark.parametrize("path", [*TEMPLATES, PROXY], ids=lambda path: path.name)
 def test_a_unit_is_confined_started_again_and_given_time_to_stop(path: Path) -> None:
     said = directives(path)
     wanted = {
@@ -70,11 +76,12 @@ def test_a_unit_is_confined_started_again_and_given_time_to_stop(path: Path) -> 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not here")
 def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
     units = ["cardlog.target", *" ".join(directives(SYSTEMD / "cardlog.target")["Wants"]).split()]
-    for template in TEMPLATES:
+    units.append(PROXY.name)
+    for template in (*TEMPLATES, PROXY):
         # It looks whether programs are there; this one is.
         (tmp_path / template.name).write_text(template.read_text().replace(PROGRAM, "/bin/true"))
     shutil.copy(SYSTEMD / "cardlog.target", tmp_path)
-    for unit in units[1:]:
+    for unit in units[1:-1]:
         prefix = unit.partition("@")[0]
         shutil.copy(tmp_path / f"{prefix}@.service", tmp_path / unit)
     done = subprocess.run(
