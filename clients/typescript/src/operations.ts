@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 800b1c7703d5ed9a0eed290a55ae9f283df06a4da70e628715a8e71a341a436d
+ * 541b4eebeca182626aa3025f9b3c366bd77c86d5ba2da3ac31e29b13b13f67fd
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -37,6 +38,12 @@ def memory(database: str, redis_url: str, connection: Connection) -> Iterator[Me
 
 def told(memory: Memory, status: str = "current") -> list[str]:
     return [each["content"] for each in memory.get("insights", status=status)["insights"]]
+
+
+def ask(memory: Memory, **asked: object) -> Any:
+    answer = memory.read.post("/v1/recall", json={"user_id": memory.user, **asked})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 def climb(memory: Memory, *days: int) -> None:
@@ -96,6 +103,30 @@ def test_a_prompt_tells_a_current_insight_below_what_was_said(memory: Memory) ->
     [found] = memory.get("insights")["insights"]
     memory.post(f"insights/{found['insight_id']}/retract", reason="no", answers=200)
     assert "<insight " not in memory.read.post("/v1/context", json=asked).json()["text"]
+
+
+def test_a_recall_tells_a_current_insight_of_the_words_asked_below_the_cards(memory: Memory) -> None:
+    climb(memory, 1, 8, 15, 22)
+    [known] = memory.get("insights")["insights"]
+    asked: dict[str, object] = {"query": "What do I do with Tom?", "k": 1}
+    answer = ask(memory, **asked, explain=True)
+    assert [each["kind"] for each in answer["cards"]] == ["event"]
+    assert answer["insights"] == [known]
+    [explained] = answer["explain"]["insights"]
+    assert (explained["terms"], explained["sources"]) == (["tom"], known["sources"])
+    alone = ask(memory, **asked, kinds=["insight"])
+    assert (alone["cards"], alone["insights"]) == ([], [known])
+    unasked: list[dict[str, object]] = [
+        {"query": "What did Mina cook?"},
+        {"kinds": ["event"]},
+        {"project_id": "work"},
+        {"mode": "journal"},
+        {"as_of": "2025-02-01T00:00:00+00:00"},
+        {"only_layers": ["work"]},
+    ]
+    assert [ask(memory, **asked | more).get("insights") for more in unasked] == [None] * len(unasked)
+    memory.post(f"insights/{known['insight_id']}/retract", reason="no", answers=200)
+    assert "insights" not in ask(memory, **asked)
 
 
 def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:
