@@ -11,6 +11,7 @@ from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import DeriveInsight, Proposal
+from ingest.curator.statements.reading import happened
 
 _SESSIONS = 3
 _MOST_TERMS = 4  # of a card; two common terms are then half of what it says
@@ -50,9 +51,7 @@ def insights(memory: Memory) -> list[Proposal]:
 
 def _counts(card: MemoryCard) -> bool:
     said = card.episode and card.provenance == "user_stated" and not card.retracted
-    return (
-        said and card.event_status in (None, "happened") and not card.content.rstrip().endswith(("?", "？"))
-    )
+    return said and card.event_status in (None, "happened") and happened(card.content)
 
 
 def _terms(text: str) -> frozenset[str]:

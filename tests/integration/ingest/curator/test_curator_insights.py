@@ -24,6 +24,16 @@ from tests.support.ingest.curating import fold, tell
 from tests.support.projectors.folding import count, event, settings_of
 from tests.support.waiting import PATIENT
 
+UNREAL = (
+    "I didn't go climbing with Tom.",
+    "I have never gone climbing with Tom",
+    "I'd like to go climbing with Tom",
+    "I want to go climbing with Tom.",
+    "I'll go climbing with Tom.",
+    "I wish I went climbing with Tom.",
+    "Did I go climbing with Tom",
+    "I went climbing with Tom, right?",
+)
 TUESDAYS = [(day, "I went climbing with Tom.") for day in (1, 8, 15, 22)]
 
 
@@ -147,6 +157,7 @@ def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connecti
         replace(first, mode="journal"),
         replace(first, project_id="work"),
         replace(first, event_status="planned"),
+        *(replace(first, content=unreal) for unreal in UNREAL),
     )
     for moved in others:
         assert insights(replace(known, cards=(moved, *known.cards[1:]))) == []
@@ -166,3 +177,8 @@ def test_one_common_word_or_name_is_no_theme(connection: Connection, database: s
 def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
     tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
     assert [each.content for each in insights(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
+    known = memory_of(connection, "ada")
+    for unreal in ("我沒和小明去爬山。", "我想和小明去爬山。", "我和小明去爬山了嗎"):
+        assert (
+            insights(replace(known, cards=(replace(known.cards[0], content=unreal), *known.cards[1:]))) == []
+        )

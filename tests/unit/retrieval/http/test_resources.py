@@ -12,8 +12,8 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from events.http.answering import AnsweringRoute
-from events.platform.settings import Settings
 from events.insights.insight import Insight
+from events.platform.settings import Settings
 from events.resources import recall as resources
 from events.resources.cards import AnyCard, Card, Kind, Side, names_of
 from events.resources.resource import Resource, plain
