@@ -120,6 +120,13 @@ def statements(text: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
+def sentences(text: str) -> list[str]:
+    """Returns the first whole sentences of a text without their spaces and full stops."""
+    found = [each.strip().rstrip(".。") for each in _SENTENCE.split(text[:_READ])]
+    whole = found if len(text) <= _READ else found[:-1]
+    return [each for each in whole[:_MOST] if each]
+
+
 def happened(text: str) -> bool:
     """True when a text neither asks nor denies, wishes, plans or doubts, as far as its words show."""
     plain = to_simplified(text.casefold().replace("’", "'"))
