@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from starlette.testclient import TestClient
 
+from cardlog_client import Client
+from deploy.command_line import parse
 from events.curator.run import fold as runs_in
 from events.curator.run_log import runs_of
 from events.platform.database import Connection
@@ -18,9 +22,10 @@ from events.types.extraction import CardsWithdrawn
 from ingest.api.write_api import create_app as write_app
 from ingest.curator.passes.insights import insights
 from ingest.curator.runner import curate, memory_of
+from retrieval.export.export import export
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory
-from tests.support.ingest.curating import fold, tell
+from tests.support.ingest.curating import BEGIN, fold, tell
 from tests.support.projectors.folding import count, event, settings_of
 from tests.support.waiting import PATIENT
 
@@ -87,6 +92,60 @@ def test_a_withdrawn_source_makes_an_insight_stale_and_new_sources_derive_it_ane
     assert curate(memory.connection, "ada").events == ()
     climb(memory, 22)
     assert (told(memory), told(memory, "stale")) == ([found["content"]], [found["content"]])
+
+
+@pytest.mark.parametrize("status", ["retracted", "superseded"])
+def test_a_source_that_does_not_hold_makes_an_insight_stale(memory: Memory, status: str) -> None:
+    climb(memory, 1, 8, 15)
+    [found] = memory.get("insights")["insights"]
+    source = found["sources"][0]
+    if status == "retracted":
+        memory.post(f"cards/{source}/retract", reason="misheard")
+    else:
+        memory.event(
+            "The climbing with Tom was cancelled.",
+            BEGIN,
+            replaces="climbing",
+            replaces_event=UUID(source),
+            status="cancelled",
+        )
+    fold(memory.database)
+    assert (told(memory), told(memory, "stale")) == ([], [found["content"]])
+    assert "insights" not in ask(memory, query="What do I do with Tom?")
+    assert curate(memory.connection, "ada").events == ()
+
+
+def test_an_export_holds_the_insights(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    [found] = memory.get("insights")["insights"]
+    lines = [json.loads(line) for line in export(memory.connection, "ada")]
+    [exported] = [line for line in lines if line["kind"] == "insight"]
+    assert exported == found | {"kind": "insight", "insight_kind": found["kind"]}
+    assert lines[-1]["insights"] == 1
+
+
+def test_the_verbs_list_show_and_retract_an_insight(memory: Memory) -> None:
+    climb(memory, 1, 8, 15)
+    [found] = memory.get("insights")["insights"]
+    insight = found["insight_id"]
+    mounts = {
+        f"http://{name}": app._transport for name, app in (("write", memory.write), ("read", memory.read))
+    }
+
+    def run(*words: str) -> list[str]:
+        parsed = parse(["insights", *words, "--user", "ada"])
+        with Client("http://write", "http://read", mounts=mounts, api_key="") as client:
+            return list(parsed.verb(*parsed.bound.args, **parsed.bound.kwargs, client=client).lines)
+
+    line = f"{insight}  current      3 cards  {found['content']}"
+    assert run("list") == [line]
+    assert run("show", insight) == [
+        line,
+        *(f"    2025-01-{day:02}  event      I went climbing with Tom." for day in (7, 14, 21)),
+    ]
+    assert run("retract", insight, "--reason", "a course") == [line.replace("current  ", "retracted")]
+    assert run("list") == ["ada has no current insights"]
+    assert run("list", "--status", "retracted") == [line.replace("current  ", "retracted")]
 
 
 def test_a_retracted_insight_comes_back_only_from_other_sources(memory: Memory) -> None:
