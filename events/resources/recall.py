@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, Field
 
 from events.resources.cards import AnyCard, Contradiction, Kind
+from events.resources.insights import Insight
 from events.resources.resource import Absent, Resource
 
 CurrentTime = Annotated[AwareDatetime, Field(description="the time of the question, or its as_of")]
@@ -57,6 +58,8 @@ class Answer(Resource, use_attribute_docstrings=True):
 
     current_time: CurrentTime
     cards: list[RecalledCard]
+    insights: Absent[list[Insight]] = None
+    """what the curator concluded about the question, if anything; nobody said it, so it stands below the cards"""
     contradictions: list[Contradiction]
     channels: dict[str, ChannelReport]
     warnings: Warnings

@@ -11,10 +11,13 @@ SELECT coalesce(max(e.position), 0) FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.actor <> 'curator';
 
 -- name: memory_cards
--- The last cards of a user, in the order of the log.
+-- The last cards of a user, in the order of the log. A relation retracts an event card, and the card does not tell it.
 SELECT card_id, kind, content, position, said_at, last_verified, project_id, session_id, turn_ids, provenance, confidence,
        tags, entity, concept_key, value, cardinality, effective_at, superseded_at, occurred_at, occurred_until,
-       time_resolved, mode, speaker, caused_by, mentions, retracted, contested, ended, episode, topics, importance,
+       time_resolved, mode, speaker, caused_by, mentions,
+       retracted OR card_id IN (SELECT r.to_card FROM cards.remembered_relations r
+                                WHERE r.user_id = %(user_id)s AND r.predicate = 'retracts' AND NOT r.implied) AS retracted,
+       contested, ended, episode, topics, importance,
        sentiment, event_status, participants, title, definition
 FROM (SELECT * FROM cards.remembered_cards c WHERE c.user_id = %(user_id)s
       ORDER BY c.position DESC, c.card_id DESC LIMIT %(limit)s) newest

@@ -28,12 +28,13 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from ingest.curator.asking import Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
+from ingest.curator.passes.consolidation import consolidate
 from ingest.curator.passes.insights import insights
 from ingest.curator.passes.threads import threads
 from ingest.curator.passes.undecided import undecided
 from ingest.curator.proposals import CreateThread, Pass, Proposal
 
-PASSES: tuple[Pass, ...] = (connect, threads, insights)
+PASSES: tuple[Pass, ...] = (connect, threads, insights, consolidate)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
 MOST_ACTS = 500

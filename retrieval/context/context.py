@@ -190,14 +190,13 @@ def context_of(
     goals: Sequence[str] = (),
     concepts: Sequence[Card] = (),
     threads: Sequence[Thread] = (),
-    insights: Sequence[Insight] = (),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
     Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
     ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
     ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left,
-    and ``insights`` a tenth. Each block
+    and the insights of the answer a tenth. Each block but that of the insights
     stays the same, byte for byte, while its lines do.
 
     A card is in the prompt whole or not at all. A card that alone exceeds the budget is left out first, then the
@@ -225,7 +224,7 @@ def context_of(
         _problem_group(problems),
         _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
         _Group(_THREADS, [_thread(one) for one in threads], _GOAL_SHARE, "open threads"),
-        _Group(_INSIGHTS, [_insight(one) for one in insights], _INSIGHT_SHARE, "insights"),
+        _Group(_INSIGHTS, [_insight(one) for one in answer.insights], _INSIGHT_SHARE, "insights"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
     warnings = answer.warnings
@@ -340,7 +339,7 @@ def _blocks(
         if inner:
             blocks.append(_block(name, _element_of(name, inner)))
     if concluded is not None:
-        blocks.append(concluded)  # below what was said
+        blocks.append(replace(concluded, stable=False))  # below what was said, and chosen by the question
     now = answer.current_time
     at = now.isoformat(timespec="minutes")
     blocks.append(_block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{at}</current_time>\n'))

@@ -1,7 +1,8 @@
 """Exports one user: every turn, event and card, as JSON lines. The memory does not depend on the size of the history.
 
 The first line names the format and the user. A line for each turn and each other event follows, in the order of the
-log, and then a line for each card with its sources. The last line counts the lines; a file without it is not whole.
+log, and then a line for each card with its sources, and for each insight. The last line counts the lines; a file
+without it is not whole.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from datetime import UTC, datetime
 import orjson
 from psycopg.rows import dict_row
 
+from events.insights.insight_log import insights_of
 from events.platform.database import Connection
 from events.platform.sql import statement
+from events.resources.insights import Insight
 from events.store import log
 from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
@@ -41,7 +44,7 @@ def export(connection: Connection, storage_id: str) -> Iterator[bytes]:
         kind="export", archive=KIND, format=FORMAT, tenant=tenant_of(storage_id), user_id=user_of(storage_id),
         exported_at=datetime.now(UTC),
     )  # fmt: skip
-    counts = {"turns": 0, "events": 0, "cards": 0, "erased": 0}
+    counts = {"turns": 0, "events": 0, "cards": 0, "insights": 0, "erased": 0}
     for event in _events(connection, storage_id, partition, head):
         if isinstance(event.payload, Erased):
             counts["erased"] += 1
@@ -52,6 +55,10 @@ def export(connection: Connection, storage_id: str) -> Iterator[bytes]:
     for card in _cards(connection, storage_id):
         counts["cards"] += 1
         yield _line(kind="card", **card)
+    for insight in insights_of(connection, storage_id).present:
+        counts["insights"] += 1
+        told = Insight.made_from(insight).model_dump()
+        yield _line(**told | {"kind": "insight", "insight_kind": insight.kind})
     yield _line(kind="end", **counts)
 
 

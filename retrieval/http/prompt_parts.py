@@ -1,4 +1,4 @@
-"""The parts of a prompt beside its cards: pinned references and concepts, problems, facts, goals, threads, insights."""
+"""The parts of a prompt beside its cards: pinned references and concepts, problems, facts, goals, threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import psycopg
 
 from events.access.principal import Principal
 from events.http.errors import ProblemError, invalid
-from events.insights.insight import Insight
 from events.modes.registry import Modes
 from events.platform.settings import Settings
 from events.problems.problem import Problem
@@ -24,7 +23,6 @@ from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
-from retrieval.insights.reader import read_insights
 from retrieval.pool.connections import Pool
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
@@ -36,8 +34,6 @@ _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
 _MOST_THREADS = 20
 """The threads that a prompt may have, the last changed."""
-_MOST_INSIGHTS = 5
-"""The insights that a prompt may have, the latest."""
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 
@@ -52,7 +48,6 @@ class PromptParts:
     goals: Sequence[str] = ()
     concepts: Sequence[ListedCard] = ()
     threads: Sequence[Thread] = ()
-    insights: Sequence[Insight] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -79,9 +74,8 @@ class PromptReader:
         facts, goals, of_document = await self._core_parts(caller, question, paths)
         concepts, of_concepts = await self._pinned_concepts(caller, question, answer.modes)
         threads, of_threads = await self._open_threads(caller, question, answer.known_modes)
-        insights, of_insights = await self._current_insights(caller, question, answer.known_modes)
-        warnings = (*of_references, *of_problems, *of_document, *of_concepts, *of_threads, *of_insights)
-        return PromptParts(pinned, problems, facts, goals, concepts, threads, insights, warnings)
+        warnings = (*of_references, *of_problems, *of_document, *of_concepts, *of_threads)
+        return PromptParts(pinned, problems, facts, goals, concepts, threads, warnings)
 
     async def _pinned_concepts(
         self, caller: Principal, question: Ask, modes: tuple[str, ...] | None
@@ -188,21 +182,8 @@ class PromptReader:
             each for each in found if each.status == "open" and _is_asked_for(caller, question, modes, each)
         ][:_MOST_THREADS], ()
 
-    async def _current_insights(
-        self, caller: Principal, question: Ask, modes: Modes
-    ) -> tuple[list[Insight], tuple[str, ...]]:
-        """Returns the current insights of the projects and modes asked for, as :meth:`_open_problems` does."""
-        if question.as_of is not None or question.known_at is not None:
-            return [], ()
-        try:
-            found = await read_insights(self._pool, question.user_id)
-        except (psycopg.Error, TimeoutError) as error:
-            return [], (f"insights are missing: {type(error).__name__}",)
-        told = [each for each in found.present if each.status == "current"]
-        return [each for each in told if _is_asked_for(caller, question, modes, each)][:_MOST_INSIGHTS], ()
 
-
-def _is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread | Insight) -> bool:
+def _is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread) -> bool:
     return (
         (question.projects is None or each.project_id in question.projects)
         and (
@@ -233,7 +214,6 @@ def prompt_of(answer: RecallAnswer, token_budget: int | None, parts: PromptParts
             parts.goals,
             parts.concepts,
             parts.threads,
-            parts.insights,
         )
     except BudgetTooSmallError as error:
         raise invalid(

@@ -39,7 +39,7 @@ class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
     timezone: str | None = None
     """IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event"""
     kinds: Annotated[
-        list[Literal["state", "event", "knowledge", "reference"]] | None, Field(min_length=1)
+        list[Literal["state", "event", "knowledge", "reference", "insight"]] | None, Field(min_length=1)
     ] = None
     context_layer: ContextLayer | None = None
     """cards of this layer count a little more"""
@@ -112,7 +112,8 @@ def ask_of(body: RecallIn) -> Ask:
         k=body.k,
         as_of=body.as_of,
         known_at=body.known_at,
-        kinds=tuple(body.kinds) if body.kinds else KINDS,
+        kinds=tuple(kind for kind in body.kinds if kind != "insight") if body.kinds else KINDS,
+        insights=not body.kinds or "insight" in body.kinds,
         context_layer=body.context_layer,
         layers=None if body.only_layers is None else tuple(body.only_layers),
         metadata=metadata_wanted(body.metadata),

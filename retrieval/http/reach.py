@@ -48,7 +48,7 @@ def asked_by(caller: Principal, question: Ask) -> Ask:
 
 
 def within(caller: Principal, answer: RecallAnswer) -> RecallAnswer:
-    """Returns the answer without cards out of the caller's reach.
+    """Returns the answer without cards and insights out of the caller's reach.
 
     A contradiction stays when the answer has all its cards. An arbitration is about one project, so it also stays for
     a key without a limit of modes.
@@ -61,6 +61,7 @@ def within(caller: Principal, answer: RecallAnswer) -> RecallAnswer:
     return replace(
         answer,
         cards=cards,
+        insights=[each for each in answer.insights if reach.admits(each.project_id, each.mode)],
         contradictions=[
             each
             for each in answer.contradictions

@@ -149,7 +149,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     )
     async def ask(body: RecallIn, caller: Reader) -> resources.Answer:
         question = asked_by(caller, ask_of(body))
-        return recalled(await answered(caller, body.wait_for, question))
+        return recalled(await answered(caller, body.wait_for, question), body.k)
 
     @app.post("/v1/context", summary="Ask; get the cards as blocks of a prompt", tags=["recall"])
     async def context(body: ContextIn, caller: Reader) -> resources.Prompt:
@@ -158,7 +158,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         asked = asked_by(caller, ask_of(body))
         question = for_prompt(asked, knowledge=settings.knowledge_inject)
         answer = await answered(caller, body.wait_for, question)
-        if body.kinds and question.kinds != tuple(body.kinds):
+        if body.kinds and question.kinds != asked.kinds:
             notice = "knowledge cards are left out: CARDLOG_KNOWLEDGE_INJECT is off"
             answer = replace(answer, warnings=(*answer.warnings, notice))
         parts = await prompts.parts(caller, question, answer, body.paths or [])

@@ -9,6 +9,7 @@ from operator import attrgetter
 from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
 from events.resources.cards import Contradiction, Kind, names_of
+from events.resources.insights import Insight
 from events.resources.recall import Answer, Block, ChannelReport, Numbered, RecalledCard
 from events.resources.recall import Prompt as PromptResource
 from projectors.cards.card import CARD_FIELDS, Card
@@ -20,11 +21,16 @@ from retrieval.context.context import Prompt
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
 
-def recalled(answer: RecallAnswer) -> Answer:
-    """Returns the resource of a recall. ``explain`` is absent where nobody asked for it."""
+def recalled(answer: RecallAnswer, k: int = 0) -> Answer:
+    """Returns the resource of a recall. ``explain`` is absent where nobody asked for it.
+
+    Insights fill the places of ``k`` that the cards leave. One insight stands below ``k`` cards.
+    """
+    concluded = answer.insights[: max(1, k - len(answer.cards))]
     return Answer(
         current_time=answer.current_time,
         cards=[_answering(card) for card in answer.cards],
+        insights=[Insight.made_from(each) for each in concluded] or None,
         contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
         channels={
             name: ChannelReport.made_from(report, detail=report.detail or None)

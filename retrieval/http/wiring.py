@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
@@ -17,6 +18,7 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
+from retrieval.insights.reader import read_insights
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import Pool, open_pool
@@ -82,6 +84,7 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
         ModeReader(pool, modes_of(settings)),
         load(settings.ranking_file),
         PeopleReader(pool),
+        partial(read_insights, pool),
         reranker_of(settings),
         settings.rerank_top,
     )
@@ -104,6 +107,7 @@ def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServe
             ModeReader(pool, modes_of(settings)),
             model,
             PeopleReader(pool),
+            partial(read_insights, pool),
             reranker_of(settings),
             settings.rerank_top,
         )

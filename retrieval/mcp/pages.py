@@ -53,6 +53,15 @@ def cards(found: Sequence[Mapping[str, object]], *, titles: bool = False) -> lis
     return [_card(card, titles=titles) for card in found]
 
 
+def insights(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns insights as lines. Nobody said an insight, so each line names its cards."""
+    return [
+        f'<insight id={quoteattr(each["insight_id"])} from="{each["provenance"]}"'
+        f" cards={quoteattr(' '.join(each['sources']))}>{escape(each['content'])}</insight>"
+        for each in found
+    ]
+
+
 def people(found: Mapping[str, Any]) -> list[str]:
     """Returns a list of people as lines, with the merges that wait."""
     waiting = [

@@ -79,6 +79,7 @@ async def _recall(memory: Memory, asked: Arguments) -> str:
     named = {name: asked.get(name) for name in ("query", "as_of", "mode", "kinds")}
     found = await memory.recall("/v1/recall", k=asked.get("k", 10), **named)
     lines = pages.cards(found["cards"], titles=asked.get("titles", False))
+    lines += pages.insights(found.get("insights", ()))
     lines += pages.contradictions(found["contradictions"])
     lines += [f"<warning>{escape(each)}</warning>" for each in found["warnings"]]
     return page("memory", lines, asked, now=found["current_time"])
@@ -201,7 +202,7 @@ _ALWAYS = (
             "mode": _NAME,
             "kinds": {
                 "type": "array",
-                "items": {"enum": ["state", "event", "knowledge", "reference"]},
+                "items": {"enum": ["state", "event", "knowledge", "reference", "insight"]},
             },
             "titles": _TITLES,
             **_PAGES,

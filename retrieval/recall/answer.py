@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.insights.insight import Insight
 from events.modes.registry import UNDECLARED, Modes
 from projectors.cards.card import Card, Kind
 from retrieval.cards.alerts import Contradiction
@@ -60,6 +61,7 @@ class CardAnswer:
 class RecallAnswer:
     """The cards that answer, best first; what contradicts them; how each channel did.
 
+    ``insights`` are about the question and stand below the cards, the nearest first.
     ``warnings`` name what is missing from the answer, and why. ``explain`` is None unless the question asked for it.
     ``terms`` are the search terms of the question, with their weights.
     ``modes`` are the modes that were searched, by their present names; None: all. ``known_modes`` are the user's modes.
@@ -74,3 +76,4 @@ class RecallAnswer:
     terms: Mapping[str, float] = field(default_factory=dict)
     modes: tuple[str, ...] | None = None
     known_modes: Modes = UNDECLARED
+    insights: Sequence[Insight] = ()

@@ -37,7 +37,7 @@ class Ask:
     ``modes`` None means the default mode of the one project. Without a default it means all modes, and the recent mode
     of the session ``session_id`` first. ``across`` says that all modes were asked for. ``timezone`` is the IANA zone of
     the asker, whose "yesterday" is meant.
-    ``told_modes`` are the modes that the asker may know of; None: all of them.
+    ``told_modes`` are the modes that the asker may know of; None: all of them. ``insights``: insights may answer too.
     """
 
     user_id: str
@@ -48,6 +48,7 @@ class Ask:
     as_of: datetime | None = None
     known_at: datetime | None = None
     kinds: tuple[str, ...] = KINDS
+    insights: bool = True
     context_layer: str | None = None
     layers: tuple[str, ...] | None = None
     metadata: str | None = None

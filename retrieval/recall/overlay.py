@@ -196,14 +196,14 @@ class Overlay:
             tail_is_read()
             beside = _references_beside(connection, scope)
             if not tail:
-                return OverlayResult(cards=beside, warnings=tail.warnings)
+                return OverlayResult(cards=beside, concluded=tail.concluded, warnings=tail.warnings)
             modes = Modes(registry_of(connection, scope.user_id), self._everybody)
             events, unread = _events(tail, self._knowledge, now, scope, until, modes)
             warnings = tail.warnings
             if unread:
                 warnings += (f"the overlay had no time to read {unread} of the newest turns",)
             if not events:
-                return OverlayResult(cards=beside, warnings=warnings)
+                return OverlayResult(cards=beside, concluded=tail.concluded, warnings=warnings)
             use_schema(connection, self._projector.name)
             changes = self._projector.changes(connection, events)
         cards = {
@@ -217,6 +217,7 @@ class Overlay:
             conflicts=tuple(
                 _conflict(row) for row in changes.arbitrations_put.values() if row.status == "open"
             ),
+            concluded=tail.concluded,
             warnings=warnings,
         )
 

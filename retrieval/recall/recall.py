@@ -14,6 +14,7 @@ import psycopg
 from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
+from events.insights.insight import Insight, Insights
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.resources.recall import Channels
 from projectors.cards.card import Card
@@ -22,6 +23,7 @@ from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
+from retrieval.insights.reader import about, may_answer, terms_of
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.query.question import Question, understand
@@ -94,7 +96,7 @@ class Recall:
     may answer. ``overlay`` adds what the user said a moment ago. A channel that is slow, down or broken loses only its
     own vote, and the answer says which channel and why. The same tables and the same instant give the same answer.
     The ``reranker``, if there is one, orders the best ``reranked`` places by their texts, before the promises. Without
-    its answer the order stays as it is.
+    its answer the order stays as it is. ``insights`` reads those of a user who has any.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Recall:
         modes: ModeReader,
         model: Linear,
         people: PeopleReader,
+        insights: Callable[[str], Awaitable[Insights]],
         reranker: Reranker | None = None,
         reranked: int = 30,
     ) -> None:
@@ -120,6 +123,7 @@ class Recall:
         self._modes = modes
         self._model = model
         self._people = people
+        self._insights = insights
         self._reranker = reranker
         self._reranked = reranked
 
@@ -227,6 +231,7 @@ class Recall:
         }
         wordless = without_words(chosen, ranking.beside, cards)
         episodes = await _with_retry(lambda: self._resolver.episodes(scope, wordless))
+        insights, unread = await self._concluded(found, ask)
         explain = None
         if ask.explain:
             explain = explanation(question, scope, results) | {
@@ -237,6 +242,15 @@ class Recall:
                     {**evidence, **found.evidence},
                     ask.k,
                 ),
+                "insights": [
+                    {
+                        "insight_id": each.insight_id,
+                        "content": each.content,
+                        "sources": each.sources,
+                        "terms": sorted(question.weights.keys() & terms_of(each)),
+                    }
+                    for each in insights
+                ],
                 "withheld": await self._withheld(question, scope, evidence),
             }
         return RecallAnswer(
@@ -284,12 +298,24 @@ class Recall:
                 ),
                 *overlaid.warnings,
                 *found.warnings,
+                *unread,
             ),
             explain=explain,
             terms=question.weights,
             modes=scope.modes,
             known_modes=scope.known_modes,
+            insights=insights,
         )
+
+    async def _concluded(self, found: Found, ask: Ask) -> tuple[list[Insight], tuple[str, ...]]:
+        """Returns the insights that are about the question, and a warning when they cannot be read."""
+        if not (found.overlaid.concluded and may_answer(ask.insights, found.scope)):
+            return [], ()
+        try:
+            known = await retry_on_lost_connection(self._insights, ask.user_id)
+        except FAULTS as error:
+            return [], (f"insights are missing: {type(error).__name__}",)
+        return about(known, found.question, found.scope), ()
 
     async def _ranked(self, found: Found, ask: Ask) -> tuple[Ranking, dict[str, ChannelReport]]:
         """Returns the places, and the reports of the channels and of the reranker."""

@@ -26,6 +26,7 @@ from events.store.log import event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
+from events.types.insights import STREAM as INSIGHTS
 from events.types.queue_entry import QueueKey, names_tenant
 from events.types.tenancy import DEFAULT_TENANT, tenant_of, user_of
 from events.types.turn_contract import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
@@ -227,7 +228,7 @@ class UnprojectedTail:
     ``turns`` are the turns that no extractor has read, in log order. The turns of the queue come last, and their
     positions continue the positions of the log. ``before`` are the earlier turns of each session, by stream. ``events``
     are the card events above ``folded``, the checkpoint of the card tables. ``recorded`` are the turns of the log by
-    position. ``head`` is the head of the partition.
+    position. ``head`` is the head of the partition. ``concluded`` is True when the user has an insight.
     """
 
     turns: tuple[RecordedTurn, ...] = ()
@@ -236,6 +237,7 @@ class UnprojectedTail:
     events: tuple[Event, ...] = ()
     folded: int = 0
     head: int = 0
+    concluded: bool = False
     warnings: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -285,6 +287,7 @@ def read_unprojected_tail(
         events=tuple(e for e in events if e.position > folded_to and e.type in CardsProjector.types),
         folded=folded_to,
         head=head,
+        concluded=first["concluded"],
         warnings=tuple(warnings),
     )
 
@@ -300,6 +303,7 @@ def _rows(
             "user_id": user_id,
             "keys": [turn_key(turn.turn_id) for turn in queued],
             "folded": folded,
+            "insights": INSIGHTS,
             "types": _TYPES,
             "depth": LOG_DEPTH,
             "limit": _MOST_EVENTS,
@@ -311,7 +315,7 @@ def _event(row: dict[str, object]) -> Event:
     return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
 
 
-_PLACE = frozenset(("head", "extracted", "folded", "recorded"))
+_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded"))
 
 
 def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:

@@ -38,6 +38,7 @@ class Answer(TypedDict):
 
     current_time: str
     cards: list[RecalledCard]
+    insights: NotRequired[list[Insight]]
     contradictions: list[Contradiction]
     channels: dict[str, ChannelReport]
     warnings: list[str]

@@ -888,6 +888,11 @@ export interface components {
             current_time: string;
             /** Cards */
             cards: components["schemas"]["RecalledCard"][];
+            /**
+             * Insights
+             * @description what the curator concluded about the question, if anything; nobody said it, so it stands below the cards
+             */
+            insights?: components["schemas"]["Insight"][];
             /** Contradictions */
             contradictions: components["schemas"]["Contradiction"][];
             /** Channels */
@@ -1606,7 +1611,7 @@ export interface components {
              */
             timezone?: string | null;
             /** Kinds */
-            kinds?: ("state" | "event" | "knowledge" | "reference")[] | null;
+            kinds?: ("state" | "event" | "knowledge" | "reference" | "insight")[] | null;
             /**
              * Context Layer
              * @description cards of this layer count a little more
@@ -2860,7 +2865,7 @@ export interface components {
              */
             timezone?: string | null;
             /** Kinds */
-            kinds?: ("state" | "event" | "knowledge" | "reference")[] | null;
+            kinds?: ("state" | "event" | "knowledge" | "reference" | "insight")[] | null;
             /**
              * Context Layer
              * @description cards of this layer count a little more

@@ -148,9 +148,13 @@ def has_cards(client: Client, user: str) -> bool:
 
 
 def lines_of(answer: Any) -> list[str]:
-    """Returns the answer as text: one line for each card, with its times and its channels."""
+    """Returns the answer as text: one line for each card, with its times and its channels, and for each insight."""
     lines = [
         f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]" for card in answer["cards"]
+    ]
+    lines += [
+        f"insight   {each['content']}   [inferred from {counted(len(each['sources']), 'card')}]"
+        for each in answer.get("insights", ())
     ]
     return lines or ["nothing is known about that"]
 

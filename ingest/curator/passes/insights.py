@@ -11,8 +11,10 @@ from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import DeriveInsight, Proposal
+from ingest.curator.statements.reading import happened
 
-_SESSIONS = 3
+SESSIONS = 3
+"""The sessions, and the days, of which an insight is made."""
 _MOST_TERMS = 4  # of a card; two common terms are then half of what it says
 _MOST_SOURCES = 50
 _CHANCE = 0.05  # a weekday that is as frequent by chance as this is no rhythm
@@ -28,7 +30,7 @@ def insights(memory: Memory) -> list[Proposal]:
     """
     walls: dict[tuple[str, str], list[tuple[MemoryCard, frozenset[str]]]] = defaultdict(list)
     for card in memory.cards:
-        terms = _terms(card.content) if _counts(card) else frozenset()
+        terms = _terms(card.content) if may_count(card) and happened(card.content) else frozenset()
         if 2 <= len(terms) <= _MOST_TERMS:
             walls[card.wall].append((card, terms))
     current = {each.digest for each in memory.insights.present if each.status == "current"}
@@ -43,16 +45,15 @@ def insights(memory: Memory) -> list[Proposal]:
             plain = [
                 card for card in left[-_MOST_SOURCES:] if " ".join(sorted(_terms(card.content))) == theme
             ]
-            if digest not in current and plain and _recurs(left):
+            if digest not in current and plain and recurs(left):
                 found.append(_pattern(theme, left, plain))
     return found
 
 
-def _counts(card: MemoryCard) -> bool:
+def may_count(card: MemoryCard) -> bool:
+    """True for an episode of the user that may tell what happened."""
     said = card.episode and card.provenance == "user_stated" and not card.retracted
-    return (
-        said and card.event_status in (None, "happened") and not card.content.rstrip().endswith(("?", "？"))
-    )
+    return said and card.superseded_at is None and card.event_status in (None, "happened")
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -61,9 +62,10 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(term for term in terms if term not in _GENERAL and (len(term) > 1 or not has_cjk(term)))
 
 
-def _recurs(cards: list[MemoryCard]) -> bool:
+def recurs(cards: list[MemoryCard]) -> bool:
+    """True when three sessions of three days tell of it."""
     days = {card.said_at.date() for card in cards}
-    return len({card.session_id for card in cards}) >= _SESSIONS and len(days) >= _SESSIONS
+    return len({card.session_id for card in cards}) >= SESSIONS and len(days) >= SESSIONS
 
 
 def _themes(told: list[tuple[MemoryCard, frozenset[str]]]) -> list[tuple[str, list[MemoryCard]]]:
@@ -77,12 +79,12 @@ def _themes(told: list[tuple[MemoryCard, frozenset[str]]]) -> list[tuple[str, li
     found: list[tuple[str, list[MemoryCard]]] = []
     taken: set[int] = set()
     often = sorted(
-        (item for item in places.items() if len(item[1]) >= _SESSIONS), key=lambda item: (-len(item[1]), item)
+        (item for item in places.items() if len(item[1]) >= SESSIONS), key=lambda item: (-len(item[1]), item)
     )
     for _, alike in often:
         free = [place for place in alike if place not in taken]
         cards = [told[place][0] for place in free]
-        if _recurs(cards):
+        if recurs(cards):
             taken.update(free)
             found.append((" ".join(sorted(frozenset.intersection(*(told[each][1] for each in free)))), cards))
     return found
@@ -116,4 +118,4 @@ def _rhythm(cards: list[MemoryCard]) -> int | None:
     weekday, most = min(Counter(day.weekday() for day in days).items(), key=lambda item: (-item[1], item[0]))
     count = len(days)
     by_chance = 7 * sum(comb(count, hits) * 6 ** (count - hits) / 7**count for hits in range(most, count + 1))
-    return weekday if most >= _SESSIONS and by_chance < _CHANCE else None
+    return weekday if most >= SESSIONS and by_chance < _CHANCE else None

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
+from events.language.asking import asking
 from events.language.changes import values as values_in
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.names.tables import canonical_name
@@ -117,6 +118,23 @@ def statements(text: str) -> tuple[Statement, ...]:
             if read is not None:
                 found.append(read)
     return tuple(found)
+
+
+def sentences(text: str) -> list[str]:
+    """Returns the first whole sentences of a text without their spaces and full stops."""
+    found = [each.strip().rstrip(".。") for each in _SENTENCE.split(text[:_READ])]
+    whole = found if len(text) <= _READ else found[:-1]
+    return [each for each in whole[:_MOST] if each]
+
+
+def happened(text: str) -> bool:
+    """True when a text neither asks nor denies, wishes, plans or doubts, as far as its words show."""
+    plain = to_simplified(text.casefold().replace("’", "'"))
+    words_of_it = _TOKEN.findall(plain)
+    unreal = any(each in _set("unreal") or each.endswith(("n't", "'ll", "'d")) for each in words_of_it)
+    return (
+        not unreal and not _found(plain, "unreal") and not asking(text) and not plain.rstrip().endswith("?")
+    )
 
 
 def _english(sentence: str) -> Statement | None:

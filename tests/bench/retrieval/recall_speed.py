@@ -17,6 +17,7 @@ import tempfile
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -41,6 +42,7 @@ from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
+from retrieval.insights.reader import read_insights
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import open_pool
@@ -152,6 +154,7 @@ async def ask(settings: Settings, user: str, questions: list[str]) -> dict[str, 
         ModeReader(pool, {}),
         load(""),
         PeopleReader(pool),
+        partial(read_insights, pool),
     )
     recall.warm()
     found: dict[str, list[float]] = {}

@@ -57,7 +57,8 @@ def test_an_export_holds_every_turn_event_and_card_of_one_user(
     assert (kinds[0], kinds[-1], found[0]["user_id"]) == ("export", "end", "ada")
     assert [line["data"]["text"] for line in found if line["kind"] == "turn"] == list(SAID)
     assert found[-1] == {
-        "kind": "end", "turns": 5, "events": kinds.count("event"), "cards": kinds.count("card"), "erased": 0,
+        "kind": "end", "turns": 5, "events": kinds.count("event"), "cards": kinds.count("card"),
+        "insights": 0, "erased": 0,
     }  # fmt: skip
     sourced = [line for line in found if line["kind"] == "card"]
     assert sourced

@@ -27,6 +27,10 @@ def test_a_card_is_printed_with_its_times_and_channels() -> None:
         "state     住在高雄   [since 2026-03; perhaps no longer; tags#1 fuzzy#3]",
     ]
     assert lines_of({"cards": []}) == ["nothing is known about that"]
+    often = {"content": "每逢星期二：「爬山」", "sources": ["1", "2", "3"]}
+    assert lines_of({"cards": [], "insights": [often]}) == [
+        "insight   每逢星期二：「爬山」   [inferred from 3 cards]"
+    ]
 
 
 def test_the_reason_a_card_is_kept_out_is_in_the_askers_time() -> None:

@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from events.http.answering import AnsweringRoute
+from events.insights.insight import Insight
 from events.platform.settings import Settings
 from events.resources import recall as resources
 from events.resources.cards import AnyCard, Card, Kind, Side, names_of
@@ -72,6 +73,26 @@ def answer() -> RecallAnswer:
         contradictions=[conflict],
         channels={"tags": ChannelReport("ok", 1.234, 3, "in part")},
         warnings=("in part",),
+        insights=[
+            Insight(
+                insight_id=UUID(int=20),
+                content="Again and again: “tea”",
+                kind="pattern",
+                theme="tea",
+                digest="",
+                project_id="default",
+                mode=None,
+                sources=(UUID(int=1),),
+                reason="often",
+                confidence=0.8,
+                status="current",
+                retracted_reason=None,
+                run_id=None,
+                derived_at=NOW,
+                position=1,
+            )
+        ]
+        * 5,
     )
 
 
@@ -84,6 +105,8 @@ def test_the_json_of_a_recall_fits_its_model() -> None:
     document = plain(recalled(answer()))
     assert document.keys() == resources.Answer.model_fields.keys() - {"explain"}
     resources.Answer.model_validate(document)
+    assert len(document["insights"]) == 1
+    assert len(recalled(answer(), len(OF_KIND) + 2).insights or ()) == 2
     [conflict] = document["contradictions"]
     assert [each.keys() for each in conflict["cards"]] == [Side.model_fields.keys()] * 2
 
