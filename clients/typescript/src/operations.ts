@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 800b1c7703d5ed9a0eed290a55ae9f283df06a4da70e628715a8e71a341a436d
+ * 95f07c819b36c35bd245b113f9af01c60e1319e675f939efdd28eca3aaceed7c
  */
 
 /** The paths of commands whose body holds the id of the request. */
