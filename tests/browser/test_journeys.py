@@ -130,6 +130,29 @@ def test_the_timeline_tells_what_was_true_at_its_line(person: Person) -> None:
     person.page.locator("ul.plain").get_by_text("Lives in Lisbon").wait_for()
 
 
+def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: Person) -> None:
+    today = datetime.now(UTC)
+    person.open(
+        "timeline", user="alex", known_at=(today - timedelta(days=100)).isoformat().replace("+", "%2B")
+    )
+    person.sees("No fact or event is remembered yet.")
+    person.open("timeline", user="many")
+    chart, line = person.page.locator(".chart svg"), person.page.locator(".chart line.known")
+    line.wait_for(state="attached")
+    box = chart.bounding_box()
+    x = box["x"] + float(line.get_attribute("x1")) / 1000 * box["width"]
+    person.page.mouse.move(x, box["y"] + box["height"] - 8)
+    person.page.mouse.down()
+    person.page.mouse.move(x - 0.3 * box["width"], box["y"] + box["height"] - 8)
+    person.page.mouse.up()
+    eventually(lambda: "known_at=" in person.page.url)
+    person.open("timeline", user="many")
+    field = person.page.get_by_label("known at (transaction time)")
+    field.focus()
+    person.page.keyboard.press("PageDown")
+    eventually(lambda: "known_at=" in person.page.url)
+
+
 def test_the_core_document_goes_back_after_a_preview(person: Person) -> None:
     person.open("core", user="yating")
     person.page.get_by_role("button", name="go back to this version …").first.click()
@@ -191,6 +214,8 @@ def test_a_graph_leads_from_a_name_to_a_card_by_keyboard_and_has_its_list(person
     listed = person.page.locator("h2 + ul.plain > li")
     lines.first.wait_for(state="attached")
     assert lines.count() == listed.count() > 0
+    kinds = person.page.locator(".kinds svg > *").evaluate_all("all => all.map(each => each.tagName)")
+    assert len(set(kinds)) == len(kinds) > 1
     named = set(person.page.locator(".legend code").all_inner_texts())
     assert named == set(listed.locator("code").all_inner_texts()) >= {"update"}
     forms = person.page.locator(".legend line").evaluate_all(
@@ -240,3 +265,11 @@ def test_the_health_of_a_memory_counts_what_was_captured_and_what_waits(person: 
     )
     assert stale
     assert person.page.locator("ul.stale > li").count() == len(stale)
+
+
+def test_the_health_of_a_memory_names_plans_whose_day_has_passed(person: Person) -> None:
+    turn = {"user_id": "planner", "text": "I will visit Kyoto on May 3.", "said_at": "2026-04-20T09:00:00Z"}
+    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers).json()
+    _cards(person.stack, "planner", wait_for=pushed["token"])
+    person.open("health", user="planner")
+    person.page.locator("ul.passed > li", has_text="Kyoto").wait_for()

@@ -9,6 +9,7 @@ import { Busy, Empty, Field, Notice, told, useLoad, Words } from "./ui";
 const MOST = 2000;
 const LANE = 30;
 const WIDTH = 1000;
+const GRIP = 12;
 
 interface Lane {
   label: string;
@@ -56,6 +57,10 @@ export function Timeline({ user, route }: Given) {
   const asOf = route.get("as_of") ? +new Date(route.get("as_of")) : Math.min(last, Date.now());
   const [line, setLine] = useState(asOf);
   useEffect(() => setLine(asOf), [asOf]);
+  const [opened] = useState(() => Date.now());
+  const [seen, setSeen] = useState(opened);
+  useEffect(() => setSeen(known ? +new Date(known) : opened), [known]);
+  const learn = (at: number) => go("timeline", { ...route.all, known_at: at >= opened - 60_000 ? "" : new Date(at).toISOString() }, true);
   const lanes = useMemo(() => lanesOf(cards), [loaded.value]);
   const zoom = (factor: number, around = (view[0] + view[1]) / 2) =>
     setView([around - (around - view[0]) * factor, around + (view[1] - around) * factor]);
@@ -83,7 +88,17 @@ export function Timeline({ user, route }: Given) {
                 onChange={() => commit(line)}
               />
             </Field>
-            <Known known={known} set={(at) => go("timeline", { ...route.all, known_at: at }, true)} />
+            <Field label={`${t("known at (transaction time)")}: ${seen >= opened - 60_000 ? t("now") : told(new Date(seen))}`} wide>
+              <input
+                type="range"
+                min={Math.min(seen, opened - 400 * 86_400_000)}
+                max={opened}
+                step={60_000}
+                value={seen}
+                onInput={(event) => setSeen(Number((event.currentTarget as HTMLInputElement).value))}
+                onChange={() => learn(seen)}
+              />
+            </Field>
             <p class="actions">
               <button type="button" onClick={() => zoom(0.6)} aria-label={t("zoom in")}>
                 +
@@ -102,7 +117,7 @@ export function Timeline({ user, route }: Given) {
               </button>
             </p>
           </div>
-          <Chart lanes={lanes} view={view} line={line} now={now} user={user} move={setLine} commit={commit} zoom={zoom} />
+          <Chart lanes={lanes} view={view} line={line} seen={seen} now={now} user={user} move={{ valid: setLine, known: (at) => setSeen(Math.min(at, opened)) }} commit={{ valid: commit, known: learn }} zoom={zoom} />
           <h2>{t("true then ({n})", { n: valid.length })}</h2>
           <ul class="plain">
             {valid.slice(0, 200).map((card) => (
@@ -116,25 +131,6 @@ export function Timeline({ user, route }: Given) {
         </>
       )}
     </>
-  );
-}
-
-function Known({ known, set }: { known: string; set: (at: string) => void }) {
-  const [begin] = useState(() => Date.now() - 400 * 86_400_000);
-  const [until] = useState(() => Date.now());
-  const [at, setAt] = useState(known ? +new Date(known) : until);
-  return (
-    <Field label={`${t("known at (transaction time)")}: ${at >= until - 60_000 ? t("now") : told(new Date(at))}`} wide>
-      <input
-        type="range"
-        min={begin}
-        max={until}
-        step={60_000}
-        value={at}
-        onInput={(event) => setAt(Number((event.currentTarget as HTMLInputElement).value))}
-        onChange={() => set(at >= until - 60_000 ? "" : new Date(at).toISOString())}
-      />
-    </Field>
   );
 }
 
@@ -161,20 +157,23 @@ function lanesOf(cards: Card[]): Lane[] {
   return lanes;
 }
 
+type Axis = "valid" | "known";
+
 interface Drawn {
   lanes: Lane[];
   view: [number, number];
   line: number;
+  seen: number;
   now: number;
   user: string;
-  move: (at: number) => void;
-  commit: (at: number) => void;
+  move: Record<Axis, (at: number) => void>;
+  commit: Record<Axis, (at: number) => void>;
   zoom: (factor: number, around: number) => void;
 }
 
-function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
+function Chart({ lanes, view, line, seen, now, user, move, commit, zoom }: Drawn) {
   const box = useRef<SVGSVGElement>(null);
-  const dragging = useRef(false);
+  const dragging = useRef<Axis>();
   const [from, until] = view;
   const x = (at: number) => ((at - from) / (until - from)) * WIDTH;
   const at = (event: PointerEvent | WheelEvent) => {
@@ -209,14 +208,15 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
         aria-label={t("Timeline")}
         onPointerDown={(event) => {
           if ((event.target as Element).closest("a")) return;
-          dragging.current = true;
+          // The line of transaction time is taken where it stands. Anywhere else the line of valid time comes.
+          dragging.current = Math.abs(x(at(event)) - x(seen)) < GRIP ? "known" : "valid";
           (event.currentTarget as Element).setPointerCapture(event.pointerId);
-          move(at(event));
+          move[dragging.current](at(event));
         }}
-        onPointerMove={(event) => dragging.current && move(at(event))}
+        onPointerMove={(event) => dragging.current && move[dragging.current](at(event))}
         onPointerUp={(event) => {
-          if (dragging.current) commit(at(event));
-          dragging.current = false;
+          if (dragging.current) commit[dragging.current](at(event));
+          dragging.current = undefined;
         }}
       >
         {ticks.map(([when]) => (
@@ -243,6 +243,7 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
             );
           }),
         )}
+        <line class="known" x1={x(seen)} x2={x(seen)} y1={0} y2={height - 18} />
         <line class="at" x1={x(line)} x2={x(line)} y1={0} y2={height - 18} />
       </svg>
       <div class="overlay" aria-hidden="true">
