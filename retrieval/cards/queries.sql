@@ -229,9 +229,12 @@ WHERE own.kind = 'knowledge' AND c.card_id <> own.card_id
 UNION
 SELECT CASE WHEN own.episode THEN own.card_id ELSE c.card_id END,
        CASE WHEN own.episode THEN c.card_id ELSE own.card_id END, 'gave_rise_to'
-FROM own JOIN {cards} c ON c.user_id = own.user_id AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id <> own.card_id
-WHERE c.turn_ids && own.turn_ids AND c.project_id = own.project_id
-  AND coalesce(c.episode, false) <> coalesce(own.episode, false)
+FROM (SELECT own.*, turn FROM own CROSS JOIN LATERAL unnest(own.turn_ids) AS of(turn)) own
+JOIN (SELECT c.card_id, c.project_id, c.episode, turn FROM {cards} c CROSS JOIN LATERAL unnest(c.turn_ids) AS of(turn)
+      WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])) c
+  -- Equal turns, and not overlapping lists: the cards of the user are then read once, and not once for each card.
+  ON c.turn = own.turn AND c.project_id = own.project_id AND c.card_id <> own.card_id
+WHERE coalesce(c.episode, false) <> coalesce(own.episode, false)
 ORDER BY 1, 2, 3
 LIMIT %(limit)s;
 

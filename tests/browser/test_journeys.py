@@ -90,6 +90,27 @@ def test_a_value_is_corrected(person: Person) -> None:
     ]
 
 
+def test_the_contributions_that_are_shown_sum_to_the_score_of_each_card(person: Person) -> None:
+    seen = 0
+    for user, asked in (
+        ("many", "which bird number did I see today?"),
+        ("many", "bird"),
+        ("many", "Have I seen a bird?"),
+        ("alex", "Where do I live?"),
+    ):
+        person.open("ask", user=user, q=asked.replace(" ", "%20"), k="200")
+        person.page.locator("table.reasons").first.wait_for(state="attached")
+        shown = person.page.locator("table.reasons").evaluate_all(
+            """all => all.map(each => [each.closest("details").querySelector("summary").innerText,
+                ...[...each.querySelectorAll("td:nth-child(2)")].map(cell => Number(cell.textContent))])"""
+        )
+        for told, *amounts, total in shown:
+            assert abs(sum(amounts) - total) <= 0.0006 * (len(amounts) + 1), told
+            assert abs(float(told.split()[-1]) - total) <= 0.0056, told
+        seen += len(shown)
+    assert seen >= 200
+
+
 def test_many_cards_are_drawn_a_few_at_a_time_and_forgotten_together(person: Person) -> None:
     url, query = f"{person.stack.read_url}/v1/cards/aggregate", {"user_id": "many", "group_by": "kind"}
     total = WEB.get(url, params=query, headers=person.stack.headers).json()["total"]
@@ -188,6 +209,14 @@ def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
     mode = person.page.locator("li.card", has_text="garden")
     mode.get_by_role("button", name="make it the default").click()
     mode.locator(".status", has_text="default").wait_for()
+    mode.get_by_text("rename or delete").click()
+    mode.get_by_label("its new name").fill("orchard")
+    mode.get_by_role("button", name="rename").click()
+    renamed = person.page.locator("li.card", has_text="orchard")
+    renamed.get_by_text("rename or delete").click()
+    renamed.get_by_role("button", name="delete; its cards stay").click()
+    renamed.wait_for(state="detached")
+    person.sees("No mode yet.")
 
 
 def test_hostile_words_stay_words(person: Person) -> None:

@@ -159,7 +159,7 @@ function Stroke({ predicate, ...ends }: { predicate: string; x1: number; y1: num
 async function neighbourhood(user: string, id: string, about: string): Promise<Net> {
   const found: Schemas["Neighbourhood"] = id
     ? await api("get", "/v1/cards/{card_id}/neighbourhood", { at: { card_id: id }, query: { user_id: user } })
-    : await api("get", "/v1/neighbourhood", { query: { user_id: user, about } });
+    : await api("get", "/v1/neighbourhood", { query: { user_id: user, about, limit: 299 } }); // the name is a node, too
   const net: Net = { nodes: new Map(), lines: [], cut: found.cut };
   if (!id) net.nodes.set("", { id: "", name: about, kind: "name", ring: 0, href: to("graph", { user, about }), x: 0, y: 0 });
   for (const { card_id, content, kind, ring } of found.nodes) {

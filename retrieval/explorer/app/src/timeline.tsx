@@ -6,7 +6,7 @@ import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, told, useLoad, Words } from "./ui";
 
-const MOST = 2000;
+const MOST_OF_A_KIND = 500;
 const LANE = 30;
 const WIDTH = 1000;
 const GRIP = 12;
@@ -16,25 +16,24 @@ interface Lane {
   cards: Card[];
 }
 
+/** The facts and the events recorded last. Episodes are left to the list: they would be most of what is drawn. */
 async function everyCard(user: string, known_at: string): Promise<{ cards: Card[]; more: boolean }> {
-  const cards: Card[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { cards: Card[]; next_cursor: string | null } = await api("get", "/v1/cards", {
-      query: {
-        user_id: user,
-        kind: ["state", "event"],
-        status: ["current", "future", "superseded", "contested"],
-        project_id: ["*"],
-        limit: 500,
-        ...(known_at && { known_at }),
-        ...(cursor && { cursor }),
-      },
-    });
-    cards.push(...page.cards.filter((card) => !(card.kind === "event" && card.episode)));
-    cursor = page.next_cursor;
-  } while (cursor && cards.length < MOST);
-  return { cards, more: cursor !== null };
+  const pages = await Promise.all(
+    (["state", "event"] as const).map((kind) =>
+      api("get", "/v1/cards", {
+        query: {
+          user_id: user,
+          kind: [kind],
+          ...(kind === "event" && { episode: false }),
+          status: ["current", "future", "superseded", "contested"],
+          project_id: ["*"],
+          limit: MOST_OF_A_KIND,
+          ...(known_at && { known_at }),
+        },
+      }),
+    ),
+  );
+  return { cards: pages.flatMap((page) => page.cards), more: pages.some((page) => page.next_cursor !== null) };
 }
 
 const start = (card: Card) => +new Date(card.effective_at ?? card.occurred_at ?? card.said_at);
@@ -190,6 +189,48 @@ function Chart({ lanes, view, line, seen, now, user, move, commit, zoom }: Drawn
     here.addEventListener("wheel", turned, { passive: false });
     return () => here.removeEventListener("wheel", turned);
   });
+  // The same elements are kept while a line moves, so that a thousand bars are not compared for each step.
+  const bars = useMemo(
+    () =>
+      lanes.flatMap((lane, index) =>
+          lane.cards.map((card) => {
+            const begin = x(start(card));
+            const close = x(end(card, now));
+            if (close < 0 || begin > WIDTH) return null;
+            const left = Math.max(-5, begin);
+            return (
+              <a key={card.card_id} href={to("card", { user, id: card.card_id })} aria-label={`${card.content.slice(0, 120)}, ${card.when}`}>
+                <title>{`${card.content.slice(0, 200)}\n${card.when}`}</title>
+                <rect
+                  class={card.kind === "event" ? "point" : `span ${card.status}`}
+                  x={card.kind === "event" ? begin - 4 : left}
+                  y={index * LANE + (card.kind === "event" ? 6 : 4)}
+                  width={card.kind === "event" ? 8 : Math.max(5, Math.min(WIDTH + 5, close) - left)}
+                  height={card.kind === "event" ? 18 : LANE - 8}
+                  rx={3}
+                />
+              </a>
+            );
+          }),
+        ),
+    [lanes, from, until, now, user],
+  );
+  const labels = useMemo(
+    () =>
+      lanes.flatMap((lane, index) =>
+          lane.cards
+            .filter((card) => card.kind === "state" && (Math.min(WIDTH, x(end(card, now))) - Math.max(0, x(start(card)))) > 60)
+            .map((card) => (
+              <span
+                key={card.card_id}
+                style={{ left: `${Math.max(0, x(start(card))) / (WIDTH / 100)}%`, width: `${(Math.min(WIDTH, x(end(card, now))) - Math.max(0, x(start(card)))) / (WIDTH / 100)}%`, top: `${index * LANE}px` }}
+              >
+                {card.value ?? card.content}
+              </span>
+            )),
+        ),
+    [lanes, from, until, now, user],
+  );
   const height = lanes.length * LANE + 24;
   const ticks = ticksOf(from, until);
   return (
@@ -222,43 +263,12 @@ function Chart({ lanes, view, line, seen, now, user, move, commit, zoom }: Drawn
         {ticks.map(([when]) => (
           <line key={when} class="tick" x1={x(when)} x2={x(when)} y1={0} y2={height - 20} />
         ))}
-        {lanes.flatMap((lane, index) =>
-          lane.cards.map((card) => {
-            const begin = x(start(card));
-            const close = x(end(card, now));
-            if (close < 0 || begin > WIDTH) return null;
-            const left = Math.max(-5, begin);
-            return (
-              <a key={card.card_id} href={to("card", { user, id: card.card_id })} aria-label={`${card.content.slice(0, 120)}, ${card.when}`}>
-                <title>{`${card.content.slice(0, 200)}\n${card.when}`}</title>
-                <rect
-                  class={card.kind === "event" ? "point" : `span ${card.status}`}
-                  x={card.kind === "event" ? begin - 4 : left}
-                  y={index * LANE + (card.kind === "event" ? 6 : 4)}
-                  width={card.kind === "event" ? 8 : Math.max(5, Math.min(WIDTH + 5, close) - left)}
-                  height={card.kind === "event" ? 18 : LANE - 8}
-                  rx={3}
-                />
-              </a>
-            );
-          }),
-        )}
+        {bars}
         <line class="known" x1={x(seen)} x2={x(seen)} y1={0} y2={height - 18} />
         <line class="at" x1={x(line)} x2={x(line)} y1={0} y2={height - 18} />
       </svg>
       <div class="overlay" aria-hidden="true">
-        {lanes.flatMap((lane, index) =>
-          lane.cards
-            .filter((card) => card.kind === "state" && (Math.min(WIDTH, x(end(card, now))) - Math.max(0, x(start(card)))) > 60)
-            .map((card) => (
-              <span
-                key={card.card_id}
-                style={{ left: `${Math.max(0, x(start(card))) / (WIDTH / 100)}%`, width: `${(Math.min(WIDTH, x(end(card, now))) - Math.max(0, x(start(card)))) / (WIDTH / 100)}%`, top: `${index * LANE}px` }}
-              >
-                {card.value ?? card.content}
-              </span>
-            )),
-        )}
+        {labels}
         {ticks.map(([when, label]) => (
           <small key={when} style={{ left: `${x(when) / (WIDTH / 100)}%`, top: `${height - 20}px` }}>
             {label}
