@@ -203,6 +203,35 @@ class Relations(Resource):
     gave_rise_to: list[CardSummary]
 
 
+class Neighbour(Resource, use_attribute_docstrings=True):
+    """A card of a neighbourhood."""
+
+    card_id: UUID
+    kind: Kind
+    content: str
+    """its beginning, at most 120 characters"""
+    status: CardStatus
+    ring: int
+    """0: the card in the middle, 1: one relation away from it or a card that mentions the name, 2: two away"""
+
+
+class NeighbourEdge(Resource):
+    """A relation between two cards of a neighbourhood."""
+
+    from_card: UUID
+    to_card: UUID
+    predicate: str
+
+
+class Neighbourhood(Resource, use_attribute_docstrings=True):
+    """The cards around a card or a name, the nearest first, at most 300 cards, 600 edges and 200 kB."""
+
+    nodes: list[Neighbour]
+    edges: list[NeighbourEdge]
+    cut: bool
+    """true when there is more than fits"""
+
+
 class CardUpdate(Resource):
     """A change that overwrote a card in place."""
 

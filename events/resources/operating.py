@@ -1,7 +1,8 @@
-"""The users of a tenant, and the audit log."""
+"""The users of a tenant, the audit log, what models cost, and the generations."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from pydantic import AwareDatetime, Field
@@ -64,3 +65,54 @@ class WebSession(Resource):
     projects: list[str] | None
     modes: list[str] | None
     expires_at: AwareDatetime | None
+
+
+UsageOperation = Literal["extraction", "failed_extraction", "curation"]
+
+
+class Usage(Resource, use_attribute_docstrings=True):
+    """What the calls of models cost in one group. A field that is no axis of the groups is null."""
+
+    day: date | None
+    """the day in UTC on which the log recorded the calls"""
+    operation: UsageOperation | None
+    user_id: str | None
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    cost_usd: float
+    """the sum of the known list prices"""
+    unpriced: int
+    """runs whose price is unknown; the cost leaves them out"""
+
+
+class UsageGroups(Resource, use_attribute_docstrings=True):
+    """What the calls of models cost, the last day first."""
+
+    usage: list[Usage]
+    more: bool
+    """true when there are more groups than the limit; ask about a shorter time"""
+
+
+class Generation(Resource, use_attribute_docstrings=True):
+    """One build of the tables of a projection."""
+
+    projection: str
+    number: int
+    status: str = Field(description="live, building or retired")
+    created_at: AwareDatetime
+    live_at: AwareDatetime | None
+    events: int
+    """events of the log that the generation has folded"""
+    behind: int
+    """events of the log that it has not folded yet"""
+    bytes: int
+    """size of its tables with their indexes"""
+
+
+class Generations(Resource):
+    """The generations of every projection, the oldest first."""
+
+    generations: list[Generation]

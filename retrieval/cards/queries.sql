@@ -210,6 +210,34 @@ WHERE c.turn_ids && own.turn_ids AND c.project_id = own.project_id
 ORDER BY 1, 2
 LIMIT %(limit)s;
 
+-- name: neighbours
+-- What stands beside these cards: stated and implied edges, related concepts, and the other cards of an episode's turn.
+WITH own AS MATERIALIZED (
+    SELECT * FROM {cards} c
+    WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id = ANY (%(cards)s::uuid[])
+)
+SELECT r.from_card, r.to_card, r.predicate FROM {relations} r
+WHERE r.user_id = %(user_id)s AND r.from_card = ANY (%(cards)s::uuid[]) AND NOT r.refused
+UNION
+SELECT r.from_card, r.to_card, r.predicate FROM {relations} r
+WHERE r.user_id = %(user_id)s AND r.to_card = ANY (%(cards)s::uuid[]) AND NOT r.refused
+UNION
+SELECT least(own.card_id, c.card_id), greatest(own.card_id, c.card_id), 'related_to'
+FROM own JOIN {cards} c ON c.user_id = own.user_id AND c.kind = 'knowledge' AND c.project_id = own.project_id
+WHERE own.kind = 'knowledge' AND c.card_id <> own.card_id
+  AND (c.name_keys && own.related_keys OR own.name_keys && c.related_keys)
+UNION
+SELECT CASE WHEN own.episode THEN own.card_id ELSE c.card_id END,
+       CASE WHEN own.episode THEN c.card_id ELSE own.card_id END, 'gave_rise_to'
+FROM (SELECT own.*, turn FROM own CROSS JOIN LATERAL unnest(own.turn_ids) AS of(turn)) own
+JOIN (SELECT c.card_id, c.project_id, c.episode, turn FROM {cards} c CROSS JOIN LATERAL unnest(c.turn_ids) AS of(turn)
+      WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])) c
+  -- Equal turns, and not overlapping lists: the cards of the user are then read once, and not once for each card.
+  ON c.turn = own.turn AND c.project_id = own.project_id AND c.card_id <> own.card_id
+WHERE coalesce(c.episode, false) <> coalesce(own.episode, false)
+ORDER BY 1, 2, 3
+LIMIT %(limit)s;
+
 -- name: names
 -- Every name of the concepts that have this name, or of this card.
 SELECT DISTINCT name

@@ -136,6 +136,19 @@ class RelationsIn(TemporalParams):
     predicate: list[Predicate] | None = None
 
 
+class NeighbourhoodIn(TemporalParams):
+    """The neighbourhood of a card."""
+
+    limit: Annotated[int, Field(ge=1, le=300, description="the most cards")] = 300
+
+
+class NameIn(NeighbourhoodIn):
+    """The neighbourhood of a name."""
+
+    about: Annotated[str, Field(min_length=1, max_length=512)]
+    """a name: cards that mention it, or mention its concept by any other name"""
+
+
 class ArbitrationsIn(TemporalParams):
     """Arbitrations, open or settled. ``as_of`` leaves out those whose new value was said later."""
 

@@ -21,7 +21,15 @@ from events.language.concepts import name_key
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, Modes
 from events.platform.sql import statement
-from events.resources.cards import Arbitration, CardSummary, CardUpdate, Relation
+from events.resources.cards import (
+    Arbitration,
+    CardSummary,
+    CardUpdate,
+    Neighbour,
+    NeighbourEdge,
+    Neighbourhood,
+    Relation,
+)
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
@@ -34,6 +42,13 @@ _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
 _MAX_EDGES = 10_000
 _MAX_LINKS = 200
+MOST_NEIGHBOURS = 300
+"""The most cards of a neighbourhood. It has twice as many edges at most."""
+_MAX_AROUND = 60
+_MAX_NEIGHBOURS = 2_000
+_MAX_NODE_BYTES = 110_000  # 600 edges take 80,000 bytes more
+_SHOWN = 120
+_EdgeKey = tuple[UUID, UUID, str]
 _PATIENCE_S = 2.0
 _CHAINED = (*SUPERSEDING, "expands", "qualifies", "retracts", "same_as")
 
@@ -174,6 +189,54 @@ class CardReader:
         for row in rows:
             found[row["mark"]].append(CardSummary.made_from(known[row["card_id"]]))
         return CardLinks(**found)
+
+    async def neighbourhood(self, asked: Slice, middle: Mapping[UUID, int], *, most: int) -> Neighbourhood:
+        """Returns the cards around those in the ``middle``, which have their rings, as far as ring 2.
+
+        The answer has at most ``most`` cards, and the bounds of :class:`Neighbourhood`. Of a ring with more than 60
+        cards, the neighbours of the first 60 are looked for.
+        """
+        rings, edges, cut = dict(islice(middle.items(), most)), dict[_EdgeKey, None](), len(middle) > most
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+            for ring in range(min(rings.values(), default=2) + 1, 3):
+                around = [card for card, at in rings.items() if at == ring - 1]
+                cut = cut or len(around) > _MAX_AROUND
+                values = {**asked.parameters(), "kinds": list(KINDS), "cards": around[:_MAX_AROUND]}
+                values["limit"] = _MAX_NEIGHBOURS + 1
+                rows = await _rows(connection, dict_row, _filled("neighbours", asked), values)
+                cut = cut or len(rows) > _MAX_NEIGHBOURS
+                for row in rows:
+                    ends = row["from_card"], row["to_card"]
+                    for end in ends:
+                        if end not in rings and len(rings) < most:
+                            rings[end] = ring
+                    if rings.keys() >= set(ends):
+                        edges[*ends, row["predicate"]] = None
+                    else:
+                        cut = True
+            known = await self._cards(connection, asked, list(rings))
+        nodes: list[Neighbour] = []
+        room = _MAX_NODE_BYTES
+        for card, ring in rings.items():
+            if (found := known.get(card)) is None:
+                continue
+            words = found.content[:_SHOWN]
+            node = Neighbour.made_from(found, content=words, ring=ring)
+            room -= len(node.model_dump_json())
+            if room < 0:
+                cut = True
+                break
+            nodes.append(node)
+        shown = {node.card_id for node in nodes}
+        kept = [edge for edge in edges if shown.issuperset(edge[:2])]
+        return Neighbourhood(
+            nodes=nodes,
+            edges=[
+                NeighbourEdge(from_card=one, to_card=other, predicate=predicate)
+                for one, other, predicate in kept[: 2 * MOST_NEIGHBOURS]
+            ],
+            cut=cut or len(kept) > 2 * MOST_NEIGHBOURS,
+        )
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""

@@ -30,6 +30,7 @@ from events.resources.cards import (
     Edge,
     Groups,
     LatestCard,
+    Neighbourhood,
     Relations,
 )
 from retrieval.cards.card import ListedCard
@@ -40,6 +41,8 @@ from retrieval.cards.query import (
     ArbitrationsIn,
     CardsIn,
     ConceptsIn,
+    NameIn,
+    NeighbourhoodIn,
     ReaderIn,
     RelationsIn,
     SliceIn,
@@ -55,12 +58,13 @@ from retrieval.cards.slice import TIMES, Slice
 from retrieval.http.resources import listed
 
 _read = Reading("Cards unavailable")
+_MENTIONS = 100
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 """Returns the reader to ask, once the turns of a token are in the cards of a user. Raises a problem on timeout."""
 
 
-def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as branches
+def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes count as branches
     """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
     router = routes_of("cards")
 
@@ -119,6 +123,23 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901 - its routes count as
         relations = await _read(reader.relations, asked, found.card_id)
         links = await _read(reader.links, asked, found.card_id)
         return Relations.made_from(links, relations=relations)
+
+    @router.get("/v1/cards/{card_id}/neighbourhood", summary="The cards around a card, two relations far")
+    async def card_neighbourhood(
+        card_id: Uuid, query: Annotated[NeighbourhoodIn, Query()], caller: Reader
+    ) -> Neighbourhood:
+        reader, asked, found = await named(caller, query, card_id)
+        return await _read(reader.neighbourhood, asked, {found.card_id: 0}, most=query.limit)
+
+    @router.get("/v1/neighbourhood", summary="The cards that mention a name, and those one relation away")
+    async def name_neighbourhood(query: Annotated[NameIn, Query()], caller: Reader) -> Neighbourhood:
+        given = query.model_dump(exclude={"limit"})
+        reader, cards = await sliced(caller, CardsIn(**given, project_id=[ALL]))
+        page = await _read(reader.page, cards, limit=min(query.limit, _MENTIONS))
+        around = await _read(
+            reader.neighbourhood, cards, {card.card_id: 1 for card in page.cards}, most=query.limit
+        )
+        return around.model_copy(update={"cut": around.cut or page.next is not None})
 
     @router.get("/v1/cards/{card_id}/latest", summary="The latest card of the card's chain of changes")
     async def card_latest(

@@ -69,6 +69,7 @@ from retrieval.http.schema_routes import candidates_router
 from retrieval.http.session_routes import sessions_router
 from retrieval.http.status_routes import status_router
 from retrieval.http.thread_routes import threads_router
+from retrieval.http.usage_routes import usage_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
@@ -250,7 +251,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     users = users_router(lambda: connect(settings.database_url, application="read, users"))
     app.include_router(users, dependencies=[exports])
     app.include_router(audit_router(servers.primary.pool))
-    app.include_router(status_router(settings, overviews, recall.channel_health))
+    app.include_router(status_router(settings, overviews, recall.channel_health, servers.primary.pool))
+    app.include_router(usage_router(servers.primary.pool))
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))

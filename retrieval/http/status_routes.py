@@ -6,20 +6,31 @@ import asyncio
 from collections.abc import Callable
 
 from fastapi import APIRouter
+from psycopg.rows import class_row
 
 from events.http.access import Reader, require_no_limit
 from events.http.answering import routes_of
+from events.http.database import Reading
 from events.platform.database import address_of
 from events.platform.settings import Settings, revealed
+from events.platform.sql import statement
 from events.platform.streams import server_of
+from events.resources.operating import Generation, Generations
 from events.resources.recall import Channels
 from events.resources.status import StageHealth, Status
 from ingest.recording.overviews import Overviews
 from retrieval.channels.embedder_report import embedder_report
+from retrieval.pool.connections import Pool
+
+_read = Reading("Generations unavailable")
+_WITHIN_S = 5.0
 
 
-def status_router(settings: Settings, overviews: Overviews, channels: Callable[[], Channels]) -> APIRouter:
-    """Returns the route of the status. ``channels`` returns the health of this process's channels.
+def status_router(
+    settings: Settings, overviews: Overviews, channels: Callable[[], Channels], pool: Pool
+) -> APIRouter:
+    """Returns the routes of the status and of the generations. ``channels`` returns the health of this process's
+    channels.
 
     Errors of stages may come from any user of any tenant. A key of another tenant, and a key with limits, is refused.
     """
@@ -44,4 +55,18 @@ def status_router(settings: Settings, overviews: Overviews, channels: Callable[[
             servers=addresses,
         )
 
+    @router.get("/generations", summary="The generations of every projection, with their progress")
+    async def list_generations(caller: Reader) -> Generations:
+        require_no_limit(caller)
+        return Generations(generations=await _read(_generations, pool))
+
     return router
+
+
+async def _generations(pool: Pool) -> list[Generation]:
+    async with (
+        pool.without_tenant(_WITHIN_S) as connection,
+        connection.cursor(row_factory=class_row(Generation)) as cursor,
+    ):
+        await cursor.execute(statement("projectors.generations", "generations"), {"projection": None})
+        return await cursor.fetchall()

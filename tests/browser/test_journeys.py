@@ -90,6 +90,27 @@ def test_a_value_is_corrected(person: Person) -> None:
     ]
 
 
+def test_the_contributions_that_are_shown_sum_to_the_score_of_each_card(person: Person) -> None:
+    seen = 0
+    for user, asked in (
+        ("many", "which bird number did I see today?"),
+        ("many", "bird"),
+        ("many", "Have I seen a bird?"),
+        ("alex", "Where do I live?"),
+    ):
+        person.open("ask", user=user, q=asked.replace(" ", "%20"), k="200")
+        person.page.locator("table.reasons").first.wait_for(state="attached")
+        shown = person.page.locator("table.reasons").evaluate_all(
+            """all => all.map(each => [each.closest("details").querySelector("summary").innerText,
+                ...[...each.querySelectorAll("td:nth-child(2)")].map(cell => Number(cell.textContent))])"""
+        )
+        for told, *amounts, total in shown:
+            assert abs(sum(amounts) - total) <= 0.0006 * (len(amounts) + 1), told
+            assert abs(float(told.split()[-1]) - total) <= 0.0056, told
+        seen += len(shown)
+    assert seen >= 200
+
+
 def test_many_cards_are_drawn_a_few_at_a_time_and_forgotten_together(person: Person) -> None:
     url, query = f"{person.stack.read_url}/v1/cards/aggregate", {"user_id": "many", "group_by": "kind"}
     total = WEB.get(url, params=query, headers=person.stack.headers).json()["total"]
@@ -130,6 +151,29 @@ def test_the_timeline_tells_what_was_true_at_its_line(person: Person) -> None:
     person.page.locator("ul.plain").get_by_text("Lives in Lisbon").wait_for()
 
 
+def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: Person) -> None:
+    today = datetime.now(UTC)
+    person.open(
+        "timeline", user="alex", known_at=(today - timedelta(days=100)).isoformat().replace("+", "%2B")
+    )
+    person.sees("No fact or event is remembered yet.")
+    person.open("timeline", user="many")
+    chart, line = person.page.locator(".chart svg"), person.page.locator(".chart line.known")
+    line.wait_for(state="attached")
+    box = chart.bounding_box()
+    x = box["x"] + float(line.get_attribute("x1")) / 1000 * box["width"]
+    person.page.mouse.move(x, box["y"] + box["height"] - 8)
+    person.page.mouse.down()
+    person.page.mouse.move(x - 0.3 * box["width"], box["y"] + box["height"] - 8)
+    person.page.mouse.up()
+    eventually(lambda: "known_at=" in person.page.url)
+    person.open("timeline", user="many")
+    field = person.page.get_by_label("known at (transaction time)")
+    field.focus()
+    person.page.keyboard.press("PageDown")
+    eventually(lambda: "known_at=" in person.page.url)
+
+
 def test_the_core_document_goes_back_after_a_preview(person: Person) -> None:
     person.open("core", user="yating")
     person.page.get_by_role("button", name="go back to this version …").first.click()
@@ -165,6 +209,14 @@ def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
     mode = person.page.locator("li.card", has_text="garden")
     mode.get_by_role("button", name="make it the default").click()
     mode.locator(".status", has_text="default").wait_for()
+    mode.get_by_text("rename or delete").click()
+    mode.get_by_label("its new name").fill("orchard")
+    mode.get_by_role("button", name="rename").click()
+    renamed = person.page.locator("li.card", has_text="orchard")
+    renamed.get_by_text("rename or delete").click()
+    renamed.get_by_role("button", name="delete; its cards stay").click()
+    renamed.wait_for(state="detached")
+    person.sees("No mode yet.")
 
 
 def test_hostile_words_stay_words(person: Person) -> None:
@@ -191,6 +243,8 @@ def test_a_graph_leads_from_a_name_to_a_card_by_keyboard_and_has_its_list(person
     listed = person.page.locator("h2 + ul.plain > li")
     lines.first.wait_for(state="attached")
     assert lines.count() == listed.count() > 0
+    kinds = person.page.locator(".kinds svg > *").evaluate_all("all => all.map(each => each.tagName)")
+    assert len(set(kinds)) == len(kinds) > 1
     named = set(person.page.locator(".legend code").all_inner_texts())
     assert named == set(listed.locator("code").all_inner_texts()) >= {"update"}
     forms = person.page.locator(".legend line").evaluate_all(
@@ -240,3 +294,11 @@ def test_the_health_of_a_memory_counts_what_was_captured_and_what_waits(person: 
     )
     assert stale
     assert person.page.locator("ul.stale > li").count() == len(stale)
+
+
+def test_the_health_of_a_memory_names_plans_whose_day_has_passed(person: Person) -> None:
+    turn = {"user_id": "planner", "text": "I will visit Kyoto on May 3.", "said_at": "2026-04-20T09:00:00Z"}
+    pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers).json()
+    _cards(person.stack, "planner", wait_for=pushed["token"])
+    person.open("health", user="planner")
+    person.page.locator("ul.passed > li", has_text="Kyoto").wait_for()

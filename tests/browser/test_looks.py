@@ -62,6 +62,13 @@ def _check(person: Person, screen: str) -> None:
 def test_no_text_is_cut_on_a_small_telephone(chromium: Any, stack: Running, language: str) -> None:
     person = Person(chromium, stack, _key(stack), viewport={"width": 360, "height": 740})
     person.page.get_by_label("language").select_option(language)
+    menu = person.page.locator("nav button")
+    folded = person.page.locator("nav").bounding_box()["height"]
+    assert folded < 60
+    menu.click()
+    assert person.page.locator("nav a").count() == len(SCREENS)
+    assert person.page.evaluate(_CUT) == []
+    menu.click()
     for screen, values in SCREENS.items():
         person.open(screen, **values)
         wide = person.page.evaluate(

@@ -84,3 +84,49 @@ def test_a_card_that_another_tab_erased_is_gone(person: Person) -> None:
     assert WEB.delete(url, params={"user_id": "sam"}, headers=person.stack.headers).status_code == 200
     person.page.get_by_role("button", name="still right").click()
     person.page.get_by_role("alert").first.wait_for()
+
+
+def test_an_edit_says_that_the_service_is_away_and_succeeds_when_it_is_back(person: Person) -> None:
+    person.open("problems", user="away")
+    person.page.get_by_label("a problem of the user").fill("Loses his keys")
+    writes = "**/v1/memory/*/problems"
+    person.page.route(
+        writes, lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
+    person.page.get_by_role("button", name="add", exact=True).click()
+    person.sees("The service does not answer.")
+    person.page.unroute(writes)
+    person.page.get_by_role("button", name="add", exact=True).click()
+    person.page.locator("li.card", has_text="Loses his keys").wait_for()
+
+
+def test_a_projector_that_is_behind_is_told(person: Person) -> None:
+    [projector] = person.stack.workers("projector")
+    projector.suspend()
+    try:
+        turn = {"user_id": "late", "text": "I live in Nairobi."}
+        pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers)
+        assert pushed.status_code == 202
+
+        def seen() -> bool:
+            person.open("ask", user="late", q="Where%20do%20I%20live%3F")
+            return bool(person.page.get_by_text("not projected yet").count())
+
+        eventually(seen)
+        person.open("operations")
+        row = person.page.get_by_role("region", name="stages").locator("tr", has_text="cards")
+        eventually(lambda: int(row.locator("td").nth(1).inner_text()) > 0)
+    finally:
+        projector.resume()
+    person.stack.wait()
+
+
+def test_the_colours_follow_the_system_while_the_page_is_open(person: Person) -> None:
+    def paper() -> str:
+        return str(person.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    person.open("memory", user="alex")
+    person.page.emulate_media(color_scheme="light")
+    light = paper()
+    person.page.emulate_media(color_scheme="dark")
+    assert paper() != light

@@ -40,6 +40,9 @@ _AUDIT: Operation[types.AuditPage] = Operation("read", "GET", "/v1/audit")
 _CARD: Operation[types.Card] = Operation("read", "GET", "/v1/cards/{card_id}")
 _CARD_HISTORY: Operation[types.CardHistory] = Operation("read", "GET", "/v1/cards/{card_id}/history")
 _CARD_LATEST: Operation[types.LatestCard] = Operation("read", "GET", "/v1/cards/{card_id}/latest")
+_CARD_NEIGHBOURHOOD: Operation[types.Neighbourhood] = Operation(
+    "read", "GET", "/v1/cards/{card_id}/neighbourhood"
+)
 _CARD_RELATIONS: Operation[types.Relations] = Operation("read", "GET", "/v1/cards/{card_id}/relations")
 _CARDS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/cards")
 _CHANGE_REFERENCE: Operation[types.WrittenReference] = Operation(
@@ -93,6 +96,7 @@ _ERASE_PERSON: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/peop
 _ERASE_TURN: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/turns/{turn_id}")
 _ERASE_USER: Operation[types.Erasure] = Operation("write", "DELETE", "/v1/users/{user_id}")
 _ERASURE_RECEIPT: Operation[types.Erasure] = Operation("write", "GET", "/v1/erasures/{erasure_id}")
+_GENERATIONS: Operation[types.Generations] = Operation("read", "GET", "/v1/generations")
 _HOOK_CLAUDE_CODE: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/claude-code")
 _HOOK_CODEX: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/codex")
 _HOOK_GEMINI_CLI: Operation[types.HookAnswer] = Operation("read", "POST", "/v1/hooks/gemini-cli")
@@ -118,6 +122,7 @@ _MODES: Operation[types.Modes] = Operation("read", "GET", "/v1/modes")
 _MOVE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}/{key}/move", once="idempotency_key"
 )
+_NAME_NEIGHBOURHOOD: Operation[types.Neighbourhood] = Operation("read", "GET", "/v1/neighbourhood")
 _NOTE_PERSON: Operation[types.WrittenPerson] = Operation(
     "write", "POST", "/v1/people", once="idempotency_key"
 )
@@ -225,6 +230,7 @@ _TURN: Operation[types.RecordedTurn] = Operation("read", "GET", "/v1/turns/{turn
 _UNDO_RUN: Operation[types.WrittenCuratorRun] = Operation(
     "write", "POST", "/v1/curator/runs/{run_id}/undo", once="idempotency_key"
 )
+_USAGE: Operation[types.UsageGroups] = Operation("read", "GET", "/v1/usage")
 _USERS: Operation[types.UsersPage] = Operation("read", "GET", "/v1/users")
 _VERIFY_CARD: Operation[types.Accepted] = Operation(
     "write", "POST", "/v1/cards/{card_id}/verify", once="request_id"
@@ -298,6 +304,10 @@ class Operations:
     def card_latest(self, user_id: str, card_id: str, **more: object) -> types.LatestCard:
         """The latest card of the card's chain of changes. Other fields: wait_for, as_of, known_at."""
         return self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
+
+    def card_neighbourhood(self, user_id: str, card_id: str, **more: object) -> types.Neighbourhood:
+        """The cards around a card, two relations far. Other fields: wait_for, as_of, known_at, limit."""
+        return self._send(_CARD_NEIGHBOURHOOD, {"user_id": user_id, "card_id": card_id}, more)
 
     def card_relations(self, user_id: str, card_id: str, **more: object) -> types.Relations:
         """The relations of the card, with reason and actor. Other fields: wait_for, as_of, known_at, predicate."""
@@ -442,6 +452,10 @@ class Operations:
         """The receipt of an erasure, as of now."""
         return self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
 
+    def generations(self) -> types.Generations:
+        """The generations of every projection, with their progress."""
+        return self._send(_GENERATIONS, {}, {})
+
     def hook_claude_code(
         self, user_id: str, hook_event_name: str, session_id: str, **more: object
     ) -> types.HookAnswer:
@@ -533,6 +547,11 @@ class Operations:
         """Give a reference another scope. Other fields: project_id, team_id, agent_id, to_project_id, to_team_id,
         idempotency_key."""
         return self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    def name_neighbourhood(self, user_id: str, about: str, **more: object) -> types.Neighbourhood:
+        """The cards that mention a name, and those one relation away. Other fields: wait_for, as_of, known_at,
+        limit."""
+        return self._send(_NAME_NEIGHBOURHOOD, {"user_id": user_id, "about": about}, more)
 
     def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
         """Note a person. Other fields: agent_id, turn_ids, kinship, idempotency_key."""
@@ -800,6 +819,11 @@ class Operations:
         """Take back what a run of the curator added. Other fields: idempotency_key."""
         return self._send(_UNDO_RUN, {"user_id": user_id, "run_id": run_id, "reason": reason}, more)
 
+    def usage(self, user_id: str | None, **more: object) -> types.UsageGroups:
+        """Calls, tokens and cost of models, by day, operation and user. Other fields: since, until, group_by,
+        limit."""
+        return self._send(_USAGE, {"user_id": user_id}, more)
+
     def users(self, **more: object) -> types.UsersPage:
         """The users of the tenant, in order. Other fields: after, limit."""
         return self._send(_USERS, {}, more)
@@ -881,6 +905,9 @@ class AsyncOperations:
 
     async def card_latest(self, user_id: str, card_id: str, **more: object) -> types.LatestCard:
         return await self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def card_neighbourhood(self, user_id: str, card_id: str, **more: object) -> types.Neighbourhood:
+        return await self._send(_CARD_NEIGHBOURHOOD, {"user_id": user_id, "card_id": card_id}, more)
 
     async def card_relations(self, user_id: str, card_id: str, **more: object) -> types.Relations:
         return await self._send(_CARD_RELATIONS, {"user_id": user_id, "card_id": card_id}, more)
@@ -985,6 +1012,9 @@ class AsyncOperations:
     async def erasure_receipt(self, erasure_id: str) -> types.Erasure:
         return await self._send(_ERASURE_RECEIPT, {"erasure_id": erasure_id}, {})
 
+    async def generations(self) -> types.Generations:
+        return await self._send(_GENERATIONS, {}, {})
+
     async def hook_claude_code(
         self, user_id: str, hook_event_name: str, session_id: str, **more: object
     ) -> types.HookAnswer:
@@ -1059,6 +1089,9 @@ class AsyncOperations:
         self, user_id: str, kind: str, key: str, **more: object
     ) -> types.WrittenReference:
         return await self._send(_MOVE_REFERENCE, {"user_id": user_id, "kind": kind, "key": key}, more)
+
+    async def name_neighbourhood(self, user_id: str, about: str, **more: object) -> types.Neighbourhood:
+        return await self._send(_NAME_NEIGHBOURHOOD, {"user_id": user_id, "about": about}, more)
 
     async def note_person(self, user_id: str, name: str, **more: object) -> types.WrittenPerson:
         return await self._send(_NOTE_PERSON, {"user_id": user_id, "name": name}, more)
@@ -1285,6 +1318,9 @@ class AsyncOperations:
         self, user_id: str, run_id: str, reason: str, **more: object
     ) -> types.WrittenCuratorRun:
         return await self._send(_UNDO_RUN, {"user_id": user_id, "run_id": run_id, "reason": reason}, more)
+
+    async def usage(self, user_id: str | None, **more: object) -> types.UsageGroups:
+        return await self._send(_USAGE, {"user_id": user_id}, more)
 
     async def users(self, **more: object) -> types.UsersPage:
         return await self._send(_USERS, {}, more)

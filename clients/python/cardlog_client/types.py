@@ -473,6 +473,25 @@ class Explanation(TypedDict):
     importance: int
 
 
+class Generation(TypedDict):
+    """One build of the tables of a projection."""
+
+    projection: str
+    number: int
+    status: str
+    created_at: str
+    live_at: str | None
+    events: int
+    behind: int
+    bytes: int
+
+
+class Generations(TypedDict):
+    """The generations of every projection, the oldest first."""
+
+    generations: list[Generation]
+
+
 class Groups(TypedDict):
     """The number of cards for each combination of axis values. A group holds the values by axis name."""
 
@@ -722,6 +741,32 @@ class Modes(TypedDict):
     default_mode: str | None
     projects: list[Project]
     former_names: dict[str, str]
+
+
+class Neighbour(TypedDict):
+    """A card of a neighbourhood."""
+
+    card_id: str
+    kind: Literal["state", "event", "knowledge", "reference"]
+    content: str
+    status: Literal["current", "future", "superseded", "contested", "retracted"]
+    ring: int
+
+
+class NeighbourEdge(TypedDict):
+    """A relation between two cards of a neighbourhood."""
+
+    from_card: str
+    to_card: str
+    predicate: str
+
+
+class Neighbourhood(TypedDict):
+    """The cards around a card or a name, the nearest first, at most 300 cards, 600 edges and 200 kB."""
+
+    nodes: list[Neighbour]
+    edges: list[NeighbourEdge]
+    cut: bool
 
 
 class Numbered(TypedDict):
@@ -1410,6 +1455,28 @@ class TurnsPage(TypedDict):
 
     turns: list[RecordedTurn]
     next_cursor: int | None
+
+
+class Usage(TypedDict):
+    """What the calls of models cost in one group. A field that is no axis of the groups is null."""
+
+    day: str | None
+    operation: Literal["extraction", "failed_extraction", "curation"] | None
+    user_id: str | None
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    cost_usd: float
+    unpriced: int
+
+
+class UsageGroups(TypedDict):
+    """What the calls of models cost, the last day first."""
+
+    usage: list[Usage]
+    more: bool
 
 
 class User(TypedDict):

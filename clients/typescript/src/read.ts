@@ -174,6 +174,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cards/{card_id}/neighbourhood": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cards around a card, two relations far */
+        get: operations["card_neighbourhood"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/neighbourhood": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cards that mention a name, and those one relation away */
+        get: operations["name_neighbourhood"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cards/{card_id}/latest": {
         parameters: {
             query?: never;
@@ -421,6 +455,40 @@ export interface paths {
         };
         /** The health and the lag of every stage */
         get: operations["status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/generations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The generations of every projection, with their progress */
+        get: operations["list_generations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Calls, tokens and cost of models, by day, operation and user */
+        get: operations["usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1877,6 +1945,51 @@ export interface components {
             importance: number;
         };
         /**
+         * Generation
+         * @description One build of the tables of a projection.
+         */
+        Generation: {
+            /** Projection */
+            projection: string;
+            /** Number */
+            number: number;
+            /**
+             * Status
+             * @description live, building or retired
+             */
+            status: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Live At */
+            live_at: string | null;
+            /**
+             * Events
+             * @description events of the log that the generation has folded
+             */
+            events: number;
+            /**
+             * Behind
+             * @description events of the log that it has not folded yet
+             */
+            behind: number;
+            /**
+             * Bytes
+             * @description size of its tables with their indexes
+             */
+            bytes: number;
+        };
+        /**
+         * Generations
+         * @description The generations of every projection, the oldest first.
+         */
+        Generations: {
+            /** Generations */
+            generations: components["schemas"]["Generation"][];
+        };
+        /**
          * Groups
          * @description The number of cards for each combination of axis values. A group holds the values by axis name.
          */
@@ -2347,6 +2460,70 @@ export interface components {
             former_names: {
                 [key: string]: string;
             };
+        };
+        /**
+         * Neighbour
+         * @description A card of a neighbourhood.
+         */
+        Neighbour: {
+            /**
+             * Card Id
+             * Format: uuid
+             */
+            card_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "state" | "event" | "knowledge" | "reference";
+            /**
+             * Content
+             * @description its beginning, at most 120 characters
+             */
+            content: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "current" | "future" | "superseded" | "contested" | "retracted";
+            /**
+             * Ring
+             * @description 0: the card in the middle, 1: one relation away from it or a card that mentions the name, 2: two away
+             */
+            ring: number;
+        };
+        /**
+         * NeighbourEdge
+         * @description A relation between two cards of a neighbourhood.
+         */
+        NeighbourEdge: {
+            /**
+             * From Card
+             * Format: uuid
+             */
+            from_card: string;
+            /**
+             * To Card
+             * Format: uuid
+             */
+            to_card: string;
+            /** Predicate */
+            predicate: string;
+        };
+        /**
+         * Neighbourhood
+         * @description The cards around a card or a name, the nearest first, at most 300 cards, 600 edges and 200 kB.
+         */
+        Neighbourhood: {
+            /** Nodes */
+            nodes: components["schemas"]["Neighbour"][];
+            /** Edges */
+            edges: components["schemas"]["NeighbourEdge"][];
+            /**
+             * Cut
+             * @description true when there is more than fits
+             */
+            cut: boolean;
         };
         /**
          * Numbered
@@ -3789,6 +3966,54 @@ export interface components {
             next_cursor: number | null;
         };
         /**
+         * Usage
+         * @description What the calls of models cost in one group. A field that is no axis of the groups is null.
+         */
+        Usage: {
+            /**
+             * Day
+             * @description the day in UTC on which the log recorded the calls
+             */
+            day: string | null;
+            /** Operation */
+            operation: ("extraction" | "failed_extraction" | "curation") | null;
+            /** User Id */
+            user_id: string | null;
+            /** Calls */
+            calls: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Cache Read Tokens */
+            cache_read_tokens: number;
+            /** Cache Write Tokens */
+            cache_write_tokens: number;
+            /**
+             * Cost Usd
+             * @description the sum of the known list prices
+             */
+            cost_usd: number;
+            /**
+             * Unpriced
+             * @description runs whose price is unknown; the cost leaves them out
+             */
+            unpriced: number;
+        };
+        /**
+         * UsageGroups
+         * @description What the calls of models cost, the last day first.
+         */
+        UsageGroups: {
+            /** Usage */
+            usage: components["schemas"]["Usage"][];
+            /**
+             * More
+             * @description true when there are more groups than the limit; ask about a shorter time
+             */
+            more: boolean;
+        };
+        /**
          * User
          * @description A user of the tenant. ``erased_at``: when everything of the user was erased.
          */
@@ -4635,6 +4860,100 @@ export interface operations {
             503: components["responses"]["Problem503"];
         };
     };
+    card_neighbourhood: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description what was true at this instant */
+                as_of?: string | null;
+                /** @description only what had been recorded by this instant */
+                known_at?: string | null;
+                /** @description the most cards */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                card_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbourhood"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    name_neighbourhood: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description what was true at this instant */
+                as_of?: string | null;
+                /** @description only what had been recorded by this instant */
+                known_at?: string | null;
+                /** @description the most cards */
+                limit?: number;
+                /** @description a name: cards that mention it, or mention its concept by any other name */
+                about: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbourhood"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
     card_latest: {
         parameters: {
             query: {
@@ -5252,6 +5571,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_generations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generations"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    usage: {
+        parameters: {
+            query?: {
+                /** @description only what this user cost */
+                user_id?: string | null;
+                /** @description only what was recorded since this instant; left out: 30 days before ``until`` */
+                since?: string | null;
+                /** @description only what was recorded before this instant, at most 92 days after ``since``; left out: now */
+                until?: string | null;
+                /** @description the axes of the groups */
+                group_by?: ("day" | "operation" | "user")[];
+                /** @description the most groups */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageGroups"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -6,9 +6,6 @@ import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, hushed, Notice, useLoad, valueOf, Words } from "./ui";
 
-const MOST_NODES = 300;
-const MOST_CHARACTERS = 200_000;
-const MOST_ASKED = 24;
 const NAMED_NODES = 40;
 const RINGS = [0, 175, 300];
 
@@ -47,7 +44,7 @@ interface Line {
 
 interface Net {
   nodes: Map<string, Node>;
-  lines: Map<string, Line>;
+  lines: Line[];
   cut: boolean;
 }
 
@@ -79,10 +76,21 @@ export function Graph({ user, route }: Given) {
 function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string }) {
   const [centre, ...others] = [...nodes.values()];
   if (!centre || !others.length) return <Empty>{t("Nothing is connected with it.")}</Empty>;
-  const used = [...new Set([...lines.values()].map((each) => each.predicate))];
+  const used = [...new Set(lines.map((each) => each.predicate))];
+  const kinds = [...new Set([...nodes.values()].map((each) => each.kind))];
   return (
     <>
       {cut && <p class="notice">{t("There is more than fits here. The nearest {n} are shown.", { n: nodes.size })}</p>}
+      <ul class="facts kinds" aria-label={t("kind")}>
+        {kinds.map((kind) => (
+          <li key={kind}>
+            <svg class="graph" viewBox="-12 -12 24 24" aria-hidden="true">
+              <Form node={{ ...centre, kind, x: 0, y: 0, ring: 1 }} />
+            </svg>{" "}
+            {t(kind as "state")}
+          </li>
+        ))}
+      </ul>
       <ul class="facts legend" aria-label={t("lines")}>
         {used.map((each) => (
           <li key={each}>
@@ -100,7 +108,7 @@ function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string })
               <path d="M0 0 10 5 0 10z" />
             </marker>
           </defs>
-          {[...lines].map(([key, { from, to: end, predicate }]) => {
+          {lines.map(({ from, to: end, predicate }, key) => {
             const [a, b] = [nodes.get(from)!, nodes.get(end)!];
             const far = Math.hypot(b.x - a.x, b.y - a.y) || 1;
             const [x, y] = [(b.x - a.x) / far, (b.y - a.y) / far];
@@ -109,7 +117,7 @@ function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string })
           {[centre, ...others].map((each) => (
             <a key={each.id} href={each.href} aria-label={hushed(each.name, 120)}>
               <title>{hushed(each.name, 300)}</title>
-              <circle class={each.kind} cx={each.x} cy={each.y} r={each.ring ? 7 : 10} />
+              <Form node={each} />
               {(each.ring === 0 || others.length <= NAMED_NODES) && (
                 <text x={each.x + (each.x < -1 ? -12 : 12)} y={each.y + (each.ring ? 4 : -12)} text-anchor={each.ring === 0 ? "middle" : each.x < -1 ? "end" : "start"}>
                   {hushed(each.name, 26)}
@@ -121,7 +129,7 @@ function Drawn({ net: { nodes, lines, cut }, user }: { net: Net; user: string })
       </div>
       <h2>{t("relations")}</h2>
       <ul class="plain">
-        {[...lines].map(([key, { from, to: end, predicate }]) => (
+        {lines.map(({ from, to: end, predicate }, key) => (
           <li key={key}>
             <Name node={nodes.get(from)!} user={user} /> → <code>{predicate}</code> → <Name node={nodes.get(end)!} user={user} />
           </li>
@@ -147,46 +155,29 @@ function Stroke({ predicate, ...ends }: { predicate: string; x1: number; y1: num
   return <line {...ends} stroke-dasharray={dashes || undefined} marker-end={arrow ? "url(#arrow)" : undefined} />;
 }
 
-/** Asks for the relations of the centre, then for those of its nearest neighbours, until a bound is reached. */
+/** The cards and edges around a card, or around a name, which becomes the node in the middle. */
 async function neighbourhood(user: string, id: string, about: string): Promise<Net> {
-  const net: Net = { nodes: new Map(), lines: new Map(), cut: false };
-  let left = MOST_CHARACTERS;
-  const add = (card: { card_id: string; content: string; kind: string }, ring: number): boolean => {
-    if (net.nodes.has(card.card_id)) return true;
-    if (net.nodes.size >= MOST_NODES) return !(net.cut = true);
-    const href = to("graph", { user, id: card.card_id });
-    net.nodes.set(card.card_id, { id: card.card_id, name: card.content.slice(0, 300), kind: card.kind, ring, href, x: 0, y: 0 });
-    return true;
-  };
-  const connect = (from: string, end: string, predicate: string) =>
-    [from, end].every((each) => net.nodes.has(each)) && net.lines.set(`${from} ${end} ${predicate}`, { from, to: end, predicate });
-  const read = (around: string, found: Schemas["Relations"], ring: number) => {
-    left -= JSON.stringify(found).length;
-    for (const each of found.relations)
-      if (each.other && !each.refused && add(each.other, ring)) connect(each.from_card, each.to_card, each.predicate);
-    for (const each of found.related) if (add(each, ring) && !net.lines.has(`${each.card_id} ${around} related_to`)) connect(around, each.card_id, "related_to");
-    for (const each of found.episode) if (add(each, ring)) connect(each.card_id, around, "gave_rise_to");
-    for (const each of found.gave_rise_to) if (add(each, ring)) connect(around, each.card_id, "gave_rise_to");
-  };
-  const relations = (card: string) => api("get", "/v1/cards/{card_id}/relations", { at: { card_id: card }, query: { user_id: user } });
-  if (id) {
-    add(await api("get", "/v1/cards/{card_id}", { at: { card_id: id }, query: { user_id: user } }), 0);
-    read(id, await relations(id), 1);
-  } else {
-    net.nodes.set("", { id: "", name: about, kind: "name", ring: 0, href: to("graph", { user, about }), x: 0, y: 0 });
-    const page = await api("get", "/v1/cards", { query: { user_id: user, about, project_id: ["*"], limit: 100 } });
-    left -= JSON.stringify(page).length;
-    net.cut = Boolean(page.next_cursor);
-    for (const each of page.cards) if (add(each, 1)) connect(each.card_id, "", "mentions");
+  const found: Schemas["Neighbourhood"] = id
+    ? await api("get", "/v1/cards/{card_id}/neighbourhood", { at: { card_id: id }, query: { user_id: user } })
+    : await api("get", "/v1/neighbourhood", { query: { user_id: user, about, limit: 299 } }); // the name is a node, too
+  const net: Net = { nodes: new Map(), lines: [], cut: found.cut };
+  if (!id) net.nodes.set("", { id: "", name: about, kind: "name", ring: 0, href: to("graph", { user, about }), x: 0, y: 0 });
+  for (const { card_id, content, kind, ring } of found.nodes) {
+    net.nodes.set(card_id, { id: card_id, name: content, kind, ring, href: to("graph", { user, id: card_id }), x: 0, y: 0 });
+    if (!id && ring === 1) net.lines.push({ from: card_id, to: "", predicate: "mentions" });
   }
-  const near = [...net.nodes.keys()].filter((each) => net.nodes.get(each)!.ring === 1);
-  for (const card of near.slice(0, MOST_ASKED)) {
-    if (left <= 0) break;
-    read(card, await relations(card), 2);
-  }
-  net.cut ||= left <= 0 || near.length > MOST_ASKED;
+  for (const each of found.edges) net.lines.push({ from: each.from_card, to: each.to_card, predicate: each.predicate });
   place(net);
   return net;
+}
+
+/** A node has a form of its own for each kind. */
+function Form({ node: { kind, x, y, ring } }: { node: Node }) {
+  const r = ring ? 7 : 10;
+  if (kind === "state") return <rect class={kind} x={x - r} y={y - r} width={2 * r} height={2 * r} />;
+  if (kind === "knowledge") return <path class={kind} d={`M${x} ${y - r - 2}l${r + 2} ${r + 2}-${r + 2} ${r + 2}-${r + 2}-${r + 2}z`} />;
+  if (kind === "name") return <path class={kind} d={`M${x} ${y - r - 2}l${r + 2} ${2 * r}h-${2 * r + 4}z`} />;
+  return <circle class={kind} cx={x} cy={y} r={r} />;
 }
 
 /** Places every ring at even angles. A node of the second ring keeps the order of the neighbour that led to it. */

@@ -94,13 +94,7 @@ function App() {
           </button>
         )}
       </header>
-      <nav aria-label={t("screens")}>
-        {SCREENS.map(([name, label]) => (
-          <a key={name} href={to(name, { user })} aria-current={name === route.screen ? "page" : undefined}>
-            {t(label)}
-          </a>
-        ))}
-      </nav>
+      <Menu user={user} shown={route.screen} />
       <main id="main" tabIndex={-1}>
         {!Screen ? (
           <Empty>{t("There is no such screen. Choose one above.")}</Empty>
@@ -111,6 +105,25 @@ function App() {
         )}
       </main>
     </>
+  );
+}
+
+/** The screens. On a telephone they are folded behind the name of the present one. */
+function Menu({ user, shown }: { user: string; shown: string }) {
+  const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [shown]);
+  const present = SCREENS.find(([name]) => name === shown);
+  return (
+    <nav aria-label={t("screens")} class={open ? undefined : "folded"}>
+      <button type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+        ☰ {present ? t(present[1]) : t("screens")}
+      </button>
+      {SCREENS.map(([name, label]) => (
+        <a key={name} href={to(name, { user })} aria-current={name === shown ? "page" : undefined}>
+          {t(label)}
+        </a>
+      ))}
+    </nav>
   );
 }
 

@@ -12,6 +12,10 @@ export function Modes({ user, may }: Given) {
   const { problem, busy, run } = useEdit();
   const change = (name: string, more: object) =>
     run(async () => (await api("put", "/v1/modes/{name}", { at: { name }, body: { user_id: user, ...more } }), again(turn + 1)));
+  const rename = (name: string, project: Project, new_name: string) =>
+    run(async () => (await api("post", "/v1/modes/{name}/rename", { at: { name }, body: { user_id: user, ...project, new_name } }), again(turn + 1)));
+  const remove = (name: string, project: Project) =>
+    run(async () => (await api("delete", "/v1/modes/{name}", { at: { name }, query: { user_id: user, ...project } }), again(turn + 1)));
   return (
     <>
       <h1>{t("Modes")}</h1>
@@ -22,11 +26,15 @@ export function Modes({ user, may }: Given) {
       {list.value && !list.value.modes.length && <Empty>{t("No mode yet. Every card is in the general mode.")}</Empty>}
       <ul class="cards">
         {(list.value?.modes ?? []).map((each) => (
-          <One key={`${each.of} ${each.project_id} ${each.name}`} mode={each} user={user} edits={may("write") && each.of !== "everybody"} busy={busy} change={change} />
+          <One key={`${each.of} ${each.project_id} ${each.name}`} mode={each} user={user} edits={may("write") && each.of !== "everybody"} busy={busy} change={change} rename={rename} remove={remove} />
         ))}
       </ul>
     </>
   );
+}
+
+interface Project {
+  project_id?: string;
 }
 
 interface Shown {
@@ -35,10 +43,13 @@ interface Shown {
   edits: boolean;
   busy: boolean;
   change: (name: string, more: object) => Promise<boolean>;
+  rename: (name: string, project: Project, to: string) => Promise<boolean>;
+  remove: (name: string, project: Project) => Promise<boolean>;
 }
 
-function One({ mode, user, edits, busy, change }: Shown) {
-  const project = mode.project_id ? { project_id: mode.project_id } : {};
+function One({ mode, user, edits, busy, change, rename, remove }: Shown) {
+  const [name, setName] = useState(mode.name);
+  const project: Project = mode.project_id ? { project_id: mode.project_id } : {};
   return (
     <li class="card">
       <a class="content" href={to("memory", { user, mode: mode.name, project: mode.project_id ?? "" })}>
@@ -56,9 +67,23 @@ function One({ mode, user, edits, busy, change }: Shown) {
         </p>
       )}
       {edits && (
-        <button type="button" disabled={busy} onClick={() => change(mode.name, { ...project, is_default: !mode.is_default })}>
-          {t(mode.is_default ? "no longer the default" : "make it the default")}
-        </button>
+        <>
+          <button type="button" disabled={busy} onClick={() => change(mode.name, { ...project, is_default: !mode.is_default })}>
+            {t(mode.is_default ? "no longer the default" : "make it the default")}
+          </button>
+          <details>
+            <summary>{t("rename or delete")}</summary>
+            <form class="fields" onSubmit={(event) => (event.preventDefault(), rename(mode.name, project, name.trim()))}>
+              <Field label={t("its new name")}>
+                <input value={name} required maxLength={64} onInput={(event) => setName(valueOf(event))} />
+              </Field>
+              <button disabled={busy || name.trim() === mode.name}>{t("rename")}</button>
+              <button type="button" class="danger" disabled={busy} onClick={() => remove(mode.name, project)}>
+                {t("delete; its cards stay")}
+              </button>
+            </form>
+          </details>
+        </>
       )}
     </li>
   );

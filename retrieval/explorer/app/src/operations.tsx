@@ -1,19 +1,24 @@
-/** Operations: the health and lag of every stage, and the audit log for an administrator. */
+/** Operations: the health of every stage, the generations, and for an administrator what models cost and the audit log. */
+import { useState } from "preact/hooks";
 import { api } from "./api";
 import type { Given } from "./main";
-import { t } from "./texts";
-import { Busy, Empty, Notice, Time, useLoad } from "./ui";
+import { locale, t } from "./texts";
+import { Busy, Empty, Field, Notice, Table, Time, useLoad, usePolling, valueOf } from "./ui";
+
+const EVERY_MS = 5_000;
 
 const number = (value: number | null | undefined, digits = 0) => (value === null || value === undefined ? t("unknown") : value.toFixed(digits));
 
 export function Operations({ may }: Given) {
   const status = useLoad(() => api("get", "/v1/status", {}), []);
+  const generations = useLoad(() => api("get", "/v1/generations", {}), []);
+  usePolling(EVERY_MS, () => (status.again(), generations.again()));
   const audit = useLoad(may("admin") ? () => api("get", "/v1/audit", { query: { limit: 100 } }) : null, []);
   return (
     <>
       <h1>{t("Operations")}</h1>
       <p class="actions">
-        <button type="button" onClick={() => (status.again(), audit.again())}>
+        <button type="button" onClick={() => (status.again(), generations.again(), audit.again())}>
           {t("refresh")}
         </button>
       </p>
@@ -27,87 +32,94 @@ export function Operations({ may }: Given) {
             <span>{t("dead turns: {n}", { n: number(status.value.dead) })}</span>
             <span>{t("parked users: {n}", { n: number(status.value.parked) })}</span>
           </p>
-          <div class="scroll" tabIndex={0} role="region" aria-label={t("stages")}>
-            <table>
-              <caption>{t("stages")}</caption>
-              <thead>
-                <tr>
-                  <th scope="col">{t("stage")}</th>
-                  <th scope="col">{t("status")}</th>
-                  <th scope="col">{t("behind, events")}</th>
-                  <th scope="col">{t("behind, seconds")}</th>
-                  <th scope="col">{t("error")}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(status.value.stages).map(([name, stage]) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{stage.state}</td>
-                    <td>{number(stage.behind)}</td>
-                    <td>{number(stage.seconds, 1)}</td>
-                    <td>
-                      {stage.error ?? stage.detail} {stage.error_at && <Time at={stage.error_at} />}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-          <div class="scroll" tabIndex={0} role="region" aria-label={t("channels")}>
-            <table>
-              <caption>{t("channels")}</caption>
-              <thead>
-                <tr>
-                  <th scope="col">{t("channel")}</th>
-                  <th scope="col">{t("status")}</th>
-                  <th scope="col">P95, ms</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(status.value.channels).map(([name, channel]) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{channel.status}</td>
-                    <td>{number(channel.p95_ms, 1)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            caption={t("stages")}
+            head={[t("stage"), t("status"), t("behind, events"), t("behind, seconds"), t("error")]}
+            rows={Object.entries(status.value.stages).map(([name, stage]) => [
+              name,
+              stage.state,
+              number(stage.behind),
+              number(stage.seconds, 1),
+              <>
+                {stage.error ?? stage.detail} {stage.error_at && <Time at={stage.error_at} />}
+              </>,
+            ])}
+          />
+          <Table
+            caption={t("channels")}
+            head={[t("channel"), t("status"), "P95, ms"]}
+            rows={Object.entries(status.value.channels).map(([name, channel]) => [name, channel.status, number(channel.p95_ms, 1)])}
+          />
         </>
       )}
+      {generations.value && (
+        <Table
+          caption={t("generations")}
+          head={[t("projection"), t("generation"), t("status"), t("progress"), t("behind, events"), "MB", t("live since")]}
+          rows={generations.value.generations.map((each) => [
+            each.projection,
+            each.number,
+            each.status,
+            <progress aria-label={`${each.projection} ${each.number}`} max={1} value={each.events + each.behind ? each.events / (each.events + each.behind) : 1} />,
+            number(each.behind),
+            number(each.bytes / 2 ** 20, 1),
+            <Time at={each.live_at} />,
+          ])}
+        />
+      )}
+      {may("admin") && <Usage />}
       <h2>{t("audit log")}</h2>
       {!may("admin") && <Empty>{t("The audit log needs a key with the scope admin.")}</Empty>}
       <Notice problem={audit.problem} again={audit.again} />
       {audit.value && (
-        <div class="scroll" tabIndex={0} role="region" aria-label={t("audit log")}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t("time")}</th>
-                <th scope="col">{t("operation")}</th>
-                <th scope="col">{t("key")}</th>
-                <th scope="col">{t("outcome")}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {audit.value.entries.map((each) => (
-                <tr key={each.entry_id}>
-                  <td>
-                    <Time at={each.at} />
-                  </td>
-                  <td>{each.operation}</td>
-                  <td>
-                    <code>{each.key_id}</code>
-                  </td>
-                  <td>{each.outcome}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          caption={t("audit log")}
+          head={[t("time"), t("operation"), t("key"), t("outcome")]}
+          rows={audit.value.entries.map((each) => [<Time at={each.at} />, each.operation, <code>{each.key_id}</code>, each.outcome])}
+        />
       )}
     </>
+  );
+}
+
+const AXES = ["day", "operation", "user"] as const;
+
+/** What the calls of models cost in the last 30 days, by the chosen axes. */
+function Usage() {
+  const [axes, setAxes] = useState("day,operation");
+  const by = axes.split(",") as (typeof AXES)[number][];
+  const usage = useLoad(() => api("get", "/v1/usage", { query: { group_by: by } }), [axes]);
+  const found = usage.value?.usage ?? [];
+  return (
+    <section class="usage">
+      <h2>{t("calls of models in the last {n} days", { n: 30 })}</h2>
+      <Field label={t("summed by")}>
+        <select value={axes} onChange={(event) => setAxes(valueOf(event))}>
+          {["day,operation", "operation", "user", "day,user", "day,operation,user"].map((each) => (
+            <option key={each} value={each}>
+              {each.split(",").map((axis) => t(axis as (typeof AXES)[number])).join(" · ")}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Notice problem={usage.problem} again={usage.again} />
+      {usage.value && !found.length && <p class="quiet">{t("No model was called. The rules extract without one.")}</p>}
+      {usage.value?.more && <p class="notice">{t("The first {n} are shown.", { n: found.length })}</p>}
+      {found.length > 0 && (
+        <Table
+          caption={t("what models cost")}
+          head={[...by.map((axis) => t(axis)), t("calls"), t("tokens in"), t("tokens out"), t("from the cache"), t("into the cache"), "USD"]}
+          rows={found.map((each) => [
+            ...by.map((axis) => (axis === "day" ? new Date(each.day!).toLocaleDateString(locale(), { dateStyle: "medium", timeZone: "UTC" }) : axis === "user" ? each.user_id : each.operation)),
+            number(each.calls),
+            number(each.input_tokens),
+            number(each.output_tokens),
+            number(each.cache_read_tokens),
+            number(each.cache_write_tokens),
+            `${number(each.cost_usd, 4)}${each.unpriced ? ` + ${t("{n} without a price", { n: each.unpriced })}` : ""}`,
+          ])}
+        />
+      )}
+    </section>
   );
 }

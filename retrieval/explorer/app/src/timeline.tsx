@@ -6,34 +6,34 @@ import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, told, useLoad, Words } from "./ui";
 
-const MOST = 2000;
+const MOST_OF_A_KIND = 500;
 const LANE = 30;
 const WIDTH = 1000;
+const GRIP = 12;
 
 interface Lane {
   label: string;
   cards: Card[];
 }
 
+/** The facts and the events recorded last. Episodes are left to the list: they would be most of what is drawn. */
 async function everyCard(user: string, known_at: string): Promise<{ cards: Card[]; more: boolean }> {
-  const cards: Card[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { cards: Card[]; next_cursor: string | null } = await api("get", "/v1/cards", {
-      query: {
-        user_id: user,
-        kind: ["state", "event"],
-        status: ["current", "future", "superseded", "contested"],
-        project_id: ["*"],
-        limit: 500,
-        ...(known_at && { known_at }),
-        ...(cursor && { cursor }),
-      },
-    });
-    cards.push(...page.cards.filter((card) => !(card.kind === "event" && card.episode)));
-    cursor = page.next_cursor;
-  } while (cursor && cards.length < MOST);
-  return { cards, more: cursor !== null };
+  const pages = await Promise.all(
+    (["state", "event"] as const).map((kind) =>
+      api("get", "/v1/cards", {
+        query: {
+          user_id: user,
+          kind: [kind],
+          ...(kind === "event" && { episode: false }),
+          status: ["current", "future", "superseded", "contested"],
+          project_id: ["*"],
+          limit: MOST_OF_A_KIND,
+          ...(known_at && { known_at }),
+        },
+      }),
+    ),
+  );
+  return { cards: pages.flatMap((page) => page.cards), more: pages.some((page) => page.next_cursor !== null) };
 }
 
 const start = (card: Card) => +new Date(card.effective_at ?? card.occurred_at ?? card.said_at);
@@ -56,6 +56,10 @@ export function Timeline({ user, route }: Given) {
   const asOf = route.get("as_of") ? +new Date(route.get("as_of")) : Math.min(last, Date.now());
   const [line, setLine] = useState(asOf);
   useEffect(() => setLine(asOf), [asOf]);
+  const [opened] = useState(() => Date.now());
+  const [seen, setSeen] = useState(opened);
+  useEffect(() => setSeen(known ? +new Date(known) : opened), [known]);
+  const learn = (at: number) => go("timeline", { ...route.all, known_at: at >= opened - 60_000 ? "" : new Date(at).toISOString() }, true);
   const lanes = useMemo(() => lanesOf(cards), [loaded.value]);
   const zoom = (factor: number, around = (view[0] + view[1]) / 2) =>
     setView([around - (around - view[0]) * factor, around + (view[1] - around) * factor]);
@@ -83,7 +87,17 @@ export function Timeline({ user, route }: Given) {
                 onChange={() => commit(line)}
               />
             </Field>
-            <Known known={known} set={(at) => go("timeline", { ...route.all, known_at: at }, true)} />
+            <Field label={`${t("known at (transaction time)")}: ${seen >= opened - 60_000 ? t("now") : told(new Date(seen))}`} wide>
+              <input
+                type="range"
+                min={Math.min(seen, opened - 400 * 86_400_000)}
+                max={opened}
+                step={60_000}
+                value={seen}
+                onInput={(event) => setSeen(Number((event.currentTarget as HTMLInputElement).value))}
+                onChange={() => learn(seen)}
+              />
+            </Field>
             <p class="actions">
               <button type="button" onClick={() => zoom(0.6)} aria-label={t("zoom in")}>
                 +
@@ -102,7 +116,7 @@ export function Timeline({ user, route }: Given) {
               </button>
             </p>
           </div>
-          <Chart lanes={lanes} view={view} line={line} now={now} user={user} move={setLine} commit={commit} zoom={zoom} />
+          <Chart lanes={lanes} view={view} line={line} seen={seen} now={now} user={user} move={{ valid: setLine, known: (at) => setSeen(Math.min(at, opened)) }} commit={{ valid: commit, known: learn }} zoom={zoom} />
           <h2>{t("true then ({n})", { n: valid.length })}</h2>
           <ul class="plain">
             {valid.slice(0, 200).map((card) => (
@@ -116,25 +130,6 @@ export function Timeline({ user, route }: Given) {
         </>
       )}
     </>
-  );
-}
-
-function Known({ known, set }: { known: string; set: (at: string) => void }) {
-  const [begin] = useState(() => Date.now() - 400 * 86_400_000);
-  const [until] = useState(() => Date.now());
-  const [at, setAt] = useState(known ? +new Date(known) : until);
-  return (
-    <Field label={`${t("known at (transaction time)")}: ${at >= until - 60_000 ? t("now") : told(new Date(at))}`} wide>
-      <input
-        type="range"
-        min={begin}
-        max={until}
-        step={60_000}
-        value={at}
-        onInput={(event) => setAt(Number((event.currentTarget as HTMLInputElement).value))}
-        onChange={() => set(at >= until - 60_000 ? "" : new Date(at).toISOString())}
-      />
-    </Field>
   );
 }
 
@@ -161,20 +156,23 @@ function lanesOf(cards: Card[]): Lane[] {
   return lanes;
 }
 
+type Axis = "valid" | "known";
+
 interface Drawn {
   lanes: Lane[];
   view: [number, number];
   line: number;
+  seen: number;
   now: number;
   user: string;
-  move: (at: number) => void;
-  commit: (at: number) => void;
+  move: Record<Axis, (at: number) => void>;
+  commit: Record<Axis, (at: number) => void>;
   zoom: (factor: number, around: number) => void;
 }
 
-function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
+function Chart({ lanes, view, line, seen, now, user, move, commit, zoom }: Drawn) {
   const box = useRef<SVGSVGElement>(null);
-  const dragging = useRef(false);
+  const dragging = useRef<Axis>();
   const [from, until] = view;
   const x = (at: number) => ((at - from) / (until - from)) * WIDTH;
   const at = (event: PointerEvent | WheelEvent) => {
@@ -191,38 +189,10 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
     here.addEventListener("wheel", turned, { passive: false });
     return () => here.removeEventListener("wheel", turned);
   });
-  const height = lanes.length * LANE + 24;
-  const ticks = ticksOf(from, until);
-  return (
-    <div class="chart">
-      <ul class="lanes" aria-hidden="true">
-        {lanes.map((lane, index) => (
-          <li key={index}>{lane.label}</li>
-        ))}
-      </ul>
-      <svg
-        ref={box}
-        viewBox={`0 0 ${WIDTH} ${height}`}
-        preserveAspectRatio="none"
-        height={height}
-        role="group"
-        aria-label={t("Timeline")}
-        onPointerDown={(event) => {
-          if ((event.target as Element).closest("a")) return;
-          dragging.current = true;
-          (event.currentTarget as Element).setPointerCapture(event.pointerId);
-          move(at(event));
-        }}
-        onPointerMove={(event) => dragging.current && move(at(event))}
-        onPointerUp={(event) => {
-          if (dragging.current) commit(at(event));
-          dragging.current = false;
-        }}
-      >
-        {ticks.map(([when]) => (
-          <line key={when} class="tick" x1={x(when)} x2={x(when)} y1={0} y2={height - 20} />
-        ))}
-        {lanes.flatMap((lane, index) =>
+  // The same elements are kept while a line moves, so that a thousand bars are not compared for each step.
+  const bars = useMemo(
+    () =>
+      lanes.flatMap((lane, index) =>
           lane.cards.map((card) => {
             const begin = x(start(card));
             const close = x(end(card, now));
@@ -242,11 +212,12 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
               </a>
             );
           }),
-        )}
-        <line class="at" x1={x(line)} x2={x(line)} y1={0} y2={height - 18} />
-      </svg>
-      <div class="overlay" aria-hidden="true">
-        {lanes.flatMap((lane, index) =>
+        ),
+    [lanes, from, until, now, user],
+  );
+  const labels = useMemo(
+    () =>
+      lanes.flatMap((lane, index) =>
           lane.cards
             .filter((card) => card.kind === "state" && (Math.min(WIDTH, x(end(card, now))) - Math.max(0, x(start(card)))) > 60)
             .map((card) => (
@@ -257,7 +228,47 @@ function Chart({ lanes, view, line, now, user, move, commit, zoom }: Drawn) {
                 {card.value ?? card.content}
               </span>
             )),
-        )}
+        ),
+    [lanes, from, until, now, user],
+  );
+  const height = lanes.length * LANE + 24;
+  const ticks = ticksOf(from, until);
+  return (
+    <div class="chart">
+      <ul class="lanes" aria-hidden="true">
+        {lanes.map((lane, index) => (
+          <li key={index}>{lane.label}</li>
+        ))}
+      </ul>
+      <svg
+        ref={box}
+        viewBox={`0 0 ${WIDTH} ${height}`}
+        preserveAspectRatio="none"
+        height={height}
+        role="group"
+        aria-label={t("Timeline")}
+        onPointerDown={(event) => {
+          if ((event.target as Element).closest("a")) return;
+          // The line of transaction time is taken where it stands. Anywhere else the line of valid time comes.
+          dragging.current = Math.abs(x(at(event)) - x(seen)) < GRIP ? "known" : "valid";
+          (event.currentTarget as Element).setPointerCapture(event.pointerId);
+          move[dragging.current](at(event));
+        }}
+        onPointerMove={(event) => dragging.current && move[dragging.current](at(event))}
+        onPointerUp={(event) => {
+          if (dragging.current) commit[dragging.current](at(event));
+          dragging.current = undefined;
+        }}
+      >
+        {ticks.map(([when]) => (
+          <line key={when} class="tick" x1={x(when)} x2={x(when)} y1={0} y2={height - 20} />
+        ))}
+        {bars}
+        <line class="known" x1={x(seen)} x2={x(seen)} y1={0} y2={height - 18} />
+        <line class="at" x1={x(line)} x2={x(line)} y1={0} y2={height - 18} />
+      </svg>
+      <div class="overlay" aria-hidden="true">
+        {labels}
         {ticks.map(([when, label]) => (
           <small key={when} style={{ left: `${x(when) / (WIDTH / 100)}%`, top: `${height - 20}px` }}>
             {label}

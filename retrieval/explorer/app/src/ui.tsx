@@ -33,6 +33,21 @@ export function useLoad<T>(load: (() => Promise<T>) | null, keys: unknown[]): Lo
 export const asProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(0, "error", String(error));
 
+/** Calls `again` every `ms` milliseconds while the tab is in sight, and once when it comes back. */
+export function usePolling(ms: number, again: () => void): void {
+  const latest = useRef(again);
+  latest.current = again;
+  useEffect(() => {
+    const ask = () => document.visibilityState === "visible" && latest.current();
+    const clock = setInterval(ask, ms);
+    document.addEventListener("visibilitychange", ask);
+    return () => {
+      clearInterval(clock);
+      document.removeEventListener("visibilitychange", ask);
+    };
+  }, [ms]);
+}
+
 /** Runs one edit at a time, and keeps its problem. */
 export function useEdit(): { problem?: Problem; busy: boolean; run: (edit: () => Promise<unknown>) => Promise<boolean> } {
   const [state, set] = useState<{ problem?: Problem; busy: boolean }>({ busy: false });
@@ -84,6 +99,34 @@ export const hushed = (text: string, most: number): string => {
   const plain = text.slice(0, most).replace(HIDDEN, "");
   return text.length > most ? `${plain}…` : plain;
 };
+
+/** A table that scrolls by itself. The first cell of a row names it. */
+export const Table = ({ caption, head, rows }: { caption: string; head: ComponentChildren[]; rows: ComponentChildren[][] }) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+    <table>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          {head.map((each, index) => (
+            <th scope="col" key={index}>
+              {each}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, ...cells], index) => (
+          <tr key={index}>
+            <th scope="row">{name}</th>
+            {cells.map((cell, at) => (
+              <td key={at}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
 
 /** Words of somebody: text only, with a direction of their own, hidden characters named, and the end of long ones folded. */
 export function Words({ text, most = 600 }: { text: string; most?: number }) {

@@ -43,7 +43,8 @@ class Operation:
 
     def send(self, services: Services, headers: dict[str, str], user: str = "ada", **ids: str) -> Response:
         known: dict[str, Any] = {
-            "user_id": user, "query": "where do I live?", "text": "I have a cat.", "reason": "asked her",
+            "user_id": user, "about": "Mia", "query": "where do I live?", "text": "I have a cat.",
+            "reason": "asked her",
             "card_id": services.home, "from_card": services.dog, "to_card": services.home,
             "arbitration_id": services.conflict, "verdict": "coexist", "predicate": "related_to", "group_by": "kind",
             "turn_id": "a turn", "name": "Mia", "erasure_id": services.erasure, "relation_id": services.relation,
@@ -118,7 +119,7 @@ class Operation:
     @property
     def about_everybody(self) -> bool:
         """True when the answer tells of all users of all tenants."""
-        return self.path == "/v1/status"
+        return self.path in ("/v1/status", "/v1/generations")
 
     @property
     def creates(self) -> bool:
