@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
 from events.http.answering import routes_of
-from events.http.fields import Uuid
+from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.resources.webhooks import AddedWebhook, Webhook, WebhooksPage
 from events.webhooks.webhook_log import counts_of, webhooks_of
-from ingest.api.command_routes import Name, storable
 from ingest.api.transactions import Sent, Transactions
 from ingest.webhooks import webhook_commands
 from ingest.webhooks.webhook_commands import UserWebhooks

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 540e62ddbf7072a3ccdea148ca701fda21111b399981f9660100910616ba1052
+ * 91fc9c1eacbfa102c8b7e58d5c18bd9d805c4e65cfce5c315990b6323397efed
  */
 
 /** The paths of commands whose body holds the id of the request. */

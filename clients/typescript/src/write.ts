@@ -771,6 +771,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The webhooks of a user, with the messages that wait or are dead */
+        get: operations["webhooks"];
+        put?: never;
+        /** Add a webhook */
+        post: operations["add_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a webhook, and drop its messages */
+        delete: operations["remove_webhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/people": {
         parameters: {
             query?: never;
@@ -1071,6 +1106,51 @@ export interface components {
             /**
              * Token
              * @description give the token to wait_for to read cards that include this event
+             */
+            token: string;
+        };
+        /**
+         * AddedWebhook
+         * @description A webhook after the command that added it.
+         */
+        AddedWebhook: {
+            /**
+             * Webhook Id
+             * Format: uuid
+             */
+            webhook_id: string;
+            /** Url */
+            url: string;
+            /** Types */
+            types: string[];
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+            /**
+             * Pending
+             * @description messages that wait for their next try
+             */
+            pending: number;
+            /**
+             * Dead
+             * @description messages that no try delivered
+             */
+            dead: number;
+            /**
+             * Last Error
+             * @description why the last try failed
+             */
+            last_error: string | null;
+            /**
+             * Secret
+             * @description verifies the signature of the messages; no other answer shows the secret
+             */
+            secret: string;
+            /**
+             * Token
+             * @description give the token to wait_for of a recall
              */
             token: string;
         };
@@ -3297,6 +3377,70 @@ export interface components {
              * @description idempotency key; else the instant is
              */
             request_id?: string | null;
+        };
+        /**
+         * Webhook
+         * @description An address that gets a signed message for each event of its types.
+         */
+        Webhook: {
+            /**
+             * Webhook Id
+             * Format: uuid
+             */
+            webhook_id: string;
+            /** Url */
+            url: string;
+            /** Types */
+            types: string[];
+            /**
+             * Added At
+             * Format: date-time
+             */
+            added_at: string;
+            /**
+             * Pending
+             * @description messages that wait for their next try
+             */
+            pending: number;
+            /**
+             * Dead
+             * @description messages that no try delivered
+             */
+            dead: number;
+            /**
+             * Last Error
+             * @description why the last try failed
+             */
+            last_error: string | null;
+        };
+        /**
+         * WebhookIn
+         * @description A new webhook.
+         */
+        WebhookIn: {
+            /**
+             * User Id
+             * @description whose memory this is
+             */
+            user_id: string;
+            /**
+             * Url
+             * @description the address that gets the messages, with https
+             */
+            url: string;
+            /**
+             * Types
+             * @description the types of events to tell, such as TurnRecorded
+             */
+            types: string[];
+        };
+        /**
+         * WebhooksPage
+         * @description Webhooks, the first added first.
+         */
+        WebhooksPage: {
+            /** Webhooks */
+            webhooks: components["schemas"]["Webhook"][];
         };
         /**
          * WithdrawIn
@@ -5956,6 +6100,128 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WrittenInsight"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    webhooks: {
+        parameters: {
+            query: {
+                /** @description whose memory this is */
+                user_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhooksPage"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    add_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedWebhook"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    remove_webhook: {
+        parameters: {
+            query: {
+                /** @description whose memory this is */
+                user_id: string;
+            };
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
                 };
             };
             400: components["responses"]["Problem400"];
