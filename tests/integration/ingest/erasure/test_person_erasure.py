@@ -456,6 +456,7 @@ NO_WORDS = {
     "log.heads": "digests",
     "log.heartbeats": "names of processes",
     "log.migrations": "names of migrations",
+    "log.deliveries": "ids, counts, and the reason of a failure in our words",
     "log.reembeddings": "names of modes and embedders",
     "log.token_key": "a key",
     "log.tenant_key": "a key",
