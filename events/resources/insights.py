@@ -40,10 +40,10 @@ class WrittenInsight(Insight):
 
 
 class InsightsPage(Resource):
-    """Insights, the last first. Give ``next_offset`` to ``offset`` for more; null: there are no more."""
+    """Insights, the last first. ``next_cursor``: ``cursor`` of the next page; null: there are no more."""
 
     insights: list[Insight]
-    next_offset: int | None
+    next_cursor: int | None
 
 
 class InsightSource(Resource):

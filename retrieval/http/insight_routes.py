@@ -32,7 +32,7 @@ class InsightsIn(ReaderIn):
     )
     project_id: Annotated[str | None, Field(description="only of this project")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 100
-    offset: Annotated[int, Field(ge=0, le=100_000, description="how many insights to leave out")] = 0
+    cursor: Annotated[int, Field(ge=0, le=100_000, description="the next_cursor of the page before")] = 0
 
 
 def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
@@ -50,10 +50,10 @@ def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
         ]
-        end = query.offset + query.limit
+        end = query.cursor + query.limit
         return InsightsPage(
-            insights=[Insight.made_from(each) for each in found[query.offset : end]],
-            next_offset=end if end < len(found) else None,
+            insights=[Insight.made_from(each) for each in found[query.cursor : end]],
+            next_cursor=end if end < len(found) else None,
         )
 
     @router.get("/v1/insights/{insight_id}", summary="One insight with its sources")

@@ -495,7 +495,7 @@ class Operations:
 
     def insights(self, user_id: str, **more: object) -> types.InsightsPage:
         """What the curator concluded of a user, the last first. Other fields: wait_for, status, project_id, limit,
-        offset."""
+        cursor."""
         return self._send(_INSIGHTS, {"user_id": user_id}, more)
 
     def memory(self, user_id: str, **more: object) -> types.Memory:

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 91fc9c1eacbfa102c8b7e58d5c18bd9d805c4e65cfce5c315990b6323397efed
+ * 4946af97c754601c7a5b2ef153df1822fb6276906bc7ebde63ef3704bacb2f1d
  */
 
 /** The paths of commands whose body holds the id of the request. */

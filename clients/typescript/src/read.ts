@@ -2163,13 +2163,13 @@ export interface components {
         };
         /**
          * InsightsPage
-         * @description Insights, the last first. Give ``next_offset`` to ``offset`` for more; null: there are no more.
+         * @description Insights, the last first. ``next_cursor``: ``cursor`` of the next page; null: there are no more.
          */
         InsightsPage: {
             /** Insights */
             insights: components["schemas"]["Insight"][];
-            /** Next Offset */
-            next_offset: number | null;
+            /** Next Cursor */
+            next_cursor: number | null;
         };
         /**
          * KnownPerson
@@ -6071,8 +6071,8 @@ export interface operations {
                 /** @description only of this project */
                 project_id?: string | null;
                 limit?: number;
-                /** @description how many insights to leave out */
-                offset?: number;
+                /** @description the next_cursor of the page before */
+                cursor?: number;
             };
             header?: never;
             path?: never;
