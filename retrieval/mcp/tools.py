@@ -186,7 +186,7 @@ _INSTANT = {"type": "string", "description": "ISO 8601"}
 _ALWAYS = (
     Tool(
         "remember",
-        "Keep what the user said, in the user's words.",
+        "Keep what the user said.",
         {"text": _TEXT, "mode": _NAME, "wait": {"type": "boolean", "description": "until recall finds it"}},
         ("text",),
         _remember,
@@ -194,7 +194,7 @@ _ALWAYS = (
     ),
     Tool(
         "recall",
-        "Ask the memory of the user; get cards with ids, times and turns.",
+        "Ask the memory of the user; get cards with their times.",
         {
             "query": _TEXT,
             "k": {"type": "integer", "minimum": 1, "maximum": 50},

@@ -105,7 +105,7 @@ def test_the_log_shows_prompt_version_tokens_and_quotes(running: Running, api: M
     push(running, [{"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."}])
     running.wait()
     [read] = show(running, "--user", "ana", "--type", "TurnsExtracted")
-    assert read["data"]["prompt_version"].startswith("claude-3-")
+    assert read["data"]["prompt_version"].startswith("claude-4-")
     assert read["data"]["usage"]["calls"] == 1
     assert read["data"]["usage"]["input_tokens"] > 0
     assert read["data"]["usage"]["cost_usd"] > 0

@@ -57,6 +57,8 @@ POSSIBLE: dict[str, Any] = {
     **dict.fromkeys(("as_of", "known_at", "verified_at", "said_at"), "2026-03-05T10:00:00+08:00"),
     **{f"{axis}_{end}": "2026-03-02T00:00:00Z" for end in ("from", "to")
        for axis in ("created", "occurred", "effective", "superseded", "verified")},
+    "since": "2026-03-01T00:00:00Z", "until": "2026-03-05T00:00:00Z",
+    "url": "https://example.com/hook", "types": ["TurnRecorded"],
     "timezone": "Asia/Taipei", "group_by": ["kind,tags"], "cursor": None, "token_budget": None,
 }  # fmt: skip
 OF_CARDS = ("from_card", "to_card", "related_to")
@@ -163,7 +165,7 @@ class Known:
             ("relation_id", [self.relation]),
             ("concept_id", self.concepts[1:]), ("session_id", ["talk"]), ("person_id", self.people[:1]),
         )  # fmt: skip
-        if case.method == "DELETE" and isinstance(case.query, dict):
+        if case.method == "DELETE" and "webhook" not in case.path and isinstance(case.query, dict):
             case.query["dry_run"] = "true"  # the user serves the other requests, too
         for name, ids in named:
             if name in (case.path_parameters or {}) and ids:

@@ -125,8 +125,10 @@ def asked(
             if (each == "user_id" and "{user_id}" not in path) or "aggregate" in path
         }
         query |= {name: value}
-        if path == "/v1/audit":
+        if path in ("/v1/audit", "/v1/usage"):
             del query["user_id"]
+        if path == "/v1/usage":  # its two ends are at most 92 days apart
+            query = {"since": "2026-03-01T00:00:00Z", "until": "2026-03-10T00:00:00Z"} | query
     elif place == "path" and method == "get" and "erasures" not in path and "{user_id}" not in path:
         query = {"user_id": "formats"}
     where = path

@@ -169,5 +169,5 @@ def test_what_an_earlier_version_let_the_services_put_there_is_refused_and_then_
     assert trapped.run("reembed", "--dry-run")[0] == trapped.run("rebuild", "cards")[0] == 0
     assert not sprung(trapped.owner)
     views = trapped.owner.execute("SELECT viewname FROM pg_views WHERE schemaname = 'cards'").fetchall()
-    assert len(views) == 4
+    assert len(views) == 6
     assert set_traps(service, objects(trapped.owner)) == []
