@@ -159,14 +159,21 @@ def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: P
     person.sees("No fact or event is remembered yet.")
     person.open("timeline", user="many")
     chart, line = person.page.locator(".chart svg"), person.page.locator(".chart line.known")
-    line.wait_for(state="attached")
-    box = chart.bounding_box()
-    x = box["x"] + float(line.get_attribute("x1")) / 1000 * box["width"]
-    person.page.mouse.move(x, box["y"] + box["height"] - 8)
-    person.page.mouse.down()
-    person.page.mouse.move(x - 0.3 * box["width"], box["y"] + box["height"] - 8)
-    person.page.mouse.up()
-    eventually(lambda: "known_at=" in person.page.url)
+    person.page.locator(".chart svg .point, .chart svg .span").first.wait_for()
+
+    def dragged() -> bool:
+        """Drags the line at the foot of the chart, where no bar is. The chart grows while its cards arrive."""
+        chart.evaluate("chart => chart.scrollIntoView({block: 'end'})")
+        box = chart.bounding_box()
+        x = box["x"] + float(line.get_attribute("x1")) / 1000 * box["width"]
+        y = box["y"] + box["height"] - 8
+        person.page.mouse.move(x, y)
+        person.page.mouse.down()
+        person.page.mouse.move(x - 0.3 * box["width"], y, steps=4)
+        person.page.mouse.up()
+        return "known_at=" in person.page.url
+
+    eventually(dragged)
     person.open("timeline", user="many")
     field = person.page.get_by_label("known at (transaction time)")
     field.focus()
