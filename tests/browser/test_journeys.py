@@ -163,6 +163,8 @@ def test_the_line_of_transaction_time_is_dragged_and_moved_by_keyboard(person: P
 
     def dragged() -> bool:
         """Drags the line at the foot of the chart, where no bar is. The chart grows while its cards arrive."""
+        if "known_at=" in person.page.url or not chart.count():
+            return "known_at=" in person.page.url
         chart.evaluate("chart => chart.scrollIntoView({block: 'end'})")
         box = chart.bounding_box()
         x = box["x"] + float(line.get_attribute("x1")) / 1000 * box["width"]
