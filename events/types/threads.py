@@ -57,7 +57,3 @@ class ThreadClosed:
 
     thread_id: UUID
     reason: str | None = None
-
-
-ThreadEvent = ThreadOpened | CardsThreaded | CardsUnthreaded | ThreadRenamed | ThreadClosed
-THREAD_EVENTS = (ThreadOpened, CardsThreaded, CardsUnthreaded, ThreadRenamed, ThreadClosed)

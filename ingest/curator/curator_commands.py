@@ -7,6 +7,7 @@ from uuid import UUID
 from events.curator.run import Run, all_keys, fold
 from events.curator.run_log import acts_of, lock, runs_of
 from events.http.errors import missing
+from events.insights.insight import Insights
 from events.insights.insight_log import insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
@@ -59,13 +60,14 @@ def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
             return None
         undone = CuratorUndone(run_id=run.run_id, digests=run.digests, reason=reason)
         acts = acts_of(runs.connection, runs.owner, all_keys(run))
-        after = [back for act in acts if (back := _taken_back(runs, act, reason)) is not None]
+        concluded = insights_of(runs.connection, runs.owner)
+        after = [back for act in acts if (back := _taken_back(runs, act, concluded, reason)) is not None]
         return Decision(payload=undone, key=f"curator/undone/{run.run_id}", after=after)
 
     return decide(runs, rule)
 
 
-def _taken_back(runs: UserRuns, act: Event, reason: str) -> NewEvent | None:
+def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) -> NewEvent | None:
     payload, back = act.payload, None
     if isinstance(payload, CardsConnected):
         [last] = events_below(runs.connection, runs.owner, act.stream, None, 1)
@@ -74,7 +76,7 @@ def _taken_back(runs: UserRuns, act: Event, reason: str) -> NewEvent | None:
     elif isinstance(payload, CardsThreaded):
         back = CardsUnthreaded(thread_id=payload.thread_id, card_ids=payload.card_ids, reason=reason)
     elif isinstance(payload, InsightDerived):
-        insight = insights_of(runs.connection, runs.owner).get(act.event_id)
+        insight = concluded.get(act.event_id)
         back = None if insight is None else retraction(insight, reason)
     elif isinstance(payload, ThreadOpened):
         back = ThreadClosed(thread_id=act.event_id, reason=reason)

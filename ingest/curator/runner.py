@@ -29,12 +29,19 @@ from ingest.curator.asking import Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.insights import insights
+from ingest.curator.passes.patterns import patterns
 from ingest.curator.passes.threads import threads
 from ingest.curator.passes.undecided import undecided
 from ingest.curator.proposals import CreateThread, Pass, Proposal
 
-PASSES: tuple[Pass, ...] = (connect, threads, insights, consolidate)
+
+def conclude(memory: Memory) -> list[Proposal]:
+    """Returns the insights to derive: what recurs, and statements of the episodes that no pattern has."""
+    recurring = patterns(memory)
+    return [*recurring, *consolidate(memory, recurring)]
+
+
+PASSES: tuple[Pass, ...] = (connect, threads, conclude)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
 MOST_ACTS = 500
@@ -156,11 +163,9 @@ def _curate(
         keys = [proposal.key(memory) for proposal in proposals]
         known = {act.dedupe_key for act in acts_of(connection, owner, keys)}
         new = [proposal for proposal in proposals if proposal.key(memory) not in known]
-        room = _MOST_THREADS - len(memory.threads)
-        opening = (
-            [proposal for proposal in new if isinstance(proposal, CreateThread)][room:] if room > 0 else new
-        )
-        new = [each for each in new if not isinstance(each, CreateThread) or each not in opening]
+        room = max(0, _MOST_THREADS - len(memory.threads))
+        without_room = [each for each in new if isinstance(each, CreateThread)][room:]
+        new = [each for each in new if each not in without_room]
         acts = new[:MOST_ACTS]
         events = _events(memory, acts, asked)
         if events and not dry_run:

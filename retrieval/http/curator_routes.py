@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import psycopg
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
 from pydantic import BaseModel, Field
@@ -13,13 +12,14 @@ from events.curator.run import all_keys, fold, shown
 from events.curator.run_log import ACTS, RUNS, act_parameters, run_parameters
 from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
-from events.http.database import problem_of
-from events.platform.failures import retry_on_lost_connection
+from events.http.database import Reading
 from events.resources.curator import CuratorRun, CuratorRunsPage
 from events.store import log
 from retrieval.pool.connections import Pool, listing
 
 _PATIENCE_S = 2.0
+
+_read = Reading("Runs unavailable")
 
 
 class RunsIn(BaseModel, extra="forbid"):
@@ -37,10 +37,7 @@ def curator_router(pool: Pool) -> APIRouter:
     async def curator_runs(query: Annotated[RunsIn, Query()], caller: Reader) -> CuratorRunsPage:
         require_whole(caller)
         owner = owner_of(caller, query.user_id)
-        try:
-            return CuratorRunsPage(runs=await retry_on_lost_connection(_runs, pool, owner, query.limit))
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Runs unavailable") from error
+        return CuratorRunsPage(runs=await _read(_runs, pool, owner, query.limit))
 
     return router
 

@@ -6,22 +6,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-import psycopg
 from fastapi import APIRouter, Query
 from pydantic import Field
 
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
-from events.http.database import problem_of
+from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
-from events.insights.insight import Insights
-from events.platform.failures import retry_on_lost_connection
 from events.resources.insights import Insight, InsightSource, InsightSources, InsightsPage
 from retrieval.cards.query import ReaderIn, TemporalParams, asked_of, reader_of
 from retrieval.http.card_routes import Fresh
 from retrieval.insights.reader import read_insights
 from retrieval.pool.connections import Pool
+
+_read = Reading("Insights unavailable")
 
 
 class InsightsIn(ReaderIn):
@@ -45,7 +44,7 @@ def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
         await fresh(query.wait_for, owner)
         found = [
             each
-            for each in (await _insights(pool, owner)).present
+            for each in (await _read(read_insights, pool, owner)).present
             if query.status in ("all", "*", each.status)
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
@@ -62,17 +61,12 @@ def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
     ) -> InsightSources:
         owner = owner_of(caller, reader_of(query), thing="insight", field="insight_id")
         reader = await fresh(query.wait_for, owner)
-        found = (await _insights(pool, owner)).get(insight_id)
+        found = (await _read(read_insights, pool, owner)).get(insight_id)
         if found is None or not caller.reach.admits(found.project_id, found.mode):
             raise missing("insight", "insight_id")
-        try:
-            asked = asked_of(TemporalParams(user_id=query.user_id), datetime.now(UTC))
-            asked = await retry_on_lost_connection(
-                reader.prepared, replace(asked, user_id=owner, reach=caller.reach)
-            )
-            cards = await retry_on_lost_connection(reader.cards, asked, list(found.sources))
-        except (psycopg.Error, TimeoutError) as error:
-            raise problem_of(error, "Insights unavailable") from error
+        asked = asked_of(TemporalParams(user_id=query.user_id), datetime.now(UTC))
+        asked = await _read(reader.prepared, replace(asked, user_id=owner, reach=caller.reach))
+        cards = await _read(reader.cards, asked, list(found.sources))
         return InsightSources(
             insight=Insight.made_from(found),
             cards=[
@@ -87,10 +81,3 @@ def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
         )
 
     return router
-
-
-async def _insights(pool: Pool, owner: str) -> Insights:
-    try:
-        return await retry_on_lost_connection(read_insights, pool, owner)
-    except (psycopg.Error, TimeoutError) as error:
-        raise problem_of(error, "Insights unavailable") from error

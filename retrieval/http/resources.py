@@ -32,10 +32,7 @@ def recalled(answer: RecallAnswer, k: int = 0) -> Answer:
         cards=[_answering(card) for card in answer.cards],
         insights=[Insight.made_from(each) for each in concluded] or None,
         contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
-        channels={
-            name: ChannelReport.made_from(report, detail=report.detail or None)
-            for name, report in answer.channels.items()
-        },
+        channels=_channels(answer),
         warnings=list(answer.warnings),
         explain=None if answer.explain is None else dict(answer.explain),
     )
@@ -54,10 +51,7 @@ def prompted(prompt: Prompt) -> PromptResource:
         left_out=list(prompt.left_out),
         current_time=answer.current_time,
         contradictions=[Contradiction.made_from(each) for each in answer.contradictions],
-        channels={
-            name: ChannelReport.made_from(report, detail=report.detail or None)
-            for name, report in answer.channels.items()
-        },
+        channels=_channels(answer),
         warnings=list(answer.warnings),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
@@ -12,7 +12,7 @@ from events.insights.insight import digest_of
 from events.language.chinese_script import has_cjk
 from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.passes.insights import SESSIONS, insights, may_count, recurs
+from ingest.curator.passes.patterns import SESSIONS, derived, may_count, recurs
 from ingest.curator.proposals import DeriveInsight, Proposal
 from ingest.curator.statements.reading import happened, sentences
 
@@ -38,14 +38,15 @@ class _Told:
     sentence: str
 
 
-def consolidate(memory: Memory) -> list[Proposal]:
+def consolidate(memory: Memory, patterns: Sequence[Proposal]) -> list[Proposal]:
     """Returns the statements to derive, each of three to six sessions of one project, mode and theme.
 
-    A theme is two terms that stand side by side. A card of a current insight is no source of another statement, so a
-    run after this one derives nothing from the same memory. Cards of a retracted statement of a theme do not count.
+    A theme is two terms that stand side by side. A card of a current insight, or of one of the ``patterns`` of this run,
+    is no source of another statement, so a run after this one derives nothing from the same memory. Cards of a retracted
+    statement of a theme do not count.
     """
     taken = {card for each in memory.insights.present if each.status == "current" for card in each.sources}
-    taken.update(card for each in insights(memory) for card in each.evidence)
+    taken.update(card for each in patterns for card in each.evidence)
     walls: dict[tuple[str, str], dict[tuple[str, str], list[_Told]]] = defaultdict(lambda: defaultdict(list))
     for card in memory.cards:
         if card.card_id not in taken and may_count(card):
@@ -102,20 +103,11 @@ def _statement(theme: str, told: list[_Told]) -> DeriveInsight | None:
     for each in told:
         if each.sentence not in of_session.values():
             of_session.setdefault(each.card.session_id, each.sentence)
-    quoted, first = list(of_session.values()), cards[0]
+    quoted = list(of_session.values())
     if len(quoted) < SESSIONS:
         return None
     if has_cjk(quoted[0]):
         content = f"{len(quoted)}次说到：{''.join(f'「{each}」' for each in quoted)}"
     else:
         content = f"Told {len(quoted)} times: {' '.join(f'“{each}”' for each in quoted)}"
-    return DeriveInsight(
-        content=content,
-        insight_kind="consolidated",
-        theme=theme,
-        project_id=first.project_id,
-        mode=first.mode,
-        sources=tuple(card.card_id for card in cards),
-        reason=f"{len({card.session_id for card in cards})} sessions tell of it",
-        confidence=0.8,
-    )
+    return derived("consolidated", theme, content, cards)

@@ -178,13 +178,13 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
         for turn in each.card.turn_ids:
             of_turn.setdefault(turn, []).append(each)
     for cards in of_turn.values():
-        facts = [each for each in cards if not each.card.episode]
+        several = sum(not each.card.episode for each in cards) > 1
         ended = next((each.ended_by for each in reversed(cards) if each.surely), None)
         for each in cards:
             if (
                 ended is None
                 or each.surely
-                or (len(facts) > 1 and each in facts and _values(each.card.content))
+                or (several and not each.card.episode and _values(each.card.content))
             ):
                 continue
             each.is_ended(ended, 1.0, surely=True)

@@ -41,6 +41,7 @@ from retrieval.http.read_api import create_app
 from tests.bench.retrieval.recall_speed import EVENTS_A_CARD
 from tests.bench.support.history import fill
 from tests.browser.conftest import NAMES
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -85,8 +86,7 @@ def served(settings: Settings) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(create_app(settings), port=0, log_level="warning"))
     thread = Thread(target=server.run)
     thread.start()
-    while not server.started:
-        time.sleep(0.05)
+    eventually(lambda: server.started)
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

@@ -10,6 +10,7 @@ from events.insights.insight_log import insights_of
 from events.platform.database import Connection
 from ingest.curator.memory import Memory
 from ingest.curator.passes.consolidation import consolidate
+from ingest.curator.passes.patterns import patterns
 from ingest.curator.proposals import DeriveInsight
 from ingest.curator.runner import curate, memory_of
 from tests.support.ingest.curating import fold, tell
@@ -22,7 +23,7 @@ DEPLOYS = [
 
 
 def statements(memory: Memory) -> list[DeriveInsight]:
-    return [each for each in consolidate(memory) if isinstance(each, DeriveInsight)]
+    return [each for each in consolidate(memory, patterns(memory)) if isinstance(each, DeriveInsight)]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.extraction import CardsWithdrawn
 from ingest.api.write_api import create_app as write_app
-from ingest.curator.passes.insights import insights
+from ingest.curator.passes.patterns import patterns
 from ingest.curator.runner import curate, memory_of
 from retrieval.export.export import export
 from retrieval.http.read_api import create_app as read_app
@@ -210,7 +210,7 @@ def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:
 def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connection, database: str) -> None:
     tell(connection, database, *TUESDAYS[:3])
     known = memory_of(connection, "ada")
-    assert len(insights(known)) == 1
+    assert len(patterns(known)) == 1
     first = known.cards[0]
     others = (
         replace(first, mode="journal"),
@@ -219,7 +219,7 @@ def test_a_pattern_needs_three_days_of_one_mode_and_project(connection: Connecti
         *(replace(first, content=unreal) for unreal in UNREAL),
     )
     for moved in others:
-        assert insights(replace(known, cards=(moved, *known.cards[1:]))) == []
+        assert patterns(replace(known, cards=(moved, *known.cards[1:]))) == []
 
 
 def test_one_common_word_or_name_is_no_theme(connection: Connection, database: str) -> None:
@@ -230,14 +230,14 @@ def test_one_common_word_or_name_is_no_theme(connection: Connection, database: s
     )
     chinese = ("小明去爬山了。", "小明买了房子。", "小明喜欢面包。")
     tell(connection, database, *((day, words) for day, words in enumerate(told_once + chinese)))
-    assert insights(memory_of(connection, "ada")) == []
+    assert patterns(memory_of(connection, "ada")) == []
 
 
 def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
     tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
-    assert [each.content for each in insights(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
+    assert [each.content for each in patterns(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
     known = memory_of(connection, "ada")
     for unreal in ("我沒和小明去爬山。", "我想和小明去爬山。", "我和小明去爬山了嗎"):
         assert (
-            insights(replace(known, cards=(replace(known.cards[0], content=unreal), *known.cards[1:]))) == []
+            patterns(replace(known, cards=(replace(known.cards[0], content=unreal), *known.cards[1:]))) == []
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 
 from events.insights.insight import digest_of
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
+from events.types.insights import InsightKind
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import DeriveInsight, Proposal
 from ingest.curator.statements.reading import happened
@@ -23,7 +25,7 @@ _GENERAL = frozenset(("go", "went", "get", "do", "have", "today", "again", "今�
 """Terms that tell no theme."""
 
 
-def insights(memory: Memory) -> list[Proposal]:
+def patterns(memory: Memory) -> list[Proposal]:
     """Returns the patterns to derive. A pattern needs three sessions on three days, of one project and mode.
 
     A pattern whose insight is current is not derived again. Cards of a retracted insight of its theme do not count.
@@ -100,12 +102,18 @@ def _pattern(theme: str, cards: list[MemoryCard], plain: list[MemoryCard]) -> De
     else:
         often = "Again and again" if weekday is None else f"On {_WEEKDAYS[weekday]}"
         content = f"{often}: “{words}”"
+    return derived("pattern", theme, content, sources)
+
+
+def derived(kind: InsightKind, theme: str, content: str, sources: Sequence[MemoryCard]) -> DeriveInsight:
+    """Returns an insight that rests on ``sources``, which are of one project and mode."""
+    first = sources[0]
     return DeriveInsight(
         content=content,
-        insight_kind="pattern",
+        insight_kind=kind,
         theme=theme,
-        project_id=shortest.project_id,
-        mode=shortest.mode,
+        project_id=first.project_id,
+        mode=first.mode,
         sources=tuple(card.card_id for card in sources),
         reason=f"{len({card.session_id for card in sources})} sessions tell of it",
         confidence=0.8,
