@@ -41,9 +41,9 @@ class _Told:
 def consolidate(memory: Memory, patterns: Sequence[Proposal]) -> list[Proposal]:
     """Returns the statements to derive, each of three to six sessions of one project, mode and theme.
 
-    A theme is two terms that stand side by side. A card of a current insight, or of one of the ``patterns`` of this run,
-    is no source of another statement, so a run after this one derives nothing from the same memory. Cards of a retracted
-    statement of a theme do not count.
+    A theme is two terms that stand side by side. A card of a current insight, or of one of the ``patterns`` of this
+    run, is no source of another statement, so a run after this one derives nothing from the same memory. Cards of a
+    retracted statement of a theme do not count.
     """
     taken = {card for each in memory.insights.present if each.status == "current" for card in each.sources}
     taken.update(card for each in patterns for card in each.evidence)
