@@ -2,7 +2,8 @@
 import createClient, { type Client, type Middleware } from "openapi-fetch";
 import { REQUEST_ID } from "./operations.js";
 import type { paths as ReadPaths } from "./read.js";
-import type { components, paths as WritePaths } from "./write.js";
+import type { components } from "./schemas.js";
+import type { paths as WritePaths } from "./write.js";
 
 export type { ReadPaths, WritePaths };
 

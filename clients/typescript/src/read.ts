@@ -3,4314 +3,231 @@
  * Do not make direct changes to the file.
  */
 
+import type { components, Problems } from "./schemas.js";
+
 export interface paths {
     "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Is the process alive? */
         get: operations["health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/recall": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Ask; get the few cards that matter */
         post: operations["recall"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Ask; get the cards as blocks of a prompt */
         post: operations["context"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/recall/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Ask several questions; get their answers in order */
         post: operations["recall_batch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The cards of a slice, page by page, the latest recorded first */
         get: operations["list_cards"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/concepts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The concepts of a user, page by page, the latest recorded first */
         get: operations["list_concepts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/aggregate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The number of cards of a slice, grouped by axes */
         get: operations["count_cards"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One card */
         get: operations["card"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Every card about the same fact, in order of time */
         get: operations["card_history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/relations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The relations of the card, with reason and actor */
         get: operations["card_relations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/neighbourhood": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The cards around a card, two relations far */
         get: operations["card_neighbourhood"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/neighbourhood": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The cards that mention a name, and those one relation away */
         get: operations["name_neighbourhood"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/latest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The latest card of the card's chain of changes */
         get: operations["card_latest"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/arbitrations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Conflicts that wait for a verdict */
         get: operations["list_arbitrations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/arbitrations/{arbitration_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One conflict */
         get: operations["arbitration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/turns/{turn_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What becomes of a turn, as server-sent events */
         get: operations["turn_events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/turns/{turn_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One turn, as it was recorded */
         get: operations["turn"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The sessions of a user, the latest spoken in first */
         get: operations["list_sessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions/{session_id}/turns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The turns of a session, the latest first */
         get: operations["session_turns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions/{session_id}/checkpoint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The state of a session, as it was saved last */
         get: operations["checkpoint"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/hooks/claude-code": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Answer an event of a hook of claude-code, and keep its turns */
         post: operations["hook_claude_code"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/hooks/codex": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Answer an event of a hook of codex, and keep its turns */
         post: operations["hook_codex"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/hooks/gemini-cli": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Answer an event of a hook of gemini-cli, and keep its turns */
         post: operations["hook_gemini_cli"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The users of the tenant, in order */
         get: operations["list_users"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/users/{user_id}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Everything that is known of a user, as JSON lines */
         get: operations["export_user"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Who read or changed whose memory */
         get: operations["list_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The health and the lag of every stage */
         get: operations["status"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/generations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The generations of every projection, with their progress */
         get: operations["list_generations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Calls, tokens and cost of models, by day, operation and user */
         get: operations["usage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The references of a user and the user's teams */
         get: operations["list_references"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One reference, now or then */
         get: operations["reference"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Every op of a reference, the latest first */
         get: operations["reference_history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reference-kinds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The kinds of references, with their ops and schemas */
         get: operations["reference_kinds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/proposals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Ops that prose asked for */
         get: operations["list_proposals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The problems of a user */
         get: operations["list_problems"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems/{problem_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One problem with its history */
         get: operations["problem"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The threads of a user, open ones first */
         get: operations["list_threads"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads/{thread_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One thread with its cards */
         get: operations["thread"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/insights": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What the curator concluded of a user, the last first */
         get: operations["list_insights"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/insights/{insight_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One insight with its sources */
         get: operations["insight"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/curator/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What the curator added to a user's memory, the last run first */
         get: operations["curator_runs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The people of a user, and who may be whom */
         get: operations["list_people"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** One person: who, since when, and what is true now */
         get: operations["person"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}/timeline": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The cards that name a person, the last said first */
         get: operations["person_timeline"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/episodes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The episodes about topics and places of the core document */
         get: operations["list_episodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/modes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The modes of a user */
         get: operations["list_modes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/modes/{name}/reembed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The progress of a re-embedding */
         get: operations["reembedding_progress"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The core document, now or then */
         get: operations["memory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Every change of the core document, the latest first */
         get: operations["memory_history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What differs between two versions of the core document */
         get: operations["memory_diff"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/queue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Patches of the core document that wait for an answer */
         get: operations["memory_queue"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/schema/candidates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Topics of the core document that may become categories */
         get: operations["memory_candidates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/channels": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The health of the recall channels in this process */
         get: operations["channels"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Can questions be answered? */
         get: operations["readiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Prometheus metrics */
         get: operations["metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
-export interface components {
-    schemas: {
-        /**
-         * Answer
-         * @description The found cards, the best first, and the report of each channel.
-         */
-        Answer: {
-            /**
-             * Current Time
-             * Format: date-time
-             * @description the time of the question, or its as_of
-             */
-            current_time: string;
-            /** Cards */
-            cards: components["schemas"]["RecalledCard"][];
-            /**
-             * Insights
-             * @description what the curator concluded about the question, if anything; nobody said it, so it stands below the cards
-             */
-            insights?: components["schemas"]["Insight"][];
-            /** Contradictions */
-            contradictions: components["schemas"]["Contradiction"][];
-            /** Channels */
-            channels: {
-                [key: string]: components["schemas"]["ChannelReport"];
-            };
-            /**
-             * Warnings
-             * @description missing parts of the answer, with the reasons
-             */
-            warnings: string[];
-            /**
-             * Explain
-             * @description the explanation of the answer, when it was asked for; any version may change it
-             */
-            explain?: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * Answered
-         * @description The place of one question among several: its answer, or its problem.
-         */
-        Answered: {
-            answer?: components["schemas"]["Answer"];
-            problem?: components["schemas"]["ProblemDetails"];
-        };
-        /**
-         * Answers
-         * @description The answers to several questions, in the order of the questions.
-         */
-        Answers: {
-            /** Answers */
-            answers: components["schemas"]["Answered"][];
-        };
-        /**
-         * Arbitration
-         * @description A conflict that waits, or waited, for a verdict. ``evidence`` holds the turns and quotes of both sides.
-         *
-         *     ``said_at`` is when the new value was said. ``opened_at`` and ``settled_at`` are times of the log.
-         */
-        Arbitration: {
-            /**
-             * Arbitration Id
-             * Format: uuid
-             */
-            arbitration_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Entity */
-            entity: string;
-            /** Concept Key */
-            concept_key: string;
-            /** Old Card */
-            old_card: string | null;
-            /** New Card */
-            new_card: string | null;
-            /** Old Value */
-            old_value: string | null;
-            /** New Value */
-            new_value: string | null;
-            /** Reason */
-            reason: string;
-            /** Evidence */
-            evidence: unknown;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "keep_old" | "accept_new" | "coexist" | "withdrawn";
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /** Settled At */
-            settled_at: string | null;
-        };
-        /**
-         * Arbitrations
-         * @description A page of conflicts, the latest opened first.
-         */
-        Arbitrations: {
-            /** Arbitrations */
-            arbitrations: components["schemas"]["Arbitration"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /**
-         * AskedPair
-         * @description Two cards that a model was asked about.
-         */
-        AskedPair: {
-            /**
-             * Later
-             * Format: uuid
-             */
-            later: string;
-            /**
-             * Earlier
-             * Format: uuid
-             */
-            earlier: string;
-        };
-        /**
-         * Attempt
-         * @description Something that was tried against a problem. ``successful`` is null while nobody knows.
-         */
-        Attempt: {
-            /**
-             * Attempt Id
-             * Format: uuid
-             */
-            attempt_id: string;
-            /**
-             * Date
-             * Format: date-time
-             */
-            date: string;
-            /** Approach */
-            approach: string;
-            /** Outcome */
-            outcome: string | null;
-            /** Successful */
-            successful: boolean | null;
-            /** Turn Ids */
-            turn_ids: string[];
-        };
-        /**
-         * AuditEntry
-         * @description One request: who asked, what, whose memory, when, and the outcome. It holds no content.
-         */
-        AuditEntry: {
-            /** Position */
-            position: number;
-            /** Entry Id */
-            entry_id: string;
-            /**
-             * Request Id
-             * @description the header x-request-id of the answer
-             */
-            request_id: string;
-            /** At */
-            at: string;
-            /** Recorded At */
-            recorded_at: string;
-            /** Service */
-            service: string;
-            /** Tenant */
-            tenant: string | null;
-            /** Key Id */
-            key_id: string | null;
-            /** Scopes */
-            scopes: string[];
-            /** Operation */
-            operation: string;
-            /** Method */
-            method: string | null;
-            /**
-             * Subjects
-             * @description keyed hashes of the users that the request named
-             */
-            subjects: string[];
-            /**
-             * Outcome
-             * @enum {string}
-             */
-            outcome: "begun" | "allowed" | "denied" | "refused" | "failed" | "lost";
-            /** Status */
-            status: number | null;
-            /**
-             * Requests
-             * @description more than 1: the entry stands for this many lost entries
-             */
-            requests: number;
-            /**
-             * Digest
-             * @description SHA-256 over this entry and the digest of the entry before it
-             */
-            digest: string;
-        };
-        /**
-         * AuditPage
-         * @description One page of the audit log, the newest entry first.
-         */
-        AuditPage: {
-            /** Entries */
-            entries: components["schemas"]["AuditEntry"][];
-            /**
-             * Next Cursor
-             * @description give it as cursor for the next page; null after the last one
-             */
-            next_cursor: number | null;
-        };
-        /**
-         * BatchIn
-         * @description Several questions.
-         */
-        BatchIn: {
-            /**
-             * Questions
-             * @description the bodies of recalls, as `POST /v1/recall` takes them
-             * @example [
-             *       {
-             *         "query": "where do I live?",
-             *         "user_id": "dana"
-             *       }
-             *     ]
-             */
-            questions: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
-         * Beside
-         * @description Another card, in short: of the same turn, or of a later one.
-         */
-        Beside: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /** Content */
-            content: string;
-            /**
-             * Episode
-             * @description the content is the words of the turn
-             */
-            episode: boolean;
-        };
-        /**
-         * Block
-         * @description One XML element of a prompt. ``stable``: it is the same for every question, so a prompt cache can keep it.
-         */
-        Block: {
-            /** Name */
-            name: string;
-            /** Text */
-            text: string;
-            /** Tokens */
-            tokens: number;
-            /** Stable */
-            stable: boolean;
-        };
-        /**
-         * BlockedEmbedder
-         * @description An embedder that gives no vectors, and the number of cards that wait for it.
-         */
-        BlockedEmbedder: {
-            /** Mode */
-            mode: string;
-            /** Reason */
-            reason: string;
-            /** Cards */
-            cards: number;
-        };
-        /**
-         * Candidate
-         * @description A topic that recurs, and the category that it may become.
-         */
-        Candidate: {
-            /** Candidate */
-            candidate: string;
-            /**
-             * Proposed Name
-             * @description the name of the category that it may become
-             */
-            proposed_name: string;
-            /**
-             * Schema
-             * @description the JSON Schema, inferred from the values
-             */
-            schema: {
-                [key: string]: unknown;
-            };
-            /**
-             * Instances
-             * @description the pointers of what is about the topic
-             */
-            instances: string[];
-            /**
-             * Moved
-             * @description the new pointer of each old one
-             */
-            moved: {
-                [key: string]: string;
-            };
-            /** Occurrences */
-            occurrences: number;
-            /**
-             * Days
-             * @description the days on which the instances changed
-             */
-            days: number;
-            /** Last */
-            last: string | null;
-            /**
-             * Links
-             * @description pointers of other values that name the topic
-             */
-            links: string[];
-            /**
-             * Users
-             * @description other users of the tenant with a key of this topic
-             */
-            users: number;
-            /** Score */
-            score: number;
-            /** Reasons */
-            reasons: components["schemas"]["Reason"][];
-            /**
-             * Above Thresholds
-             * @description true: CARDLOG_SCHEMA_EVOLUTION=auto promotes it
-             */
-            above_thresholds: boolean;
-            /** Proposed At */
-            proposed_at: string | null;
-            diff: components["schemas"]["PromotionDiff"];
-        };
-        /**
-         * Card
-         * @description A card from the tables.
-         */
-        Card: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /** Content */
-            content: string;
-            /** Entity */
-            entity: string | null;
-            /** Concept Key */
-            concept_key: string | null;
-            /** Value */
-            value: string | null;
-            /** Cardinality */
-            cardinality: ("single_value" | "multi_value") | null;
-            /** Tags */
-            tags: string[];
-            /** Occurred At */
-            occurred_at: string | null;
-            /** Occurred Until */
-            occurred_until: string | null;
-            /** Effective At */
-            effective_at: string | null;
-            /** Superseded At */
-            superseded_at: string | null;
-            /**
-             * Last Verified
-             * Format: date-time
-             */
-            last_verified: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Project Id */
-            project_id: string;
-            /** Session Id */
-            session_id: string;
-            /** Agent Id */
-            agent_id: string | null;
-            /** Document Id */
-            document_id: string | null;
-            /** Context Layer */
-            context_layer: ("personal" | "work" | "social") | null;
-            /** Speaker */
-            speaker: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            source_span: components["schemas"]["SourceSpan"] | null;
-            /**
-             * Provenance
-             * @enum {string}
-             */
-            provenance: "user_stated" | "assistant_stated" | "agent_inferred";
-            /** Confidence */
-            confidence: number;
-            /** Weight */
-            weight: number;
-            /** Mentions */
-            mentions: number;
-            /** Mode */
-            mode: string | null;
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /**
-             * Time Zone
-             * @description the speaker's clock: an IANA zone or an offset
-             */
-            time_zone: string | null;
-            /**
-             * Time Grain
-             * @description the grain of the time: day, week, month, year …
-             */
-            time_grain: string | null;
-            /**
-             * Time Resolved
-             * @description null: the words name no time; false: they name a time that was not resolved. The time is then that of the turn
-             */
-            time_resolved: boolean | null;
-            /**
-             * Alternative At
-             * @description the other instant that an ambiguous time may mean
-             */
-            alternative_at: string | null;
-            /**
-             * Metadata
-             * @description the metadata of the turn, as the app gave it
-             */
-            metadata: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Ended
-             * @description state: it stopped being true, and no value replaced it
-             * @default false
-             */
-            ended?: boolean;
-            /**
-             * Value At
-             * @description state: the start of a value that is a time
-             */
-            value_at?: string | null;
-            /**
-             * Value Until
-             * @description state: the end of a value that is a time, exclusive
-             */
-            value_until?: string | null;
-            /**
-             * Value Grain
-             * @description state: the grain of a value that is a time
-             */
-            value_grain?: string | null;
-            /**
-             * Episode
-             * @description event: the human words of a turn
-             * @default false
-             */
-            episode?: boolean;
-            /**
-             * Topics
-             * @description event: its topics
-             * @default []
-             */
-            topics?: string[];
-            /**
-             * Importance
-             * @description event: 1 to 10
-             */
-            importance?: number | null;
-            /**
-             * Sentiment
-             * @description event
-             */
-            sentiment?: ("positive" | "neutral" | "negative") | null;
-            /**
-             * Event Status
-             * @description event: what became of it, by the time of the question
-             */
-            event_status?: ("happened" | "planned" | "wished" | "cancelled" | "corrected") | null;
-            /**
-             * Participants
-             * @description event: all who take part, when there are several
-             * @default []
-             */
-            participants?: string[];
-            /**
-             * Title
-             * @description knowledge: its name; reference: its key
-             */
-            title?: string | null;
-            /**
-             * Aliases
-             * @description knowledge: its other names
-             * @default []
-             */
-            aliases?: string[];
-            /**
-             * Definition
-             * @description knowledge: its definition
-             */
-            definition?: string | null;
-            /**
-             * Pinned
-             * @description knowledge: it is in every prompt
-             * @default false
-             */
-            pinned?: boolean;
-            /**
-             * When
-             * @description the times as text, on the speaker's clock and at their grain
-             */
-            when: string;
-            /**
-             * Time Passed
-             * @description event: it was planned, its time has passed, and nobody said that it happened
-             * @default false
-             */
-            time_passed?: boolean;
-            /**
-             * Aging
-             * @description an old value: ask the user if it still holds
-             */
-            aging: boolean;
-            /**
-             * Outdated
-             * @description old knowledge: check it before use
-             */
-            outdated: boolean;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "current" | "future" | "superseded" | "contested" | "retracted";
-        };
-        /**
-         * CardHistory
-         * @description Every card about the same fact, in order of time.
-         */
-        CardHistory: {
-            /** Cards */
-            cards: components["schemas"]["Card"][];
-            /** Updates */
-            updates: components["schemas"]["CardUpdate"][];
-            /** Relations */
-            relations: components["schemas"]["Edge"][];
-        };
-        /**
-         * CardSummary
-         * @description A card in short, as the neighbour of another card.
-         */
-        CardSummary: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /** Content */
-            content: string;
-            /** Entity */
-            entity: string | null;
-            /** Concept Key */
-            concept_key: string | null;
-            /** Value */
-            value: string | null;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "current" | "future" | "superseded" | "contested" | "retracted";
-        };
-        /**
-         * CardUpdate
-         * @description A change that overwrote a card in place.
-         */
-        CardUpdate: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Changed At
-             * Format: date-time
-             */
-            changed_at: string;
-            /** Old Value */
-            old_value: string | null;
-            /** New Value */
-            new_value: string | null;
-            /** Old Content */
-            old_content: string | null;
-            /** Reason */
-            reason: string;
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-        };
-        /**
-         * CardsPage
-         * @description One page of the cards of a slice.
-         */
-        CardsPage: {
-            /** Cards */
-            cards: components["schemas"]["Card"][];
-            /**
-             * Next Cursor
-             * @description give it as cursor for the next page; null after the last one
-             */
-            next_cursor: string | null;
-        };
-        /**
-         * ChannelHealth
-         * @description The health of a channel in this process.
-         */
-        ChannelHealth: {
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "ok" | "quarantined";
-            /** P95 Ms */
-            p95_ms: number | null;
-            /** Samples */
-            samples: number;
-            /** Quarantined For S */
-            quarantined_for_s: number | null;
-            /**
-             * Fault
-             * @description for tests: the setting that makes the channel fail
-             */
-            fault?: string;
-        };
-        /**
-         * ChannelPlace
-         * @description The place of a card in a channel: its rank from 1, and its score in the channel's own unit.
-         */
-        ChannelPlace: {
-            /** Rank */
-            rank: number;
-            /** Score */
-            score: number;
-        };
-        /**
-         * ChannelReport
-         * @description The result of a channel in one recall. ``detail`` says what is missing, and why.
-         */
-        ChannelReport: {
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "ok" | "late" | "quarantined" | "down";
-            /** Ms */
-            ms: number;
-            /** Hits */
-            hits: number;
-            /** Detail */
-            detail?: string;
-        };
-        /**
-         * ContextIn
-         * @description One question, answered as prompt blocks.
-         */
-        ContextIn: {
-            /**
-             * User Id
-             * @description whose memory is asked
-             */
-            user_id: string;
-            /**
-             * Query
-             * @description the question, in English or Chinese
-             */
-            query: string;
-            /**
-             * Project Id
-             * @description one project, several, or * for all; only cards of these projects answer
-             * @default default
-             */
-            project_id?: string | string[];
-            /**
-             * Session Id
-             * @description the session that asks: without a mode, cards of its recent mode come first
-             */
-            session_id?: string | null;
-            /**
-             * K
-             * @description the most cards; by default 5, or as many as a token budget may hold
-             * @default 5
-             */
-            k?: number;
-            /**
-             * As Of
-             * @description answer as of this instant: what was true then
-             */
-            as_of?: string | null;
-            /**
-             * Known At
-             * @description only what had been recorded by this instant
-             */
-            known_at?: string | null;
-            /**
-             * Timezone
-             * @description IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event
-             */
-            timezone?: string | null;
-            /** Kinds */
-            kinds?: ("state" | "event" | "knowledge" | "reference" | "insight")[] | null;
-            /**
-             * Context Layer
-             * @description cards of this layer count a little more
-             */
-            context_layer?: ("personal" | "work" | "social") | null;
-            /**
-             * Only Layers
-             * @description only cards of these layers
-             */
-            only_layers?: ("personal" | "work" | "social")[] | null;
-            /**
-             * Metadata
-             * @description only cards whose metadata contains this: a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
-             * @example {
-             *       "ticket": "A-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Mode
-             * @description only cards of this mode, such as code or journal
-             */
-            mode?: string | null;
-            /**
-             * Modes
-             * @description several modes, or all: each mode has a list of its own, and the lists are joined by rank
-             */
-            modes?: string[] | "all" | null;
-            /**
-             * Explain
-             * @description explain the answer
-             * @default false
-             */
-            explain?: boolean;
-            /**
-             * Wait For
-             * @description token of a push: wait until its turns are in the cards
-             */
-            wait_for?: string | null;
-            /**
-             * Token Budget
-             * @description the most tokens of the prompt, by Cardlog's estimate
-             */
-            token_budget?: number | null;
-            /**
-             * Paths
-             * @description JSON Pointers into the core document, shown in a block
-             */
-            paths?: string[] | null;
-        };
-        /**
-         * Contradiction
-         * @description Cards that cannot both be true.
-         */
-        Contradiction: {
-            /** Concept Key */
-            concept_key: string | null;
-            /** Entity */
-            entity: string | null;
-            /** Card Ids */
-            card_ids: string[];
-            /** Reason */
-            reason: string;
-            /**
-             * Arbitration Id
-             * Format: uuid
-             * @description the conflict that waits for a verdict
-             */
-            arbitration_id?: string;
-            /**
-             * Cards
-             * @description both sides, also a side that does not answer the question
-             */
-            cards?: components["schemas"]["Side"][];
-        };
-        /**
-         * CuratorAct
-         * @description One thing that a run added, with what it rests on.
-         */
-        CuratorAct: {
-            /**
-             * Act
-             * @enum {string}
-             */
-            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
-            /**
-             * Predicate
-             * @description of a relation, from the first card of the evidence to the second
-             */
-            predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
-            /**
-             * Title
-             * @description of a new thread; the words of an insight
-             */
-            title: string | null;
-            /** Thread Id */
-            thread_id: string | null;
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /**
-             * Evidence
-             * @description the ids of the cards that it rests on
-             */
-            evidence: string[];
-        };
-        /**
-         * CuratorRun
-         * @description A run. ``run_id`` is null for a run that added nothing, and for a dry run.
-         */
-        CuratorRun: {
-            /** Run Id */
-            run_id: string | null;
-            /**
-             * At
-             * @description when the log got it
-             */
-            at: string | null;
-            /** Acts */
-            acts: components["schemas"]["CuratorAct"][];
-            /**
-             * Asked
-             * @description what a model was asked. Of a dry run, what it would be asked
-             */
-            asked: components["schemas"]["AskedPair"][];
-            /** Model */
-            model: string | null;
-            /**
-             * Tokens
-             * @description what the model was paid for
-             */
-            tokens: number;
-            /** Undone At */
-            undone_at: string | null;
-            /** Undone Reason */
-            undone_reason: string | null;
-        };
-        /**
-         * CuratorRunsPage
-         * @description Runs, the last first.
-         */
-        CuratorRunsPage: {
-            /** Runs */
-            runs: components["schemas"]["CuratorRun"][];
-        };
-        /**
-         * Edge
-         * @description A relation from ``from_card`` to ``to_card``. ``implied``: a timeline implies it; else an event states it.
-         */
-        Edge: {
-            /**
-             * From Card
-             * Format: uuid
-             */
-            from_card: string;
-            /**
-             * To Card
-             * Format: uuid
-             */
-            to_card: string;
-            /**
-             * Predicate
-             * @enum {string}
-             */
-            predicate: "update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state";
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /** Implied */
-            implied: boolean;
-            /** Refused */
-            refused: boolean;
-            /** Actor */
-            actor: string;
-            /** Event Id */
-            event_id: string | null;
-            /** Created At */
-            created_at: string | null;
-        };
-        /**
-         * EmbedderReport
-         * @description ``model`` and ``fingerprint`` are of the live vectors, ``wanted`` is the model of the settings, and
-         *     ``substitute`` takes its place on this machine. null: there are no vectors yet, or there is no substitute.
-         */
-        EmbedderReport: {
-            /** Model */
-            model: string | null;
-            /** Fingerprint */
-            fingerprint: string | null;
-            /** Wanted */
-            wanted: string;
-            /** Substitute */
-            substitute: string | null;
-        };
-        /**
-         * Episode
-         * @description The words of a turn. ``related_paths`` are the places in the core document that its concepts touch.
-         */
-        Episode: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /** Content */
-            content: string;
-            /**
-             * Occurred At
-             * Format: date-time
-             */
-            occurred_at: string;
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /** Speaker */
-            speaker: string | null;
-            /** Topics */
-            topics: string[];
-            /** Sentiment */
-            sentiment: string | null;
-            /** Importance */
-            importance: number | null;
-            /** Related Paths */
-            related_paths: string[];
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Session Id */
-            session_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Score */
-            score: number;
-            explanation: components["schemas"]["Explanation"];
-        };
-        /**
-         * EpisodesPage
-         * @description Episodes, the best score first.
-         */
-        EpisodesPage: {
-            /** Episodes */
-            episodes: components["schemas"]["Episode"][];
-        };
-        /**
-         * Explanation
-         * @description Why an episode has its score: 3 for each topic, 4 for each path, and the importance.
-         */
-        Explanation: {
-            /** Topics */
-            topics: string[];
-            /** Paths */
-            paths: string[];
-            /** Topic Points */
-            topic_points: number;
-            /** Path Points */
-            path_points: number;
-            /** Importance */
-            importance: number;
-        };
-        /**
-         * Generation
-         * @description One build of the tables of a projection.
-         */
-        Generation: {
-            /** Projection */
-            projection: string;
-            /** Number */
-            number: number;
-            /**
-             * Status
-             * @description live, building or retired
-             */
-            status: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Live At */
-            live_at: string | null;
-            /**
-             * Events
-             * @description events of the log that the generation has folded
-             */
-            events: number;
-            /**
-             * Behind
-             * @description events of the log that it has not folded yet
-             */
-            behind: number;
-            /**
-             * Bytes
-             * @description size of its tables with their indexes
-             */
-            bytes: number;
-        };
-        /**
-         * Generations
-         * @description The generations of every projection, the oldest first.
-         */
-        Generations: {
-            /** Generations */
-            generations: components["schemas"]["Generation"][];
-        };
-        /**
-         * Groups
-         * @description The number of cards for each combination of axis values. A group holds the values by axis name.
-         */
-        Groups: {
-            /** Group By */
-            group_by: string[];
-            /** Bucket */
-            bucket: ("day" | "week" | "month") | null;
-            /** Groups */
-            groups: {
-                [key: string]: unknown;
-            }[];
-            /** Total */
-            total: number;
-        };
-        /**
-         * HookAnswer
-         * @description The answer to a hook. It is empty when the memory has nothing to say, and when it cannot say it in time.
-         */
-        HookAnswer: {
-            hookSpecificOutput?: components["schemas"]["HookOutput"];
-        };
-        /**
-         * HookEvent
-         * @description An event of a hook. Fields that Cardlog does not use are ignored; no file that the event names is read.
-         * @example {
-         *       "hook_event_name": "UserPromptSubmit",
-         *       "prompt": "Where did I leave the migration?",
-         *       "session_id": "a4f1"
-         *     }
-         */
-        HookEvent: {
-            /**
-             * Hook Event Name
-             * @description the event; one that Cardlog does not know changes nothing
-             */
-            hook_event_name: string;
-            /**
-             * Session Id
-             * @description the conversation
-             */
-            session_id: string;
-            /**
-             * Prompt
-             * @description the words of the user
-             */
-            prompt?: string | null;
-            /**
-             * Last Assistant Message
-             * @description the answer of the assistant
-             */
-            last_assistant_message?: string | null;
-            /**
-             * Prompt Response
-             * @description the answer of the assistant, in Gemini CLI
-             */
-            prompt_response?: string | null;
-            /**
-             * Messages
-             * @description messages of the transcript: its lines, or objects with role and content
-             */
-            messages?: {
-                [key: string]: unknown;
-            }[] | null;
-            /**
-             * Timestamp
-             * @description the time of the event, ISO 8601
-             */
-            timestamp?: string | null;
-        };
-        /**
-         * HookOutput
-         * @description What the assistant reads before it goes on.
-         */
-        HookOutput: {
-            /**
-             * Hookeventname
-             * @description the event that is answered
-             */
-            hookEventName: string;
-            /**
-             * Additionalcontext
-             * @description a prompt, as /v1/context makes it
-             */
-            additionalContext: string;
-        };
-        /**
-         * Insight
-         * @description A conclusion. It is made of the words of its sources, and nobody said it.
-         */
-        Insight: {
-            /**
-             * Insight Id
-             * Format: uuid
-             */
-            insight_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "pattern" | "consolidated";
-            /** Content */
-            content: string;
-            /**
-             * Theme
-             * @description what the sources have in common
-             */
-            theme: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /**
-             * Provenance
-             * @constant
-             */
-            provenance: "agent_inferred";
-            /**
-             * Status
-             * @description stale: a source does not hold any more
-             * @enum {string}
-             */
-            status: "current" | "stale" | "retracted";
-            /**
-             * Sources
-             * @description the ids of the cards on which it rests
-             */
-            sources: string[];
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /** Retracted Reason */
-            retracted_reason: string | null;
-            /**
-             * Run Id
-             * @description the run of the curator that derived it
-             */
-            run_id: string | null;
-            /**
-             * Derived At
-             * Format: date-time
-             */
-            derived_at: string;
-        };
-        /**
-         * InsightSource
-         * @description A card on which an insight rests. ``content`` is null for a card that is not there any more.
-         */
-        InsightSource: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /** Kind */
-            kind: string | null;
-            /** Content */
-            content: string | null;
-            /** Said At */
-            said_at: string | null;
-        };
-        /**
-         * InsightSources
-         * @description An insight with its sources.
-         */
-        InsightSources: {
-            insight: components["schemas"]["Insight"];
-            /** Cards */
-            cards: components["schemas"]["InsightSource"][];
-        };
-        /**
-         * InsightsPage
-         * @description Insights, the last first. ``next_cursor``: ``cursor`` of the next page; null: there are no more.
-         */
-        InsightsPage: {
-            /** Insights */
-            insights: components["schemas"]["Insight"][];
-            /** Next Cursor */
-            next_cursor: number | null;
-        };
-        /**
-         * KnownPerson
-         * @description A person, and what is true of the person now.
-         */
-        KnownPerson: {
-            /**
-             * Person Id
-             * Format: uuid
-             */
-            person_id: string;
-            /** Name */
-            name: string;
-            /**
-             * Aliases
-             * @description other names that words or commands gave
-             */
-            aliases: string[];
-            /**
-             * Kinship
-             * @description what ties the person to the user, such as sister or work
-             */
-            kinship: string[];
-            /**
-             * Addresses
-             * @description addresses and accounts
-             */
-            addresses: string[];
-            /**
-             * Merged
-             * @description ids of people who turned out to be this one
-             */
-            merged: string[];
-            /**
-             * Since
-             * Format: date-time
-             * @description the first words that named the person
-             */
-            since: string;
-            /**
-             * Last Mention
-             * Format: date-time
-             * @description the last words that named the person
-             */
-            last_mention: string;
-            /**
-             * Mentions
-             * @description cards that name the person
-             */
-            mentions: number;
-            /**
-             * Facts
-             * @description current states that name the person, the latest first
-             */
-            facts: components["schemas"]["Card"][];
-        };
-        /**
-         * LatestCard
-         * @description The end of a card's chain of changes, and the ids along the chain.
-         */
-        LatestCard: {
-            card: components["schemas"]["Card"];
-            /** Chain */
-            chain: string[];
-        };
-        /**
-         * ListedMode
-         * @description A mode. ``of`` says who gives it: the project, the user, or the installation (everybody).
-         */
-        ListedMode: {
-            /** Name */
-            name: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Embedder */
-            embedder: string;
-            /** Dimension */
-            dimension: number | null;
-            /** Description */
-            description: string;
-            /** Default Decay */
-            default_decay: ("fast" | "medium" | "slow" | "none") | null;
-            /** Prompt Overrides */
-            prompt_overrides: {
-                [key: string]: string;
-            };
-            /** Is Default */
-            is_default: boolean;
-            /** Declared At */
-            declared_at: string | null;
-            /**
-             * Of
-             * @enum {string}
-             */
-            of: "project" | "user" | "everybody";
-        };
-        /**
-         * Memory
-         * @description The document, or the values at the asked pointers. The ETag of the answer is the version.
-         */
-        Memory: {
-            /** User Id */
-            user_id: string;
-            /** Version */
-            version: number;
-            /** Updated At */
-            updated_at: string | null;
-            /** Document */
-            document?: unknown;
-            /** Snippets */
-            snippets?: components["schemas"]["Snippet"][] | null;
-            /** Explain */
-            explain?: {
-                [key: string]: components["schemas"]["Source"];
-            } | null;
-        };
-        /**
-         * MemoryCandidates
-         * @description Candidates, the highest score first.
-         * @example {
-         *       "candidates": [
-         *         {
-         *           "above_thresholds": false,
-         *           "candidate": "sleep",
-         *           "days": 1,
-         *           "diff": {
-         *             "lines": [
-         *               "/uncategorized/sleep_note_1 moved to /sleep/note1"
-         *             ],
-         *             "patch": [
-         *               {
-         *                 "from": "/uncategorized/sleep_note_1",
-         *                 "op": "move",
-         *                 "path": "/sleep/note1"
-         *               }
-         *             ]
-         *           },
-         *           "instances": [
-         *             "/uncategorized/sleep_note_1"
-         *           ],
-         *           "last": "2026-05-08T16:44:10+00:00",
-         *           "links": [],
-         *           "moved": {
-         *             "/uncategorized/sleep_note_1": "/sleep/note1"
-         *           },
-         *           "occurrences": 3,
-         *           "proposed_name": "sleep",
-         *           "reasons": [
-         *             {
-         *               "count": 3,
-         *               "points": 3,
-         *               "reason": "occurrences"
-         *             }
-         *           ],
-         *           "schema": {
-         *             "properties": {},
-         *             "title": "sleep",
-         *             "type": "object"
-         *           },
-         *           "score": 8,
-         *           "users": 0
-         *         }
-         *       ],
-         *       "version": 3
-         *     }
-         */
-        MemoryCandidates: {
-            /** Version */
-            version: number;
-            /** Candidates */
-            candidates: components["schemas"]["Candidate"][];
-        };
-        /**
-         * MemoryChange
-         * @description One version: what changed it, and how.
-         */
-        MemoryChange: {
-            /** Version */
-            version: number;
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-            /** Kind */
-            kind: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-            /** Actor */
-            actor: string;
-            /** Trust */
-            trust: string;
-            /** Source */
-            source: string | null;
-            /** Confidence */
-            confidence: number | null;
-            /** Rationale */
-            rationale: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /**
-             * Event Ids
-             * @description the events that a rollback left out or a cherry-pick applied again
-             */
-            event_ids: string[];
-        };
-        /**
-         * MemoryDiff
-         * @description What differs between two versions, as a JSON Patch and in words.
-         */
-        MemoryDiff: {
-            /** From */
-            from: number;
-            /** To */
-            to: number;
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /** Lines */
-            lines: string[];
-        };
-        /**
-         * MemoryHistory
-         * @description Versions, the latest first.
-         */
-        MemoryHistory: {
-            /** Changes */
-            changes: components["schemas"]["MemoryChange"][];
-            /** Next Cursor */
-            next_cursor: number | null;
-        };
-        /**
-         * MemoryQueue
-         * @description Waiting patches, the latest first.
-         */
-        MemoryQueue: {
-            /** Entries */
-            entries: components["schemas"]["QueueEntry"][];
-        };
-        /**
-         * MergeProposal
-         * @description Two people who may be one. Nothing is merged until a command says so.
-         */
-        MergeProposal: {
-            /**
-             * Person Id
-             * Format: uuid
-             */
-            person_id: string;
-            /**
-             * Into Id
-             * Format: uuid
-             */
-            into_id: string;
-            /**
-             * Score
-             * @description 0 to 1: how sure it is that they are one person
-             */
-            score: number;
-            /** Evidence */
-            evidence: string[];
-        };
-        /**
-         * Modes
-         * @description The modes in the order of their names. The general mode always exists. Former names map to present ones.
-         */
-        Modes: {
-            /** Modes */
-            modes: components["schemas"]["ListedMode"][];
-            /** Default Mode */
-            default_mode: string | null;
-            /** Projects */
-            projects: components["schemas"]["Project"][];
-            /** Former Names */
-            former_names: {
-                [key: string]: string;
-            };
-        };
-        /**
-         * Neighbour
-         * @description A card of a neighbourhood.
-         */
-        Neighbour: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /**
-             * Content
-             * @description its beginning, at most 120 characters
-             */
-            content: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "current" | "future" | "superseded" | "contested" | "retracted";
-            /**
-             * Ring
-             * @description 0: the card in the middle, 1: one relation away from it or a card that mentions the name, 2: two away
-             */
-            ring: number;
-        };
-        /**
-         * NeighbourEdge
-         * @description A relation between two cards of a neighbourhood.
-         */
-        NeighbourEdge: {
-            /**
-             * From Card
-             * Format: uuid
-             */
-            from_card: string;
-            /**
-             * To Card
-             * Format: uuid
-             */
-            to_card: string;
-            /** Predicate */
-            predicate: string;
-        };
-        /**
-         * Neighbourhood
-         * @description The cards around a card or a name, the nearest first, at most 300 cards, 600 edges and 200 kB.
-         */
-        Neighbourhood: {
-            /** Nodes */
-            nodes: components["schemas"]["Neighbour"][];
-            /** Edges */
-            edges: components["schemas"]["NeighbourEdge"][];
-            /**
-             * Cut
-             * @description true when there is more than fits
-             */
-            cut: boolean;
-        };
-        /**
-         * Numbered
-         * @description The card behind a number in a prompt.
-         */
-        Numbered: {
-            /** N */
-            n: number;
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-        };
-        /**
-         * PeoplePage
-         * @description The people of a user, the last mentioned first, with the proposals that wait.
-         */
-        PeoplePage: {
-            /** People */
-            people: components["schemas"]["Person"][];
-            /** Proposals */
-            proposals: components["schemas"]["MergeProposal"][];
-            /** Shared Names */
-            shared_names: components["schemas"]["SharedName"][];
-        };
-        /**
-         * Person
-         * @description A person. Any of ``person_id`` and ``merged`` names the person.
-         */
-        Person: {
-            /**
-             * Person Id
-             * Format: uuid
-             */
-            person_id: string;
-            /** Name */
-            name: string;
-            /**
-             * Aliases
-             * @description other names that words or commands gave
-             */
-            aliases: string[];
-            /**
-             * Kinship
-             * @description what ties the person to the user, such as sister or work
-             */
-            kinship: string[];
-            /**
-             * Addresses
-             * @description addresses and accounts
-             */
-            addresses: string[];
-            /**
-             * Merged
-             * @description ids of people who turned out to be this one
-             */
-            merged: string[];
-            /**
-             * Since
-             * Format: date-time
-             * @description the first words that named the person
-             */
-            since: string;
-            /**
-             * Last Mention
-             * Format: date-time
-             * @description the last words that named the person
-             */
-            last_mention: string;
-            /**
-             * Mentions
-             * @description cards that name the person
-             */
-            mentions: number;
-        };
-        /**
-         * PersonEntry
-         * @description A card that names a person. ``author`` said it, ``subject`` it is about, ``quoted`` told it to the author.
-         */
-        PersonEntry: {
-            card: components["schemas"]["Card"];
-            /** Author */
-            author: string | null;
-            /** Subject */
-            subject: string | null;
-            /** Quoted */
-            quoted: string | null;
-        };
-        /**
-         * PersonTimeline
-         * @description The cards that name a person, the last said first.
-         */
-        PersonTimeline: {
-            /**
-             * Person Id
-             * Format: uuid
-             */
-            person_id: string;
-            /** Entries */
-            entries: components["schemas"]["PersonEntry"][];
-        };
-        /**
-         * Probe
-         * @description The answer of a probe.
-         */
-        Probe: {
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "ok" | "ready";
-        };
-        /**
-         * Problem
-         * @description A problem with what was tried, by date. ``opened_at``, ``updated_at`` and ``closed_at`` are times of the log.
-         */
-        Problem: {
-            /**
-             * Problem Id
-             * Format: uuid
-             */
-            problem_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /** Description */
-            description: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "active" | "closed";
-            /** Priority */
-            priority: number;
-            /** Attempts */
-            attempts: components["schemas"]["Attempt"][];
-            /**
-             * Since
-             * Format: date-time
-             * @description the user has it since then
-             */
-            since: string;
-            /**
-             * Until
-             * @description when it was over; null while it is active
-             */
-            until: string | null;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Closed At */
-            closed_at: string | null;
-            /** Resolution */
-            resolution: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Version */
-            version: number;
-        };
-        /**
-         * ProblemDetails
-         * @description A problem document (RFC 9457). Some problems have further fields.
-         */
-        ProblemDetails: {
-            type: string;
-            /** @description the kind of the error, always in the same words */
-            title: string;
-            /** @description the HTTP status */
-            status: number;
-            /** @description the cause and the remedy */
-            detail: string;
-            /** @description the field, parameter or header at fault */
-            field?: string;
-            /** @description the fault of the field */
-            reason?: string;
-            /** @description the index of the list item at fault, from 0 */
-            index?: number;
-        };
-        /**
-         * ProblemEntry
-         * @description One event of a problem, with the turns and the words behind it.
-         */
-        ProblemEntry: {
-            /** Type */
-            type: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-            /** Actor */
-            actor: string;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Quote */
-            quote: string | null;
-            /** Details */
-            details: {
-                [key: string]: unknown;
-            };
-        };
-        /**
-         * ProblemHistory
-         * @description A problem and its events, the first one first.
-         */
-        ProblemHistory: {
-            /**
-             * Problem Id
-             * Format: uuid
-             */
-            problem_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /** Description */
-            description: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "active" | "closed";
-            /** Priority */
-            priority: number;
-            /** Attempts */
-            attempts: components["schemas"]["Attempt"][];
-            /**
-             * Since
-             * Format: date-time
-             * @description the user has it since then
-             */
-            since: string;
-            /**
-             * Until
-             * @description when it was over; null while it is active
-             */
-            until: string | null;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Closed At */
-            closed_at: string | null;
-            /** Resolution */
-            resolution: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Version */
-            version: number;
-            /** History */
-            history: components["schemas"]["ProblemEntry"][];
-        };
-        /**
-         * ProblemsPage
-         * @description Problems: active ones first, then by priority, then the last changed.
-         */
-        ProblemsPage: {
-            /** Problems */
-            problems: components["schemas"]["Problem"][];
-        };
-        /**
-         * Project
-         * @description The settings of a project.
-         */
-        Project: {
-            /** Project Id */
-            project_id: string;
-            /** Default Mode */
-            default_mode: string | null;
-            /** Description */
-            description: string;
-        };
-        /**
-         * PromotionDiff
-         * @description What a promotion under the proposed name would change, as a JSON Patch and in words.
-         */
-        PromotionDiff: {
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /** Lines */
-            lines: string[];
-        };
-        /**
-         * Prompt
-         * @description A prompt. ``text`` is the text of all ``blocks`` in order.
-         */
-        Prompt: {
-            /** Blocks */
-            blocks: components["schemas"]["Block"][];
-            /** Text */
-            text: string;
-            /** Tokens */
-            tokens: number;
-            /** Token Budget */
-            token_budget: number | null;
-            /** Guard Rules Version */
-            guard_rules_version: string;
-            /** Cards */
-            cards: components["schemas"]["Numbered"][];
-            /**
-             * Left Out
-             * @description cards that did not fit into the token budget
-             */
-            left_out: string[];
-            /**
-             * Current Time
-             * Format: date-time
-             * @description the time of the question, or its as_of
-             */
-            current_time: string;
-            /** Contradictions */
-            contradictions: components["schemas"]["Contradiction"][];
-            /** Channels */
-            channels: {
-                [key: string]: components["schemas"]["ChannelReport"];
-            };
-            /**
-             * Warnings
-             * @description missing parts of the answer, with the reasons
-             */
-            warnings: string[];
-        };
-        /**
-         * Proposal
-         * @description An op that prose asked for. A waiting one needs an answer.
-         */
-        Proposal: {
-            /**
-             * Proposal Id
-             * Format: uuid
-             */
-            proposal_id: string;
-            /** Kind */
-            kind: string;
-            /** Key */
-            key: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Team Id */
-            team_id: string | null;
-            /** Op */
-            op: {
-                [key: string]: unknown;
-            };
-            /** Confidence */
-            confidence: number;
-            /** Quote */
-            quote: string;
-            /** Turn Ids */
-            turn_ids: string[];
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "waiting" | "applied" | "approved" | "refused";
-            /**
-             * Proposed At
-             * Format: date-time
-             */
-            proposed_at: string;
-            /** Decided At */
-            decided_at: string | null;
-            /** Decided By */
-            decided_by: string | null;
-        };
-        /**
-         * ProposalsPage
-         * @description Proposals, the latest first.
-         */
-        ProposalsPage: {
-            /** Proposals */
-            proposals: components["schemas"]["Proposal"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /**
-         * QueueEntry
-         * @description A patch that waits, or got an answer.
-         */
-        QueueEntry: {
-            /**
-             * Queue Id
-             * Format: uuid
-             */
-            queue_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "patch" | "contradiction" | "proposal";
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "approved" | "refused" | "withdrawn";
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /**
-             * Fault
-             * @enum {string}
-             */
-            fault: "test" | "path" | "schema" | "protected" | "size" | "contradiction" | "confidence";
-            /** Reason */
-            reason: string;
-            /** Op */
-            op: number;
-            /** Path */
-            path: string;
-            /** Expected */
-            expected: unknown;
-            /** Actual */
-            actual: unknown;
-            /** Actor */
-            actor: string;
-            /** Source */
-            source: string | null;
-            /** Confidence */
-            confidence: number | null;
-            /** Rationale */
-            rationale: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /**
-             * Queued At
-             * Format: date-time
-             */
-            queued_at: string;
-            /** Decided At */
-            decided_at: string | null;
-            /** Decided By */
-            decided_by: string | null;
-            /** Decision Reason */
-            decision_reason: string | null;
-        };
-        /**
-         * Reason
-         * @description A part of a score: what was counted, and the points for it.
-         */
-        Reason: {
-            /** Reason */
-            reason: string;
-            /** Count */
-            count: number;
-            /** Points */
-            points: number;
-        };
-        /**
-         * RecallIn
-         * @description One question.
-         */
-        RecallIn: {
-            /**
-             * User Id
-             * @description whose memory is asked
-             */
-            user_id: string;
-            /**
-             * Query
-             * @description the question, in English or Chinese
-             */
-            query: string;
-            /**
-             * Project Id
-             * @description one project, several, or * for all; only cards of these projects answer
-             * @default default
-             */
-            project_id?: string | string[];
-            /**
-             * Session Id
-             * @description the session that asks: without a mode, cards of its recent mode come first
-             */
-            session_id?: string | null;
-            /**
-             * K
-             * @description the most cards to return
-             * @default 5
-             */
-            k?: number;
-            /**
-             * As Of
-             * @description answer as of this instant: what was true then
-             */
-            as_of?: string | null;
-            /**
-             * Known At
-             * @description only what had been recorded by this instant
-             */
-            known_at?: string | null;
-            /**
-             * Timezone
-             * @description IANA zone of the asker, such as Asia/Taipei; by default that of the user's latest event
-             */
-            timezone?: string | null;
-            /** Kinds */
-            kinds?: ("state" | "event" | "knowledge" | "reference" | "insight")[] | null;
-            /**
-             * Context Layer
-             * @description cards of this layer count a little more
-             */
-            context_layer?: ("personal" | "work" | "social") | null;
-            /**
-             * Only Layers
-             * @description only cards of these layers
-             */
-            only_layers?: ("personal" | "work" | "social")[] | null;
-            /**
-             * Metadata
-             * @description only cards whose metadata contains this: a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
-             * @example {
-             *       "ticket": "A-17"
-             *     }
-             */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Mode
-             * @description only cards of this mode, such as code or journal
-             */
-            mode?: string | null;
-            /**
-             * Modes
-             * @description several modes, or all: each mode has a list of its own, and the lists are joined by rank
-             */
-            modes?: string[] | "all" | null;
-            /**
-             * Explain
-             * @description explain the answer
-             * @default false
-             */
-            explain?: boolean;
-            /**
-             * Wait For
-             * @description token of a push: wait until its turns are in the cards
-             */
-            wait_for?: string | null;
-        };
-        /**
-         * RecalledCard
-         * @description A card that answers a question. ``pending``: the card is so new that it is not in the tables yet.
-         */
-        RecalledCard: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /** Content */
-            content: string;
-            /** Entity */
-            entity: string | null;
-            /** Concept Key */
-            concept_key: string | null;
-            /** Value */
-            value: string | null;
-            /** Cardinality */
-            cardinality: ("single_value" | "multi_value") | null;
-            /** Tags */
-            tags: string[];
-            /** Occurred At */
-            occurred_at: string | null;
-            /** Occurred Until */
-            occurred_until: string | null;
-            /** Effective At */
-            effective_at: string | null;
-            /** Superseded At */
-            superseded_at: string | null;
-            /**
-             * Last Verified
-             * Format: date-time
-             */
-            last_verified: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Project Id */
-            project_id: string;
-            /** Session Id */
-            session_id: string;
-            /** Agent Id */
-            agent_id: string | null;
-            /** Document Id */
-            document_id: string | null;
-            /** Context Layer */
-            context_layer: ("personal" | "work" | "social") | null;
-            /** Speaker */
-            speaker: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            source_span: components["schemas"]["SourceSpan"] | null;
-            /**
-             * Provenance
-             * @enum {string}
-             */
-            provenance: "user_stated" | "assistant_stated" | "agent_inferred";
-            /** Confidence */
-            confidence: number;
-            /** Weight */
-            weight: number;
-            /** Mentions */
-            mentions: number;
-            /** Mode */
-            mode: string | null;
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /**
-             * Time Zone
-             * @description the speaker's clock: an IANA zone or an offset
-             */
-            time_zone: string | null;
-            /**
-             * Time Grain
-             * @description the grain of the time: day, week, month, year …
-             */
-            time_grain: string | null;
-            /**
-             * Time Resolved
-             * @description null: the words name no time; false: they name a time that was not resolved. The time is then that of the turn
-             */
-            time_resolved: boolean | null;
-            /**
-             * Alternative At
-             * @description the other instant that an ambiguous time may mean
-             */
-            alternative_at: string | null;
-            /**
-             * Metadata
-             * @description the metadata of the turn, as the app gave it
-             */
-            metadata: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Ended
-             * @description state: it stopped being true, and no value replaced it
-             * @default false
-             */
-            ended?: boolean;
-            /**
-             * Value At
-             * @description state: the start of a value that is a time
-             */
-            value_at?: string | null;
-            /**
-             * Value Until
-             * @description state: the end of a value that is a time, exclusive
-             */
-            value_until?: string | null;
-            /**
-             * Value Grain
-             * @description state: the grain of a value that is a time
-             */
-            value_grain?: string | null;
-            /**
-             * Episode
-             * @description event: the human words of a turn
-             * @default false
-             */
-            episode?: boolean;
-            /**
-             * Topics
-             * @description event: its topics
-             * @default []
-             */
-            topics?: string[];
-            /**
-             * Importance
-             * @description event: 1 to 10
-             */
-            importance?: number | null;
-            /**
-             * Sentiment
-             * @description event
-             */
-            sentiment?: ("positive" | "neutral" | "negative") | null;
-            /**
-             * Event Status
-             * @description event: what became of it, by the time of the question
-             */
-            event_status?: ("happened" | "planned" | "wished" | "cancelled" | "corrected") | null;
-            /**
-             * Participants
-             * @description event: all who take part, when there are several
-             * @default []
-             */
-            participants?: string[];
-            /**
-             * Title
-             * @description knowledge: its name; reference: its key
-             */
-            title?: string | null;
-            /**
-             * Aliases
-             * @description knowledge: its other names
-             * @default []
-             */
-            aliases?: string[];
-            /**
-             * Definition
-             * @description knowledge: its definition
-             */
-            definition?: string | null;
-            /**
-             * Pinned
-             * @description knowledge: it is in every prompt
-             * @default false
-             */
-            pinned?: boolean;
-            /**
-             * When
-             * @description the times as text, on the speaker's clock and at their grain
-             */
-            when: string;
-            /**
-             * Time Passed
-             * @description event: it was planned, its time has passed, and nobody said that it happened
-             * @default false
-             */
-            time_passed?: boolean;
-            /**
-             * Aging
-             * @description an old value: ask the user if it still holds
-             */
-            aging: boolean;
-            /**
-             * Outdated
-             * @description old knowledge: check it before use
-             */
-            outdated: boolean;
-            /** Score */
-            score: number;
-            /** Channels */
-            channels: {
-                [key: string]: components["schemas"]["ChannelPlace"];
-            };
-            /** Pending */
-            pending: boolean;
-            /**
-             * Beside
-             * @description other cards of the same turn, and cards that qualify this one or that it qualifies
-             */
-            beside: components["schemas"]["Beside"][];
-            /** @description the later words that may have ended what the card says, or the retracted fact of a turn */
-            perhaps_no_longer?: components["schemas"]["Beside"];
-        };
-        /**
-         * RecordedTurn
-         * @description A turn as the app pushed it. ``mode`` is the mode that the app gave, if any.
-         */
-        RecordedTurn: {
-            /** Turn Id */
-            turn_id: string;
-            /** Text */
-            text: string;
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "user" | "assistant" | "system";
-            /**
-             * Said At
-             * Format: date-time
-             */
-            said_at: string;
-            /** Timezone */
-            timezone: string;
-            /** Session Id */
-            session_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Speaker */
-            speaker: string | null;
-            /** Agent Id */
-            agent_id: string | null;
-            /** Document Id */
-            document_id: string | null;
-            /** Context Layer */
-            context_layer: ("personal" | "work" | "social") | null;
-            /** Mode */
-            mode: string | null;
-            /** Metadata */
-            metadata: {
-                [key: string]: unknown;
-            } | null;
-            /** Contact */
-            contact: string | null;
-            /** Direction */
-            direction: ("incoming" | "outgoing") | null;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-        };
-        /**
-         * ReembeddingProgress
-         * @description The progress of the last re-embedding of a mode. The old vectors answer until it is done.
-         */
-        ReembeddingProgress: {
-            /**
-             * Mode
-             * @description the mode by its present name
-             */
-            mode: string;
-            /** Project Id */
-            project_id: string | null;
-            /**
-             * State
-             * @description none: nobody asked for it; waiting: no worker began yet
-             * @enum {string}
-             */
-            state: "none" | "waiting" | "running" | "done";
-            /** Reembedding Id */
-            reembedding_id: string | null;
-            /** Requested At */
-            requested_at: string | null;
-            /** Done At */
-            done_at: string | null;
-            /**
-             * Cards
-             * @description new vectors computed so far
-             */
-            cards: number;
-            /**
-             * Share
-             * @description of the memory that was looked through, 0 to 1
-             */
-            share: number;
-            /**
-             * Hindrance
-             * @description of a mode of everybody: why the work cannot go on now, and the remedy
-             */
-            hindrance?: string | null;
-        };
-        /**
-         * Reference
-         * @description A reference: a named value with a version. The ETag of the answer is its version.
-         */
-        Reference: {
-            /** Kind */
-            kind: string;
-            /** Key */
-            key: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Team Id */
-            team_id: string | null;
-            /** Version */
-            version: number;
-            /**
-             * Tier
-             * @enum {string}
-             */
-            tier: "pinned" | "session" | "archive";
-            /** Tier Reason */
-            tier_reason: string | null;
-            /** Archived */
-            archived: boolean;
-            /** Data */
-            data: unknown;
-            /**
-             * Rendering
-             * @description the value as one text
-             */
-            rendering: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-        };
-        /**
-         * ReferenceHistory
-         * @description Versions, the latest first.
-         */
-        ReferenceHistory: {
-            /** Versions */
-            versions: components["schemas"]["ReferenceVersion"][];
-            /** Next Cursor */
-            next_cursor: number | null;
-        };
-        /**
-         * ReferenceKind
-         * @description A kind with its ops and the JSON Schema of its data.
-         */
-        ReferenceKind: {
-            /** Kind */
-            kind: string;
-            /** Built In */
-            built_in: boolean;
-            /** Description */
-            description: string;
-            /** Ops */
-            ops: string[];
-            /** Schema */
-            schema: unknown;
-        };
-        /**
-         * ReferenceKinds
-         * @description Every kind that the tenant may use.
-         */
-        ReferenceKinds: {
-            /** Kinds */
-            kinds: components["schemas"]["ReferenceKind"][];
-        };
-        /**
-         * ReferenceVersion
-         * @description One version: the op, who sent it and when, and the turns behind it. ``before`` and ``after`` on request.
-         */
-        ReferenceVersion: {
-            /** Version */
-            version: number;
-            /** Type */
-            type: string;
-            /** Op */
-            op: {
-                [key: string]: unknown;
-            } | null;
-            /** Actor */
-            actor: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Derived */
-            derived: boolean;
-            /** Quote */
-            quote: string | null;
-            /** Before */
-            before?: unknown;
-            /** After */
-            after?: unknown;
-        };
-        /**
-         * ReferencesPage
-         * @description References in the order of kind and key.
-         */
-        ReferencesPage: {
-            /** References */
-            references: components["schemas"]["Reference"][];
-            /** Next Cursor */
-            next_cursor: string | null;
-        };
-        /**
-         * Relation
-         * @description An edge from the view of one of its cards. ``other`` is null when the other card is unknown.
-         */
-        Relation: {
-            /**
-             * From Card
-             * Format: uuid
-             */
-            from_card: string;
-            /**
-             * To Card
-             * Format: uuid
-             */
-            to_card: string;
-            /**
-             * Predicate
-             * @enum {string}
-             */
-            predicate: "update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state";
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /** Implied */
-            implied: boolean;
-            /** Refused */
-            refused: boolean;
-            /** Actor */
-            actor: string;
-            /** Event Id */
-            event_id: string | null;
-            /** Created At */
-            created_at: string | null;
-            /**
-             * Direction
-             * @enum {string}
-             */
-            direction: "out" | "in";
-            other: components["schemas"]["CardSummary"] | null;
-        };
-        /**
-         * Relations
-         * @description The relations of a card, stated and implied, and the cards that belong to it without an edge.
-         */
-        Relations: {
-            /** Relations */
-            relations: components["schemas"]["Relation"][];
-            /** Related */
-            related: components["schemas"]["CardSummary"][];
-            /** Episode */
-            episode: components["schemas"]["CardSummary"][];
-            /** Gave Rise To */
-            gave_rise_to: components["schemas"]["CardSummary"][];
-        };
-        /**
-         * Session
-         * @description A conversation: when its first and its last turn were said, and the number of its turns.
-         */
-        Session: {
-            /** Session Id */
-            session_id: string;
-            /** Project Id */
-            project_id: string;
-            /**
-             * First Said At
-             * Format: date-time
-             */
-            first_said_at: string;
-            /**
-             * Last Said At
-             * Format: date-time
-             */
-            last_said_at: string;
-            /** Turns */
-            turns: number;
-        };
-        /**
-         * SessionCheckpoint
-         * @description The state of a session, as an assistant saved it last.
-         */
-        SessionCheckpoint: {
-            /** Session Id */
-            session_id: string;
-            /** Project Id */
-            project_id: string;
-            /**
-             * State
-             * @description the state, as it was given
-             */
-            state: {
-                [key: string]: unknown;
-            };
-            /**
-             * Version
-             * @description the number of checkpoints of the session so far
-             */
-            version: number;
-            /**
-             * Saved At
-             * Format: date-time
-             */
-            saved_at: string;
-            /** Actor */
-            actor: string;
-        };
-        /**
-         * SessionsPage
-         * @description Sessions of a user, the latest spoken in first.
-         */
-        SessionsPage: {
-            /** Sessions */
-            sessions: components["schemas"]["Session"][];
-            /** Next Cursor */
-            next_cursor: number | null;
-        };
-        /**
-         * SharedName
-         * @description A name that several people have. The name alone means none of them.
-         */
-        SharedName: {
-            /** Name */
-            name: string;
-            /** Person Ids */
-            person_ids: string[];
-        };
-        /**
-         * Side
-         * @description One side of a contradiction: a card in short.
-         */
-        Side: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "state" | "event" | "knowledge" | "reference";
-            /** Content */
-            content: string;
-            /** Value */
-            value: string | null;
-            /** Effective At */
-            effective_at: string | null;
-            /** Occurred At */
-            occurred_at: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-        };
-        /**
-         * Snippet
-         * @description The value at a pointer.
-         */
-        Snippet: {
-            /** Path */
-            path: string;
-            /** Found */
-            found: boolean;
-            /** Value */
-            value: unknown;
-            /**
-             * Moved To
-             * @description where the value is since its category was promoted or reverted
-             */
-            moved_to?: string | null;
-        };
-        /**
-         * Source
-         * @description The change that set a value: its event and its patch, whose word it was, and the turns.
-         */
-        Source: {
-            /** Version */
-            version: number;
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-            /** Kind */
-            kind: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-            /** Actor */
-            actor: string;
-            /** Trust */
-            trust: string;
-            /** Source */
-            source: string | null;
-            /** Confidence */
-            confidence: number | null;
-            /** Rationale */
-            rationale: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
-         * SourceSpan
-         * @description The exact words behind a card. Offsets are in code points.
-         */
-        SourceSpan: {
-            /** Turn Id */
-            turn_id: string;
-            /** Start */
-            start: number;
-            /** End */
-            end: number;
-            /** Text */
-            text: string;
-        };
-        /**
-         * StageHealth
-         * @description The health of one stage. null is unknown.
-         */
-        StageHealth: {
-            /**
-             * Behind
-             * @description turns in the queue or events in the log that wait for the stage
-             */
-            behind: number | null;
-            /**
-             * Seconds
-             * @description age of the oldest of them
-             */
-            seconds: number | null;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "running" | "waiting" | "stuck" | "stopped" | "building" | "abandoned" | "unknown";
-            /** Detail */
-            detail: string | null;
-            /**
-             * Rate
-             * @description turns or events per second
-             */
-            rate: number | null;
-            /** Parked */
-            parked: number | null;
-            /** Dead */
-            dead: number | null;
-            /** Error */
-            error: string | null;
-            /** Error At */
-            error_at: string | null;
-            /**
-             * Workers
-             * @description workers alive
-             */
-            workers: number | null;
-            /**
-             * Position
-             * @description turns or events that the stage ever processed
-             */
-            position: number | null;
-            /**
-             * Stalled S
-             * @description how long the stage has had work and done none
-             */
-            stalled_s: number | null;
-            /**
-             * Pending
-             * @description cards without a vector whose events were processed
-             */
-            pending: number | null;
-            /** Pending S */
-            pending_s: number | null;
-            /** Blocked */
-            blocked: components["schemas"]["BlockedEmbedder"][];
-        };
-        /**
-         * Status
-         * @description The health of every stage, of the recall channels of this service, and of the embedder.
-         */
-        Status: {
-            /**
-             * Well
-             * @description true when nothing needs an operator, as far as the service sees: see whole
-             */
-            well: boolean;
-            /**
-             * Whole
-             * @description false when the service's database role sees one tenant at a time: no ages, no parked events
-             */
-            whole: boolean;
-            /** Stages */
-            stages: {
-                [key: string]: components["schemas"]["StageHealth"];
-            };
-            /**
-             * Events
-             * @description events in the log
-             */
-            events: number | null;
-            /** Parked */
-            parked: number | null;
-            /** Dead */
-            dead: number | null;
-            /** Recorded */
-            recorded: number | null;
-            /** Duplicates */
-            duplicates: number | null;
-            /**
-             * Lost
-             * @description turns that somebody deleted from the queue before they were recorded
-             */
-            lost: number | null;
-            /** Channels */
-            channels: {
-                [key: string]: components["schemas"]["ChannelHealth"];
-            };
-            embedder: components["schemas"]["EmbedderReport"] | null;
-            /**
-             * Servers
-             * @description addresses of the servers, without passwords
-             */
-            servers: {
-                [key: string]: string;
-            };
-        };
-        /**
-         * Thread
-         * @description A topic. ``opened_at`` and ``updated_at`` are times of the log.
-         */
-        Thread: {
-            /**
-             * Thread Id
-             * Format: uuid
-             */
-            thread_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /** Title */
-            title: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "closed";
-            /**
-             * Reason
-             * @description why it was opened, closed or opened again
-             */
-            reason: string | null;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /**
-             * Cards
-             * @description the number of its cards
-             */
-            cards: number;
-            /** Version */
-            version: number;
-        };
-        /**
-         * ThreadCard
-         * @description A card of a thread, and why it belongs there. ``content`` is null for a card that is not there any more.
-         */
-        ThreadCard: {
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /** Kind */
-            kind: string | null;
-            /** Content */
-            content: string | null;
-            /** Said At */
-            said_at: string | null;
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /** Actor */
-            actor: string;
-            /**
-             * Added At
-             * Format: date-time
-             */
-            added_at: string;
-        };
-        /**
-         * ThreadCards
-         * @description A thread with its cards, the one that was said first at the beginning.
-         */
-        ThreadCards: {
-            thread: components["schemas"]["Thread"];
-            /** Cards */
-            cards: components["schemas"]["ThreadCard"][];
-        };
-        /**
-         * ThreadsPage
-         * @description Threads: open ones first, then the last changed.
-         */
-        ThreadsPage: {
-            /** Threads */
-            threads: components["schemas"]["Thread"][];
-        };
-        /**
-         * TurnEvent
-         * @description What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream.
-         */
-        TurnEvent: {
-            /**
-             * Stage
-             * @enum {string}
-             */
-            stage: "recorded" | "extracted" | "projected" | "embedded" | "dead" | "late";
-            /** Turn Id */
-            turn_id: string;
-            /**
-             * Cards
-             * @description projected: the first 500 cards of the turn
-             */
-            cards?: string[];
-            /**
-             * Reason
-             * @description dead: why the turn goes no further; late: which stage is awaited
-             */
-            reason?: string;
-        };
-        /**
-         * TurnsPage
-         * @description Turns of a session, the latest first.
-         */
-        TurnsPage: {
-            /** Turns */
-            turns: components["schemas"]["RecordedTurn"][];
-            /** Next Cursor */
-            next_cursor: number | null;
-        };
-        /**
-         * Usage
-         * @description What the calls of models cost in one group. A field that is no axis of the groups is null.
-         */
-        Usage: {
-            /**
-             * Day
-             * @description the day in UTC on which the log recorded the calls
-             */
-            day: string | null;
-            /** Operation */
-            operation: ("extraction" | "failed_extraction" | "curation") | null;
-            /** User Id */
-            user_id: string | null;
-            /** Calls */
-            calls: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Cache Read Tokens */
-            cache_read_tokens: number;
-            /** Cache Write Tokens */
-            cache_write_tokens: number;
-            /**
-             * Cost Usd
-             * @description the sum of the known list prices
-             */
-            cost_usd: number;
-            /**
-             * Unpriced
-             * @description runs whose price is unknown; the cost leaves them out
-             */
-            unpriced: number;
-        };
-        /**
-         * UsageGroups
-         * @description What the calls of models cost, the last day first.
-         */
-        UsageGroups: {
-            /** Usage */
-            usage: components["schemas"]["Usage"][];
-            /**
-             * More
-             * @description true when there are more groups than the limit; ask about a shorter time
-             */
-            more: boolean;
-        };
-        /**
-         * User
-         * @description A user of the tenant. ``erased_at``: when everything of the user was erased.
-         */
-        User: {
-            /** User Id */
-            user_id: string;
-            /** Erased At */
-            erased_at: string | null;
-        };
-        /**
-         * UsersPage
-         * @description A page of users. ``next`` is the value of ``after`` for the next page; null: this is the last one.
-         */
-        UsersPage: {
-            /** Users */
-            users: components["schemas"]["User"][];
-            /** Next */
-            next: string | null;
-        };
-    };
-    responses: {
-        /** @description Malformed request */
-        Problem400: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Malformed request",
-                 *       "status": 400,
-                 *       "detail": "send one Host header, not none or several"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Not authenticated */
-        Problem401: {
-            headers: {
-                /** @description the scheme of the credential */
-                "WWW-Authenticate"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Not authenticated",
-                 *       "status": 401,
-                 *       "detail": "this request has no valid credential; send one API key",
-                 *       "field": "Authorization"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Foreign origin */
-        Problem403: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Foreign origin",
-                 *       "status": 403,
-                 *       "detail": "web pages of 'https://evil.example' may not ask this service",
-                 *       "field": "Origin"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Not found */
-        Problem404: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "this user has no such card",
-                 *       "field": "card_id"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Method not allowed */
-        Problem405: {
-            headers: {
-                /** @description the allowed methods */
-                Allow?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Method not allowed",
-                 *       "status": 405,
-                 *       "detail": "PUT is not allowed at '/v1/recall'; use POST"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request too slow */
-        Problem408: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request too slow",
-                 *       "status": 408,
-                 *       "detail": "the body was not complete within 30 s; send it faster"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Already settled */
-        Problem409: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Already settled",
-                 *       "status": 409,
-                 *       "detail": "the arbitration is settled: coexist"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request too large */
-        Problem413: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request too large",
-                 *       "status": 413,
-                 *       "detail": "the body is larger than 262144 bytes, the limit of this route",
-                 *       "field": "(body)"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Unsupported media type */
-        Problem415: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Unsupported media type",
-                 *       "status": 415,
-                 *       "detail": "the body must be JSON in UTF-8",
-                 *       "field": "Content-Type"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Misdirected request */
-        Problem421: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Misdirected request",
-                 *       "status": 421,
-                 *       "detail": "this service is not called 'evil.example'",
-                 *       "field": "Host"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Invalid request */
-        Problem422: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Invalid request",
-                 *       "status": 422,
-                 *       "detail": "user_id: must not be empty",
-                 *       "field": "user_id"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request head too large */
-        Problem431: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request head too large",
-                 *       "status": 431,
-                 *       "detail": "the request line and the headers are longer than 65536 bytes"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Too many requests */
-        Problem429: {
-            headers: {
-                /** @description seconds to wait before the next try */
-                "Retry-After"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "this API key asks faster than its rate allows"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Internal error */
-        Problem500: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Internal error",
-                 *       "status": 500,
-                 *       "detail": "something went wrong here; the service's log says what"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Cards unavailable */
-        Problem503: {
-            headers: {
-                /** @description seconds to wait before the next try */
-                "Retry-After"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Cards unavailable",
-                 *       "status": 503,
-                 *       "detail": "Postgres is away; the cards cannot be read now"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-    };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
 export type $defs = Record<string, never>;
 export interface operations {
     health: {
@@ -4321,7 +238,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4331,20 +248,6 @@ export interface operations {
                     "application/json": components["schemas"]["Probe"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     recall: {
@@ -4359,7 +262,7 @@ export interface operations {
                 "application/json": components["schemas"]["RecallIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4369,20 +272,6 @@ export interface operations {
                     "application/json": components["schemas"]["Answer"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     context: {
@@ -4397,7 +286,7 @@ export interface operations {
                 "application/json": components["schemas"]["ContextIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4407,20 +296,6 @@ export interface operations {
                     "application/json": components["schemas"]["Prompt"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     recall_batch: {
@@ -4435,7 +310,7 @@ export interface operations {
                 "application/json": components["schemas"]["BatchIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4445,20 +320,6 @@ export interface operations {
                     "application/json": components["schemas"]["Answers"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_cards: {
@@ -4542,7 +403,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4552,20 +413,6 @@ export interface operations {
                     "application/json": components["schemas"]["CardsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_concepts: {
@@ -4588,7 +435,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4598,20 +445,6 @@ export interface operations {
                     "application/json": components["schemas"]["CardsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     count_cards: {
@@ -4698,7 +531,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4708,20 +541,6 @@ export interface operations {
                     "application/json": components["schemas"]["Groups"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     card: {
@@ -4743,7 +562,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4753,20 +572,6 @@ export interface operations {
                     "application/json": components["schemas"]["Card"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     card_history: {
@@ -4788,7 +593,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4798,20 +603,6 @@ export interface operations {
                     "application/json": components["schemas"]["CardHistory"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     card_relations: {
@@ -4834,7 +625,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4844,20 +635,6 @@ export interface operations {
                     "application/json": components["schemas"]["Relations"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     card_neighbourhood: {
@@ -4881,7 +658,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4891,20 +668,6 @@ export interface operations {
                     "application/json": components["schemas"]["Neighbourhood"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     name_neighbourhood: {
@@ -4928,7 +691,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4938,20 +701,6 @@ export interface operations {
                     "application/json": components["schemas"]["Neighbourhood"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     card_latest: {
@@ -4973,7 +722,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4983,20 +732,6 @@ export interface operations {
                     "application/json": components["schemas"]["LatestCard"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_arbitrations: {
@@ -5023,7 +758,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5033,20 +768,6 @@ export interface operations {
                     "application/json": components["schemas"]["Arbitrations"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     arbitration: {
@@ -5064,7 +785,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5074,20 +795,6 @@ export interface operations {
                     "application/json": components["schemas"]["Arbitration"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     turn_events: {
@@ -5104,7 +811,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description an event for each stage; comments while nothing happens */
             200: {
                 headers: {
@@ -5117,20 +824,6 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     turn: {
@@ -5145,7 +838,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5155,20 +848,6 @@ export interface operations {
                     "application/json": components["schemas"]["RecordedTurn"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_sessions: {
@@ -5187,7 +866,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5197,20 +876,6 @@ export interface operations {
                     "application/json": components["schemas"]["SessionsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     session_turns: {
@@ -5231,7 +896,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5241,20 +906,6 @@ export interface operations {
                     "application/json": components["schemas"]["TurnsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     checkpoint: {
@@ -5270,7 +921,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5280,20 +931,6 @@ export interface operations {
                     "application/json": components["schemas"]["SessionCheckpoint"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     hook_claude_code: {
@@ -5315,7 +952,7 @@ export interface operations {
                 "application/json": components["schemas"]["HookEvent"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5325,20 +962,6 @@ export interface operations {
                     "application/json": components["schemas"]["HookAnswer"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     hook_codex: {
@@ -5360,7 +983,7 @@ export interface operations {
                 "application/json": components["schemas"]["HookEvent"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5370,20 +993,6 @@ export interface operations {
                     "application/json": components["schemas"]["HookAnswer"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     hook_gemini_cli: {
@@ -5405,7 +1014,7 @@ export interface operations {
                 "application/json": components["schemas"]["HookEvent"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5415,20 +1024,6 @@ export interface operations {
                     "application/json": components["schemas"]["HookAnswer"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_users: {
@@ -5443,7 +1038,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5453,20 +1048,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsersPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     export_user: {
@@ -5479,7 +1060,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description JSON lines; the last has the kind end */
             200: {
                 headers: {
@@ -5489,20 +1070,6 @@ export interface operations {
                     "application/x-ndjson": string;
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_audit: {
@@ -5529,7 +1096,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5539,20 +1106,6 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     status: {
@@ -5563,7 +1116,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5573,20 +1126,6 @@ export interface operations {
                     "application/json": components["schemas"]["Status"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_generations: {
@@ -5597,7 +1136,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5607,20 +1146,6 @@ export interface operations {
                     "application/json": components["schemas"]["Generations"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     usage: {
@@ -5642,7 +1167,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5652,20 +1177,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsageGroups"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_references: {
@@ -5688,7 +1199,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5698,20 +1209,6 @@ export interface operations {
                     "application/json": components["schemas"]["ReferencesPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reference: {
@@ -5736,7 +1233,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5746,20 +1243,6 @@ export interface operations {
                     "application/json": components["schemas"]["Reference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reference_history: {
@@ -5785,7 +1268,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5795,20 +1278,6 @@ export interface operations {
                     "application/json": components["schemas"]["ReferenceHistory"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reference_kinds: {
@@ -5819,7 +1288,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5829,20 +1298,6 @@ export interface operations {
                     "application/json": components["schemas"]["ReferenceKinds"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_proposals: {
@@ -5860,7 +1315,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5870,20 +1325,6 @@ export interface operations {
                     "application/json": components["schemas"]["ProposalsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_problems: {
@@ -5906,7 +1347,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5916,20 +1357,6 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     problem: {
@@ -5948,7 +1375,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5958,20 +1385,6 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemHistory"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_threads: {
@@ -5992,7 +1405,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6002,20 +1415,6 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     thread: {
@@ -6033,7 +1432,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6043,20 +1442,6 @@ export interface operations {
                     "application/json": components["schemas"]["ThreadCards"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_insights: {
@@ -6079,7 +1464,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6089,20 +1474,6 @@ export interface operations {
                     "application/json": components["schemas"]["InsightsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     insight: {
@@ -6120,7 +1491,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6130,20 +1501,6 @@ export interface operations {
                     "application/json": components["schemas"]["InsightSources"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     curator_runs: {
@@ -6158,7 +1515,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6168,20 +1525,6 @@ export interface operations {
                     "application/json": components["schemas"]["CuratorRunsPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_people: {
@@ -6200,7 +1543,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6210,20 +1553,6 @@ export interface operations {
                     "application/json": components["schemas"]["PeoplePage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     person: {
@@ -6241,7 +1570,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6251,20 +1580,6 @@ export interface operations {
                     "application/json": components["schemas"]["KnownPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     person_timeline: {
@@ -6283,7 +1598,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6293,20 +1608,6 @@ export interface operations {
                     "application/json": components["schemas"]["PersonTimeline"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_episodes: {
@@ -6328,7 +1629,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6338,20 +1639,6 @@ export interface operations {
                     "application/json": components["schemas"]["EpisodesPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     list_modes: {
@@ -6367,7 +1654,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6377,20 +1664,6 @@ export interface operations {
                     "application/json": components["schemas"]["Modes"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reembedding_progress: {
@@ -6409,7 +1682,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6419,20 +1692,6 @@ export interface operations {
                     "application/json": components["schemas"]["ReembeddingProgress"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     memory: {
@@ -6456,7 +1715,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6466,20 +1725,6 @@ export interface operations {
                     "application/json": components["schemas"]["Memory"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     memory_history: {
@@ -6496,7 +1741,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6506,20 +1751,6 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryHistory"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     memory_diff: {
@@ -6537,7 +1768,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6547,20 +1778,6 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryDiff"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     memory_queue: {
@@ -6576,7 +1793,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6586,20 +1803,6 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryQueue"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     memory_candidates: {
@@ -6612,7 +1815,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6622,20 +1825,6 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryCandidates"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     channels: {
@@ -6646,7 +1835,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6658,20 +1847,6 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     readiness: {
@@ -6685,7 +1860,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6695,20 +1870,6 @@ export interface operations {
                     "application/json": components["schemas"]["Probe"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     metrics: {
@@ -6719,7 +1880,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6729,20 +1890,6 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
 }

@@ -3,4119 +3,269 @@
  * Do not make direct changes to the file.
  */
 
+import type { components, Problems } from "./schemas.js";
+
 export interface paths {
     "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Is the process alive? */
         get: operations["health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The health and the lag of every stage */
         get: operations["stages"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/users/{user_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Erase a user: every word, and everything that was made of them */
         delete: operations["erase_user"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Erase a person who is spoken of: every turn that names the person, and everything made of it */
         delete: operations["erase_person"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/turns/{turn_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Erase one turn, and everything that was made of it */
         delete: operations["erase_turn"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/erasures/{erasure_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The receipt of an erasure, as of now */
         get: operations["erasure_receipt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/arbitrations/{arbitration_id}/verdict": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Settle a conflict */
         post: operations["settle_arbitration"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/relations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Relate two cards; additive, nothing is changed or lost */
         post: operations["relate_cards"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/relations/{relation_id}/withdraw": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take a relation back, or a withdrawal; both stay in the log */
         post: operations["withdraw_relation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/verify": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Confirm that a card is still right */
         post: operations["verify_card"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/correct": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Put a card with the right words in the place of a card that was never true */
         post: operations["correct_card"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/retract": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Mark a card as never true, until that is withdrawn */
         post: operations["retract_card"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/concepts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Create a concept */
         post: operations["create_concept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/concepts/{concept_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /** Edit a concept, or rename it */
         patch: operations["edit_concept"];
-        trace?: never;
     };
     "/v1/concepts/{concept_id}/merge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Merge a concept into another one */
         post: operations["merge_concept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/concepts/{concept_id}/pin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Put a concept into every prompt, or no longer */
         post: operations["pin_concept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions/{session_id}/checkpoint": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Save the state of a session */
         post: operations["save_checkpoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Create a reference */
         post: operations["create_reference"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
         /** Apply an op to a reference */
         patch: operations["change_reference"];
-        trace?: never;
     };
     "/v1/references/{kind}/{key}/archive": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Put a reference away */
         post: operations["archive_reference"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Bring back a version of a reference */
         post: operations["restore_reference"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}/tier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Move a reference to another tier */
         post: operations["change_reference_tier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/references/{kind}/{key}/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a reference another scope */
         post: operations["move_reference"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/reference-kinds/{kind}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         /** Declare a kind of the tenant */
         put: operations["declare_reference_kind"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/teams/{team_id}/members/{member}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         /** Add a member to a team; the first member adds oneself */
         put: operations["add_team_member"];
-        post?: never;
         /** Remove a member from a team */
         delete: operations["remove_team_member"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/modes/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         /** Declare a mode, or declare it anew */
         put: operations["declare_mode"];
-        post?: never;
         /** Delete a mode; its cards stay and belong to the general mode */
         delete: operations["delete_mode"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/modes/{name}/rename": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a mode another name; its cards stay its cards */
         post: operations["rename_mode"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/modes/{name}/reembed": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Embed the earlier cards of a mode again, with its present model */
         post: operations["reembed_mode"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/projects/{project_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         /** Set the default mode and the description of a project */
         put: operations["declare_project"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cards/{card_id}/mode": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a card another mode */
         post: operations["reclassify_card"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/proposals/{proposal_id}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Apply an op that prose asked for */
         post: operations["approve_proposal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/proposals/{proposal_id}/refuse": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Refuse an op that prose asked for */
         post: operations["refuse_proposal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Open a problem */
         post: operations["open_problem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems/{problem_id}/attempt": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Record what was tried against a problem */
         post: operations["attempt_problem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems/{problem_id}/close": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Close a problem */
         post: operations["close_problem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems/{problem_id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Open a closed problem again */
         post: operations["reopen_problem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/problems/{problem_id}/priority": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a problem another priority */
         post: operations["prioritize_problem"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Open a thread */
         post: operations["open_thread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads/{thread_id}/cards": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Add cards to a thread */
         post: operations["thread_cards"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads/{thread_id}/rename": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a thread another title */
         post: operations["rename_thread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads/{thread_id}/close": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Close a thread */
         post: operations["close_thread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/threads/{thread_id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Open a closed thread again */
         post: operations["reopen_thread"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/curator/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Curate the memory of a user now */
         post: operations["run_curator"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/curator/runs/{run_id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take back what a run of the curator added */
         post: operations["undo_run"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/insights/{insight_id}/retract": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Retract an insight, so it is not derived again */
         post: operations["retract_insight"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The webhooks of a user, with the messages that wait or are dead */
         get: operations["webhooks"];
-        put?: never;
         /** Add a webhook */
         post: operations["add_webhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/{webhook_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Remove a webhook, and drop its messages */
         delete: operations["remove_webhook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Note a person */
         post: operations["note_person"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}/alias": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give a person another name */
         post: operations["alias_person"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}/merge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Say that two people are one */
         post: operations["merge_person"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}/split": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take back a merge */
         post: operations["split_person"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{person_id}/distinct": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Say that two people are two, for ever */
         post: operations["distinguish_person"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Patch the core document */
         post: operations["patch_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/rollback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Leave events out of the core document */
         post: operations["roll_back_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/cherry-pick": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Apply changes of the core document again that were left out */
         post: operations["cherry_pick_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/queue/{queue_id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Apply a waiting patch */
         post: operations["approve_patch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/queue/{queue_id}/refuse": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Refuse a waiting patch */
         post: operations["refuse_patch"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/schema/promote": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Make a category of a topic that recurs in the core document */
         post: operations["promote_category"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/schema/revert": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Take a promoted category of the core document back */
         post: operations["revert_category"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/memory/{user_id}/migrate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Migrate the memory of another system */
         post: operations["migrate_memory"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/turns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Push one turn, a list of turns, or a conversation */
         post: operations["push_turns"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Can turns be taken? */
         get: operations["readiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Prometheus metrics */
         get: operations["metrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
-export interface components {
-    schemas: {
-        /**
-         * Accepted
-         * @description The event is in the log. ``duplicate`` is true when an earlier request already appended it.
-         */
-        Accepted: {
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-            /** Partition */
-            partition: number;
-            /** Position */
-            position: number;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-            /** Duplicate */
-            duplicate: boolean;
-            /**
-             * Token
-             * @description give the token to wait_for to read cards that include this event
-             */
-            token: string;
-        };
-        /**
-         * AddedWebhook
-         * @description A webhook after the command that added it.
-         */
-        AddedWebhook: {
-            /**
-             * Webhook Id
-             * Format: uuid
-             */
-            webhook_id: string;
-            /** Url */
-            url: string;
-            /** Types */
-            types: string[];
-            /**
-             * Added At
-             * Format: date-time
-             */
-            added_at: string;
-            /**
-             * Pending
-             * @description messages that wait for their next try
-             */
-            pending: number;
-            /**
-             * Dead
-             * @description messages that no try delivered
-             */
-            dead: number;
-            /**
-             * Last Error
-             * @description why the last try failed
-             */
-            last_error: string | null;
-            /**
-             * Secret
-             * @description verifies the signature of the messages; no other answer shows the secret
-             */
-            secret: string;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * AliasIn
-         * @description Another name of a person.
-         */
-        AliasIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Alias
-             * @description the name, or the address or account
-             */
-            alias: string;
-            /**
-             * Kind
-             * @description handle: an address or an account
-             * @default name
-             * @enum {string}
-             */
-            kind?: "name" | "handle";
-        };
-        /**
-         * AppliedPatch
-         * @description A change of the document that rests on migrated sentences.
-         */
-        AppliedPatch: {
-            /** Version */
-            version: number;
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /** Confidence */
-            confidence: number | null;
-            /** Rationale */
-            rationale: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-        };
-        /**
-         * ApproveIn
-         * @description Applies a waiting patch. Tests of its author do not count; the reviewer has seen the document.
-         */
-        ApproveIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Patch
-             * @description applied in the place of the waiting patch
-             */
-            patch?: unknown[] | null;
-            /** Reason */
-            reason?: string | null;
-            /**
-             * By
-             * @description who decided
-             * @default user
-             */
-            by?: string;
-        };
-        /**
-         * ApproveProposalIn
-         * @description Applies a proposal.
-         */
-        ApproveProposalIn: {
-            /**
-             * User Id
-             * @description whose proposal this is
-             */
-            user_id: string;
-        };
-        /**
-         * ArchiveIn
-         * @description Puts a reference away.
-         */
-        ArchiveIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Reason */
-            reason?: string | null;
-        };
-        /**
-         * AskedPair
-         * @description Two cards that a model was asked about.
-         */
-        AskedPair: {
-            /**
-             * Later
-             * Format: uuid
-             */
-            later: string;
-            /**
-             * Earlier
-             * Format: uuid
-             */
-            earlier: string;
-        };
-        /**
-         * Attempt
-         * @description Something that was tried against a problem. ``successful`` is null while nobody knows.
-         */
-        Attempt: {
-            /**
-             * Attempt Id
-             * Format: uuid
-             */
-            attempt_id: string;
-            /**
-             * Date
-             * Format: date-time
-             */
-            date: string;
-            /** Approach */
-            approach: string;
-            /** Outcome */
-            outcome: string | null;
-            /** Successful */
-            successful: boolean | null;
-            /** Turn Ids */
-            turn_ids: string[];
-        };
-        /**
-         * AttemptIn
-         * @description Something that the user tried.
-         * @example {
-         *       "approach": "Walking after dinner",
-         *       "date": "2023-11-20",
-         *       "outcome": "20-30 point reduction",
-         *       "successful": true
-         *     }
-         */
-        AttemptIn: {
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Approach
-             * @description what was tried; the same approach again updates its outcome
-             */
-            approach: string;
-            /**
-             * Outcome
-             * @description what came of it
-             */
-            outcome?: string | null;
-            /**
-             * Successful
-             * @description null while nobody knows
-             */
-            successful?: boolean | null;
-            /**
-             * Date
-             * @description when it was tried; else now
-             */
-            date?: string | null;
-        };
-        /**
-         * BlockedEmbedder
-         * @description An embedder that gives no vectors, and the number of cards that wait for it.
-         */
-        BlockedEmbedder: {
-            /** Mode */
-            mode: string;
-            /** Reason */
-            reason: string;
-            /** Cards */
-            cards: number;
-        };
-        /**
-         * CardModeIn
-         * @description The mode that a card belongs to.
-         */
-        CardModeIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Mode
-             * @description a declared mode, or general
-             */
-            mode: string;
-            /**
-             * By
-             * @description who decides
-             * @default user
-             */
-            by?: string;
-            /** Reason */
-            reason?: string | null;
-            /**
-             * Request Id
-             * @description idempotency key
-             */
-            request_id?: string | null;
-        };
-        /**
-         * CheckpointIn
-         * @description The state of a session.
-         */
-        CheckpointIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * State
-             * @description any JSON object, at most 64 KiB
-             */
-            state: {
-                [key: string]: unknown;
-            };
-            /**
-             * Project Id
-             * @default default
-             */
-            project_id?: string;
-            /**
-             * Agent Id
-             * @description the agent that saves it
-             */
-            agent_id?: string | null;
-        };
-        /**
-         * CherryPickIn
-         * @description Applies changes again that were left out.
-         */
-        CherryPickIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Event Ids */
-            event_ids: string[];
-            /**
-             * Actor
-             * @description who says so; by default the user, if the key acts as the user, and else an agent
-             */
-            actor?: ("user" | "agent" | "system") | null;
-        };
-        /**
-         * CloseIn
-         * @description The problem is over.
-         */
-        CloseIn: {
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Resolution
-             * @description how it ended
-             */
-            resolution?: string | null;
-        };
-        /**
-         * ConceptEditIn
-         * @description A change of a concept. Names and relations add to those of before.
-         */
-        ConceptEditIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that concludes it; the concept is then agent_inferred
-             */
-            agent_id?: string | null;
-            /**
-             * Title
-             * @description its new name; the old one stays another name
-             */
-            title?: string | null;
-            /**
-             * Definition
-             * @description what it is, in the place of before
-             */
-            definition?: string | null;
-            /**
-             * Aliases
-             * @description further names
-             * @default []
-             */
-            aliases?: string[];
-            /**
-             * Related
-             * @description names of further concepts that it is related to
-             * @default []
-             */
-            related?: string[];
-        };
-        /**
-         * ConceptIn
-         * @description A new concept.
-         */
-        ConceptIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that concludes it; the concept is then agent_inferred
-             */
-            agent_id?: string | null;
-            /**
-             * Title
-             * @description its name
-             */
-            title: string;
-            /**
-             * Definition
-             * @description what it is
-             */
-            definition: string;
-            /**
-             * Aliases
-             * @description its other names
-             * @default []
-             */
-            aliases?: string[];
-            /**
-             * Related
-             * @description names of concepts that it is related to
-             * @default []
-             */
-            related?: string[];
-            /**
-             * Project Id
-             * @default default
-             */
-            project_id?: string;
-            /** Mode */
-            mode?: string | null;
-        };
-        /**
-         * ConceptMergeIn
-         * @description Two concepts that are one. The name of ``into`` stays.
-         */
-        ConceptMergeIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that concludes it; the concept is then agent_inferred
-             */
-            agent_id?: string | null;
-            /**
-             * Into
-             * Format: uuid
-             * @description the concept that stays
-             */
-            into: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason: string;
-        };
-        /**
-         * ConceptPinIn
-         * @description Whether a concept is in every prompt.
-         */
-        ConceptPinIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that concludes it; the concept is then agent_inferred
-             */
-            agent_id?: string | null;
-            /**
-             * Pinned
-             * @default true
-             */
-            pinned?: boolean;
-        };
-        /**
-         * CorrectIn
-         * @description What is right in the place of a card. ``value``, ``content`` or both are given.
-         */
-        CorrectIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             * @default no reason given
-             */
-            reason?: string;
-            /**
-             * Agent Id
-             * @description the agent that says so; it takes back nothing that the user stated
-             */
-            agent_id?: string | null;
-            /**
-             * Value
-             * @description the right value of a fact, such as Milan
-             */
-            value?: string | null;
-            /**
-             * Content
-             * @description the right words; else those of the card with the new value
-             */
-            content?: string | null;
-        };
-        /**
-         * CurateIn
-         * @description Whose memory is curated.
-         */
-        CurateIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Dry Run
-             * @description only tell what would be added
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * CuratorAct
-         * @description One thing that a run added, with what it rests on.
-         */
-        CuratorAct: {
-            /**
-             * Act
-             * @enum {string}
-             */
-            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
-            /**
-             * Predicate
-             * @description of a relation, from the first card of the evidence to the second
-             */
-            predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
-            /**
-             * Title
-             * @description of a new thread; the words of an insight
-             */
-            title: string | null;
-            /** Thread Id */
-            thread_id: string | null;
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /**
-             * Evidence
-             * @description the ids of the cards that it rests on
-             */
-            evidence: string[];
-        };
-        /**
-         * DeclaredKind
-         * @description The kind can be used. ``changed`` is false when it was declared like this already.
-         */
-        DeclaredKind: {
-            /** Kind */
-            kind: string;
-            /** Changed */
-            changed: boolean;
-        };
-        /**
-         * DeletedMode
-         * @description The mode is gone. Its cards belong to the general mode.
-         */
-        DeletedMode: {
-            /** Name */
-            name: string;
-            /** Changed */
-            changed: boolean;
-        };
-        /**
-         * DistinctIn
-         * @description Two people are two, for ever.
-         */
-        DistinctIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason?: string | null;
-            /**
-             * Other Id
-             * Format: uuid
-             */
-            other_id: string;
-        };
-        /**
-         * Erasure
-         * @description What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``.
-         */
-        Erasure: {
-            /** Kind */
-            kind?: string | null;
-            /** Format */
-            format?: number | null;
-            /** Erasure Id */
-            erasure_id?: string | null;
-            /**
-             * Erased
-             * @description user, person, turn or before
-             */
-            erased?: string | null;
-            /**
-             * Subject
-             * @description digest of the name of the subject
-             */
-            subject?: string | null;
-            /** By */
-            by?: string | null;
-            /** Reason */
-            reason?: string | null;
-            /** Began At */
-            began_at?: string | null;
-            /**
-             * Steps
-             * @description when each step was done; null: not yet. erased: the words cannot be read any more, and no table holds what was made of them. queue: no turn waits. scrubbed: the bytes are gone from the servers' files
-             */
-            steps?: {
-                [key: string]: string | null;
-            } | null;
-            /**
-             * Users
-             * @description number of users in whose memory something went
-             */
-            users: number;
-            /**
-             * Counts
-             * @description what went, by name of the table
-             */
-            counts: {
-                [key: string]: number;
-            };
-            /**
-             * Log
-             * @description the tombstones in the log, with the digests around them
-             */
-            log?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** Public Key */
-            public_key?: string | null;
-            /** Signature */
-            signature?: string | null;
-            /**
-             * Names
-             * @description the names of the person that were looked for
-             */
-            names?: string[] | null;
-            /**
-             * Dry Run
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * InsightRetractIn
-         * @description Why an insight is wrong.
-         */
-        InsightRetractIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason: string;
-        };
-        /**
-         * KeptSentence
-         * @description A sentence that is an episode, with the places of the document that it touches.
-         */
-        KeptSentence: {
-            /** Turn Id */
-            turn_id: string;
-            /** Text */
-            text: string;
-            /** Related Paths */
-            related_paths: string[];
-        };
-        /**
-         * KindIn
-         * @description A kind that the app declares.
-         */
-        KindIn: {
-            /**
-             * Schema
-             * @description JSON Schema 2020-12 of the data
-             */
-            schema: {
-                [key: string]: unknown;
-            };
-            /**
-             * Initial
-             * @description the first value; else {}
-             */
-            initial?: unknown;
-            /**
-             * Description
-             * @default no description
-             */
-            description?: string;
-        };
-        /**
-         * MemberIn
-         * @description Who asks.
-         */
-        MemberIn: {
-            /**
-             * User Id
-             * @description a member of the team, or its first member
-             */
-            user_id: string;
-        };
-        /**
-         * MemoryChanged
-         * @description The version of the document after a command. ``event_id`` is null when the document was like this already.
-         */
-        MemoryChanged: {
-            /** Version */
-            version: number;
-            /** Event Id */
-            event_id: string | null;
-            /** Changed */
-            changed: boolean;
-            /** Duplicate */
-            duplicate: boolean;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * MemoryMigration
-         * @description What became of the sentences up to now. The same request later tells what became of the rest.
-         */
-        MemoryMigration: {
-            /**
-             * Pending
-             * @description sentences that wait for their extraction
-             */
-            pending: number;
-            /**
-             * Failed
-             * @description turn ids of sentences that the extractor gave up
-             */
-            failed: string[];
-            /**
-             * Erased
-             * @description turn ids of sentences that were erased; they are not taken again
-             */
-            erased: string[];
-            /** Applied */
-            applied: components["schemas"]["AppliedPatch"][];
-            /** Queued */
-            queued: components["schemas"]["QueuedPatch"][];
-            /** Kept */
-            kept: components["schemas"]["KeptSentence"][];
-            /** Version */
-            version: number;
-            /** Migration Id */
-            migration_id: string;
-            /** Format */
-            format: string;
-            /** Dry Run */
-            dry_run: boolean;
-            /**
-             * Sentences
-             * @description different sentences of the text
-             */
-            sentences: number;
-            /**
-             * Taken
-             * @description sentences that this request took; the others were there already
-             */
-            taken: number;
-            /** Remarks */
-            remarks: string[];
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * MemoryPromoted
-         * @description What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none.
-         */
-        MemoryPromoted: {
-            /** Version */
-            version: number;
-            /** Event Id */
-            event_id: string | null;
-            /** Changed */
-            changed: boolean;
-            /** Duplicate */
-            duplicate: boolean;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-            /** Dry Run */
-            dry_run: boolean;
-            /**
-             * Proposed Name
-             * @description the name of the category
-             */
-            proposed_name: string;
-            /**
-             * Schema
-             * @description the JSON Schema of the category
-             */
-            schema: {
-                [key: string]: unknown;
-            };
-            /**
-             * Moved
-             * @description the new pointer of each old one
-             */
-            moved: {
-                [key: string]: string;
-            };
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
-         * MemoryReverted
-         * @description What a reversion did.
-         */
-        MemoryReverted: {
-            /** Version */
-            version: number;
-            /** Event Id */
-            event_id: string | null;
-            /** Changed */
-            changed: boolean;
-            /** Duplicate */
-            duplicate: boolean;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-        };
-        /**
-         * MemoryRolledBack
-         * @description What a rollback did, or would do. With conflicts it does nothing.
-         */
-        MemoryRolledBack: {
-            /** Version */
-            version: number;
-            /** Event Id */
-            event_id: string | null;
-            /** Changed */
-            changed: boolean;
-            /** Duplicate */
-            duplicate: boolean;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-            /** Dry Run */
-            dry_run: boolean;
-            /** Event Ids */
-            event_ids: string[];
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /** Conflicts */
-            conflicts: components["schemas"]["RollbackConflict"][];
-        };
-        /**
-         * MergeIn
-         * @description Two people are one.
-         */
-        MergeIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason?: string | null;
-            /**
-             * Into Id
-             * Format: uuid
-             * @description the person that stays
-             */
-            into_id: string;
-        };
-        /**
-         * MigrateIn
-         * @description The memory of another system: its text, or the messages of old conversations.
-         * @example {
-         *       "said_at": "2025-12-31",
-         *       "text": "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but dislikes kale. Tries to walk daily."
-         *     }
-         */
-        MigrateIn: {
-            /**
-             * Text
-             * @description mem0 JSON, saved memories of ChatGPT, or notes
-             */
-            text?: string | null;
-            /** Messages */
-            messages?: components["schemas"]["OldMessageIn"][] | null;
-            /**
-             * Format
-             * @description the form of text; auto tells it by the text
-             * @default auto
-             * @enum {string}
-             */
-            format?: "auto" | "mem0" | "chatgpt" | "notes";
-            /**
-             * Source
-             * @description where the memory comes from; default: its form
-             */
-            source?: string | null;
-            /**
-             * Said At
-             * @description when sentences without a date of their own were true; default: now
-             */
-            said_at?: string | null;
-            /**
-             * User Name
-             * @description what the text calls the user; default: the name that the text itself tells
-             */
-            user_name?: string | null;
-            /**
-             * Timezone
-             * @description IANA name of the speaker's time zone
-             * @default UTC
-             */
-            timezone?: string;
-            /**
-             * Apply From
-             * @description values below this confidence wait for an approval
-             * @default 0.8
-             */
-            apply_from?: number;
-            /**
-             * Dry Run
-             * @description true: only show what would happen
-             * @default false
-             */
-            dry_run?: boolean;
-            /**
-             * Wait S
-             * @description how long to wait for the extraction, in seconds
-             * @default 10
-             */
-            wait_s?: number;
-        };
-        /**
-         * ModeIn
-         * @description A mode. A field that is left out keeps what was declared before.
-         * @example {
-         *       "description": "programming and debugging",
-         *       "user_id": "ada"
-         *     }
-         */
-        ModeIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project that has the mode; else all projects
-             */
-            project_id?: string | null;
-            /**
-             * Embedder
-             * @description the embedding model, with 384, 768 or 1024 dimensions; empty: the default
-             */
-            embedder?: string | null;
-            /**
-             * Description
-             * @description what belongs here; the model that reads turns sees it
-             */
-            description?: string | null;
-            /**
-             * Default Decay
-             * @description how fast cards of the mode lose weight
-             */
-            default_decay?: ("fast" | "medium" | "slow" | "none") | null;
-            /**
-             * Prompt Overrides
-             * @description hints for the extraction, by subject
-             */
-            prompt_overrides?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * Is Default
-             * @description the mode of turns of its scope when nothing else tells their mode
-             */
-            is_default?: boolean | null;
-        };
-        /**
-         * MoveIn
-         * @description Gives a reference another scope. Without a project and a team it becomes the user's own.
-         */
-        MoveIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** To Project Id */
-            to_project_id?: string | null;
-            /** To Team Id */
-            to_team_id?: string | null;
-        };
-        /**
-         * OldMessageIn
-         * @description A message of an old conversation.
-         */
-        OldMessageIn: {
-            /**
-             * Content
-             * @description the words of the message
-             */
-            content: string;
-            /**
-             * Role
-             * @default user
-             * @enum {string}
-             */
-            role?: "user" | "assistant" | "system";
-            /** Said At */
-            said_at?: string | null;
-        };
-        /**
-         * OpIn
-         * @description An op. The arguments of the op stand beside it.
-         * @example {
-         *       "op": "add",
-         *       "text": "buy milk",
-         *       "user_id": "ada"
-         *     }
-         */
-        OpIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Op
-             * @description the name of the op
-             */
-            op: string;
-            /**
-             * Expected Version
-             * @description the version that the caller saw; any other one is a 409
-             */
-            expected_version?: number | null;
-            /**
-             * Turn Ids
-             * @description the turns that asked for it
-             * @default []
-             */
-            turn_ids?: string[];
-        } & {
-            [key: string]: unknown;
-        };
-        /**
-         * PatchIn
-         * @description A JSON Patch (RFC 6902) of the document.
-         * @example {
-         *       "actor": "agent",
-         *       "patch": [
-         *         {
-         *           "op": "add",
-         *           "path": "/profile/residence",
-         *           "value": "Lisbon"
-         *         }
-         *       ]
-         *     }
-         */
-        PatchIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Source
-             * @description a turn id, a tool, or user_correction, which only the user can say
-             */
-            source?: string | null;
-            /** Confidence */
-            confidence?: number | null;
-            /**
-             * Patch
-             * @description the operations; all are applied, or none. `_event` of an operation may hold the source, the confidence and the rationale of the patch
-             */
-            patch: unknown[];
-            /**
-             * Actor
-             * @description who says so; user needs a key that acts as the user
-             * @enum {string}
-             */
-            actor: "user" | "agent" | "system";
-            /**
-             * Id
-             * @description the event as its sender knows it; the same as an Idempotency-Key
-             */
-            id?: string | null;
-            /**
-             * Expected Version
-             * @description the version that the caller saw; any other one is a 409
-             */
-            expected_version?: number | null;
-            /**
-             * Turn Ids
-             * @description the turns that say so
-             * @default []
-             */
-            turn_ids?: string[];
-        };
-        /**
-         * PersonIn
-         * @description A person whom the user knows.
-         * @example {
-         *       "kinship": "sister",
-         *       "name": "Alex",
-         *       "user_id": "u"
-         *     }
-         */
-        PersonIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /** Name */
-            name: string;
-            /**
-             * Kinship
-             * @description what ties the person to the user: sister, 姊姊, work; it tells two Alexes apart
-             */
-            kinship?: string | null;
-        };
-        /**
-         * PriorityIn
-         * @description Another priority.
-         */
-        PriorityIn: {
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Priority
-             * @description 1: a trifle, 10: urgent
-             */
-            priority: number;
-            /** Reason */
-            reason?: string | null;
-        };
-        /**
-         * Probe
-         * @description The answer of a probe.
-         */
-        Probe: {
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "ok" | "ready";
-        };
-        /**
-         * ProblemIn
-         * @description A new problem.
-         * @example {
-         *       "description": "Post-dinner glucose spikes",
-         *       "priority": 8
-         *     }
-         */
-        ProblemIn: {
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Description
-             * @description what troubles the user, in a few words
-             */
-            description: string;
-            /**
-             * Priority
-             * @description 1: a trifle, 10: urgent; 5 unless given
-             */
-            priority?: number | null;
-            /**
-             * Since
-             * @description since when the user has it; else now
-             */
-            since?: string | null;
-            /**
-             * Project Id
-             * @default default
-             */
-            project_id?: string;
-            /**
-             * Mode
-             * @description the mode, such as journal
-             */
-            mode?: string | null;
-        };
-        /**
-         * ProjectIn
-         * @description The settings of a project. A field that is left out stays as it is; null takes it away.
-         * @example {
-         *       "default_mode": "code",
-         *       "user_id": "ada"
-         *     }
-         */
-        ProjectIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Default Mode
-             * @description the mode of the project's turns when nothing else tells their mode
-             */
-            default_mode?: string | null;
-            /** Description */
-            description?: string | null;
-        };
-        /**
-         * PromoteIn
-         * @description Makes a category of a candidate.
-         * @example {
-         *       "candidate": "sleep",
-         *       "proposed_name": "sleepHealth",
-         *       "rationale": "she tells of it every week"
-         *     }
-         */
-        PromoteIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Candidate
-             * @description a candidate of GET …/schema/candidates, or its proposed_name
-             */
-            candidate: string;
-            /**
-             * Proposed Name
-             * @description the name of the category; else the one of the candidate
-             */
-            proposed_name?: string | null;
-            /**
-             * Members
-             * @description the member that the value of an instance becomes, by the pointer of the instance
-             */
-            members?: {
-                [key: string]: string;
-            };
-            /**
-             * Actor
-             * @description who says so; by default the user, if the key acts as the user, and else an agent
-             */
-            actor?: ("user" | "agent" | "system") | null;
-            /**
-             * Dry Run
-             * @description true: only show what would change
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * Pushed
-         * @description The turns are on the queue. ``duplicates`` names the turns whose turn_id was accepted before.
-         */
-        Pushed: {
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Duplicates */
-            duplicates: string[];
-            /**
-             * Token
-             * @description give the token to a recall's wait_for to read these turns; null when Postgres has been away since this service started, because the key of tokens is in Postgres
-             */
-            token: string | null;
-        };
-        /**
-         * QueuedPatch
-         * @description A patch that waits for an approval.
-         */
-        QueuedPatch: {
-            /**
-             * Queue Id
-             * Format: uuid
-             */
-            queue_id: string;
-            /** Kind */
-            kind: string;
-            /** Path */
-            path: string;
-            /** Patch */
-            patch: {
-                [key: string]: unknown;
-            }[];
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number | null;
-            /** Rationale */
-            rationale: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-        };
-        /**
-         * ReembedIn
-         * @description Whose mode gets new vectors.
-         * @example {
-         *       "dry_run": true,
-         *       "user_id": "ada"
-         *     }
-         */
-        ReembedIn: {
-            /**
-             * User Id
-             * @description whose memory this is; left out: everybody's cards of general or of a mode of CARDLOG_MODES, which needs the scope admin
-             */
-            user_id?: string | null;
-            /**
-             * Project Id
-             * @description the project that has the mode; else all projects
-             */
-            project_id?: string | null;
-            /**
-             * Dry Run
-             * @description only say the cost and the time
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * Reembedding
-         * @description What a re-embedding does, or would do. No language model is called.
-         */
-        Reembedding: {
-            /**
-             * Mode
-             * @description the mode by its present name
-             */
-            mode: string;
-            /** Project Id */
-            project_id: string | null;
-            /**
-             * State
-             * @description planned: a dry run; unneeded: every vector is right; accepted: a worker begins
-             * @enum {string}
-             */
-            state: "planned" | "unneeded" | "accepted";
-            /** Reembedding Id */
-            reembedding_id: string | null;
-            /**
-             * Embedder
-             * @description the embedder of the new vectors
-             */
-            embedder: string;
-            /**
-             * Cards
-             * @description cards of the mode with a vector; for everybody: of all modes
-             */
-            cards: number;
-            /**
-             * Other
-             * @description of these, cards whose vector is of another embedder
-             */
-            other: number;
-            /**
-             * Waiting
-             * @description cards of the mode that wait for their vector
-             */
-            waiting: number;
-            /**
-             * Texts Per S
-             * @description of this machine now; only a dry run measures it
-             */
-            texts_per_s: number | null;
-            /**
-             * Seconds
-             * @description about; only in a dry run
-             */
-            seconds: number | null;
-            /**
-             * Model Calls
-             * @constant
-             */
-            model_calls: 0;
-        };
-        /**
-         * Reference
-         * @description A reference: a named value with a version. The ETag of the answer is its version.
-         */
-        Reference: {
-            /** Kind */
-            kind: string;
-            /** Key */
-            key: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Team Id */
-            team_id: string | null;
-            /** Version */
-            version: number;
-            /**
-             * Tier
-             * @enum {string}
-             */
-            tier: "pinned" | "session" | "archive";
-            /** Tier Reason */
-            tier_reason: string | null;
-            /** Archived */
-            archived: boolean;
-            /** Data */
-            data: unknown;
-            /**
-             * Rendering
-             * @description the value as one text
-             */
-            rendering: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-        };
-        /**
-         * ReferenceIn
-         * @description A new reference.
-         * @example {
-         *       "key": "groceries",
-         *       "user_id": "ada"
-         *     }
-         */
-        ReferenceIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Key
-             * @description the name of the reference within its kind and scope
-             */
-            key: string;
-            /**
-             * Data
-             * @description the first value; else the kind's own
-             */
-            data?: unknown;
-            /**
-             * Tier
-             * @description pinned: always in a prompt
-             * @default session
-             * @enum {string}
-             */
-            tier?: "pinned" | "session" | "archive";
-        };
-        /**
-         * RefuseIn
-         * @description Refuses a waiting patch.
-         */
-        RefuseIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Reason */
-            reason?: string | null;
-            /**
-             * By
-             * @description who decided
-             * @default user
-             */
-            by?: string;
-        };
-        /**
-         * RefuseProposalIn
-         * @description Refuses a proposal.
-         */
-        RefuseProposalIn: {
-            /**
-             * User Id
-             * @description whose proposal this is
-             */
-            user_id: string;
-            /** Reason */
-            reason?: string | null;
-        };
-        /**
-         * RefusedProposal
-         * @description The proposal is refused, and nothing changed.
-         */
-        RefusedProposal: {
-            /**
-             * Proposal Id
-             * Format: uuid
-             */
-            proposal_id: string;
-            /**
-             * Status
-             * @constant
-             */
-            status: "refused";
-        };
-        /**
-         * RelationIn
-         * @description A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser.
-         */
-        RelationIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * From Card
-             * Format: uuid
-             */
-            from_card: string;
-            /**
-             * To Card
-             * Format: uuid
-             */
-            to_card: string;
-            /**
-             * Predicate
-             * @enum {string}
-             */
-            predicate: "update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state";
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason: string;
-            /**
-             * Confidence
-             * @default 1
-             */
-            confidence?: number;
-            /**
-             * Agent Id
-             * @description the agent that says so
-             */
-            agent_id?: string | null;
-        };
-        /**
-         * RenameIn
-         * @description Another name for a mode.
-         */
-        RenameIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project that has the mode; else all projects
-             */
-            project_id?: string | null;
-            /** New Name */
-            new_name: string;
-        };
-        /**
-         * ReopenIn
-         * @description The problem is back.
-         */
-        ReopenIn: {
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /** Reason */
-            reason?: string | null;
-        };
-        /**
-         * RestoreIn
-         * @description Brings back a version.
-         */
-        RestoreIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Version
-             * @description the version; else the value before the archive
-             */
-            version?: number | null;
-        };
-        /**
-         * RetractIn
-         * @description A card that was never true.
-         */
-        RetractIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             * @default no reason given
-             */
-            reason?: string;
-            /**
-             * Agent Id
-             * @description the agent that says so; it takes back nothing that the user stated
-             */
-            agent_id?: string | null;
-        };
-        /**
-         * RetractedCard
-         * @description The card of the proposal is retracted. ``events`` counts the statements and episodes that were withdrawn.
-         */
-        RetractedCard: {
-            /**
-             * Proposal Id
-             * Format: uuid
-             */
-            proposal_id: string;
-            /**
-             * Status
-             * @constant
-             */
-            status: "approved";
-            /**
-             * Card Id
-             * Format: uuid
-             */
-            card_id: string;
-            /** Content */
-            content: string;
-            /** Events */
-            events: number;
-        };
-        /**
-         * RevertIn
-         * @description Takes a promoted category back.
-         * @example {
-         *       "category": "sleepHealth",
-         *       "rationale": "too early"
-         *     }
-         */
-        RevertIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Category
-             * @description a category that was promoted
-             */
-            category: string;
-            /**
-             * Actor
-             * @description who says so; by default the user, if the key acts as the user, and else an agent
-             */
-            actor?: ("user" | "agent" | "system") | null;
-        };
-        /**
-         * RollbackConflict
-         * @description A change that stood on one that is left out.
-         */
-        RollbackConflict: {
-            /**
-             * Event Id
-             * Format: uuid
-             */
-            event_id: string;
-            /** Version */
-            version: number;
-            /** Op */
-            op: number;
-            /** Path */
-            path: string;
-            /** Reason */
-            reason: string;
-        };
-        /**
-         * RollbackIn
-         * @description Leaves events out of the document: the named ones, or everything after a version.
-         */
-        RollbackIn: {
-            /**
-             * Rationale
-             * @description why, for whoever asks later
-             */
-            rationale?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Event Ids */
-            event_ids?: string[] | null;
-            /** To Version */
-            to_version?: number | null;
-            /**
-             * Actor
-             * @description who says so; by default the user, if the key acts as the user, and else an agent
-             */
-            actor?: ("user" | "agent" | "system") | null;
-            /**
-             * Dry Run
-             * @description true: only show what would change
-             * @default false
-             */
-            dry_run?: boolean;
-        };
-        /**
-         * SplitIn
-         * @description A merge was wrong.
-         */
-        SplitIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Turn Ids
-             * @description the turns that tell it
-             * @default []
-             */
-            turn_ids?: string[];
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason?: string | null;
-            /**
-             * From Id
-             * Format: uuid
-             * @description the person with whom it was merged
-             */
-            from_id: string;
-        };
-        /**
-         * StageHealth
-         * @description The health of one stage. null is unknown.
-         */
-        StageHealth: {
-            /**
-             * Behind
-             * @description turns in the queue or events in the log that wait for the stage
-             */
-            behind: number | null;
-            /**
-             * Seconds
-             * @description age of the oldest of them
-             */
-            seconds: number | null;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "running" | "waiting" | "stuck" | "stopped" | "building" | "abandoned" | "unknown";
-            /** Detail */
-            detail: string | null;
-            /**
-             * Rate
-             * @description turns or events per second
-             */
-            rate: number | null;
-            /** Parked */
-            parked: number | null;
-            /** Dead */
-            dead: number | null;
-            /** Error */
-            error: string | null;
-            /** Error At */
-            error_at: string | null;
-            /**
-             * Workers
-             * @description workers alive
-             */
-            workers: number | null;
-            /**
-             * Position
-             * @description turns or events that the stage ever processed
-             */
-            position: number | null;
-            /**
-             * Stalled S
-             * @description how long the stage has had work and done none
-             */
-            stalled_s: number | null;
-            /**
-             * Pending
-             * @description cards without a vector whose events were processed
-             */
-            pending: number | null;
-            /** Pending S */
-            pending_s: number | null;
-            /** Blocked */
-            blocked: components["schemas"]["BlockedEmbedder"][];
-        };
-        /**
-         * Stages
-         * @description The health of every stage at one moment. null is unknown, never zero.
-         */
-        Stages: {
-            /**
-             * Well
-             * @description true when nothing needs an operator, as far as the service sees: see whole
-             */
-            well: boolean;
-            /**
-             * Whole
-             * @description false when the service's database role sees one tenant at a time: no ages, no parked events
-             */
-            whole: boolean;
-            /** Stages */
-            stages: {
-                [key: string]: components["schemas"]["StageHealth"];
-            };
-            /**
-             * Events
-             * @description events in the log
-             */
-            events: number | null;
-            /** Parked */
-            parked: number | null;
-            /** Dead */
-            dead: number | null;
-            /** Recorded */
-            recorded: number | null;
-            /** Duplicates */
-            duplicates: number | null;
-            /**
-             * Lost
-             * @description turns that somebody deleted from the queue before they were recorded
-             */
-            lost: number | null;
-        };
-        /**
-         * Team
-         * @description The members of the team after the command. ``changed`` is false when it changed none.
-         */
-        Team: {
-            /** Team Id */
-            team_id: string;
-            /** Members */
-            members: string[];
-            /** Changed */
-            changed: boolean;
-        };
-        /**
-         * ThreadCardsIn
-         * @description Cards that belong to a thread.
-         */
-        ThreadCardsIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Card Ids */
-            card_ids: string[];
-            /**
-             * Reason
-             * @description why they belong to it
-             */
-            reason: string;
-            /**
-             * Confidence
-             * @default 1
-             */
-            confidence?: number;
-        };
-        /**
-         * ThreadIn
-         * @description A new thread.
-         */
-        ThreadIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Title
-             * @description the topic, in a few words
-             */
-            title: string;
-            /**
-             * Project Id
-             * @default default
-             */
-            project_id?: string;
-            /**
-             * Mode
-             * @description the mode, such as journal
-             */
-            mode?: string | null;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason?: string | null;
-        };
-        /**
-         * ThreadReasonIn
-         * @description Why a thread is closed, or opened again.
-         */
-        ThreadReasonIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Reason */
-            reason?: string | null;
-        };
-        /**
-         * ThreadRenameIn
-         * @description Another title.
-         */
-        ThreadRenameIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /** Title */
-            title: string;
-        };
-        /**
-         * TierIn
-         * @description Moves a reference to another tier.
-         */
-        TierIn: {
-            /**
-             * User Id
-             * @description who asks; the owner, unless team_id is set
-             */
-            user_id: string;
-            /**
-             * Project Id
-             * @description the project the reference belongs to
-             */
-            project_id?: string | null;
-            /**
-             * Team Id
-             * @description the team the reference belongs to
-             */
-            team_id?: string | null;
-            /**
-             * Agent Id
-             * @description the agent that acts for the user
-             */
-            agent_id?: string | null;
-            /**
-             * Tier
-             * @enum {string}
-             */
-            tier: "pinned" | "session" | "archive";
-            /**
-             * Reason
-             * @default by hand
-             */
-            reason?: string;
-        };
-        /**
-         * UndoRunIn
-         * @description Why a run is undone.
-         */
-        UndoRunIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason: string;
-        };
-        /**
-         * VerdictIn
-         * @description The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true.
-         */
-        VerdictIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Verdict
-             * @enum {string}
-             */
-            verdict: "keep_old" | "accept_new" | "coexist";
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             * @default no reason given
-             */
-            reason?: string;
-            /**
-             * By
-             * @description who decided
-             * @default user
-             */
-            by?: string;
-        };
-        /**
-         * VerifyIn
-         * @description The confirmation by a person or an agent that a card is still right.
-         */
-        VerifyIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * By
-             * @description who confirms
-             * @default user
-             */
-            by?: string;
-            /** Note */
-            note?: string | null;
-            /**
-             * Verified At
-             * @description when it was confirmed; else now
-             */
-            verified_at?: string | null;
-            /**
-             * Request Id
-             * @description idempotency key; else the instant is
-             */
-            request_id?: string | null;
-        };
-        /**
-         * Webhook
-         * @description An address that gets a signed message for each event of its types.
-         */
-        Webhook: {
-            /**
-             * Webhook Id
-             * Format: uuid
-             */
-            webhook_id: string;
-            /** Url */
-            url: string;
-            /** Types */
-            types: string[];
-            /**
-             * Added At
-             * Format: date-time
-             */
-            added_at: string;
-            /**
-             * Pending
-             * @description messages that wait for their next try
-             */
-            pending: number;
-            /**
-             * Dead
-             * @description messages that no try delivered
-             */
-            dead: number;
-            /**
-             * Last Error
-             * @description why the last try failed
-             */
-            last_error: string | null;
-        };
-        /**
-         * WebhookIn
-         * @description A new webhook.
-         */
-        WebhookIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Url
-             * @description the address that gets the messages, with https
-             */
-            url: string;
-            /**
-             * Types
-             * @description the types of events to tell, such as TurnRecorded
-             */
-            types: string[];
-        };
-        /**
-         * WebhooksPage
-         * @description Webhooks, the first added first.
-         */
-        WebhooksPage: {
-            /** Webhooks */
-            webhooks: components["schemas"]["Webhook"][];
-        };
-        /**
-         * WithdrawIn
-         * @description A relation that no longer holds, or a withdrawn relation that holds again.
-         */
-        WithdrawIn: {
-            /**
-             * User Id
-             * @description whose memory this is
-             */
-            user_id: string;
-            /**
-             * Reason
-             * @description why, for whoever asks later
-             */
-            reason: string;
-            /**
-             * Agent Id
-             * @description the agent that says so
-             */
-            agent_id?: string | null;
-        };
-        /**
-         * WrittenCuratorRun
-         * @description A run after a command.
-         */
-        WrittenCuratorRun: {
-            /** Run Id */
-            run_id: string | null;
-            /**
-             * At
-             * @description when the log got it
-             */
-            at: string | null;
-            /** Acts */
-            acts: components["schemas"]["CuratorAct"][];
-            /**
-             * Asked
-             * @description what a model was asked. Of a dry run, what it would be asked
-             */
-            asked: components["schemas"]["AskedPair"][];
-            /** Model */
-            model: string | null;
-            /**
-             * Tokens
-             * @description what the model was paid for
-             */
-            tokens: number;
-            /** Undone At */
-            undone_at: string | null;
-            /** Undone Reason */
-            undone_reason: string | null;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * WrittenInsight
-         * @description An insight after a command.
-         */
-        WrittenInsight: {
-            /**
-             * Insight Id
-             * Format: uuid
-             */
-            insight_id: string;
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "pattern" | "consolidated";
-            /** Content */
-            content: string;
-            /**
-             * Theme
-             * @description what the sources have in common
-             */
-            theme: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /**
-             * Provenance
-             * @constant
-             */
-            provenance: "agent_inferred";
-            /**
-             * Status
-             * @description stale: a source does not hold any more
-             * @enum {string}
-             */
-            status: "current" | "stale" | "retracted";
-            /**
-             * Sources
-             * @description the ids of the cards on which it rests
-             */
-            sources: string[];
-            /** Reason */
-            reason: string;
-            /** Confidence */
-            confidence: number;
-            /** Retracted Reason */
-            retracted_reason: string | null;
-            /**
-             * Run Id
-             * @description the run of the curator that derived it
-             */
-            run_id: string | null;
-            /**
-             * Derived At
-             * Format: date-time
-             */
-            derived_at: string;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * WrittenMode
-         * @description A mode after a command.
-         */
-        WrittenMode: {
-            /** Name */
-            name: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Embedder */
-            embedder: string;
-            /** Dimension */
-            dimension: number | null;
-            /** Description */
-            description: string;
-            /** Default Decay */
-            default_decay: ("fast" | "medium" | "slow" | "none") | null;
-            /** Prompt Overrides */
-            prompt_overrides: {
-                [key: string]: string;
-            };
-            /** Is Default */
-            is_default: boolean;
-            /** Declared At */
-            declared_at: string | null;
-            /**
-             * Changed
-             * @description false when the wanted state already held
-             */
-            changed: boolean;
-        };
-        /**
-         * WrittenPerson
-         * @description A person after a command.
-         */
-        WrittenPerson: {
-            /**
-             * Person Id
-             * Format: uuid
-             */
-            person_id: string;
-            /** Name */
-            name: string;
-            /**
-             * Aliases
-             * @description other names that words or commands gave
-             */
-            aliases: string[];
-            /**
-             * Kinship
-             * @description what ties the person to the user, such as sister or work
-             */
-            kinship: string[];
-            /**
-             * Addresses
-             * @description addresses and accounts
-             */
-            addresses: string[];
-            /**
-             * Merged
-             * @description ids of people who turned out to be this one
-             */
-            merged: string[];
-            /**
-             * Since
-             * Format: date-time
-             * @description the first words that named the person
-             */
-            since: string;
-            /**
-             * Last Mention
-             * Format: date-time
-             * @description the last words that named the person
-             */
-            last_mention: string;
-            /**
-             * Mentions
-             * @description cards that name the person
-             */
-            mentions: number;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall to find the person there
-             */
-            token: string;
-        };
-        /**
-         * WrittenProblem
-         * @description A problem after a command.
-         */
-        WrittenProblem: {
-            /**
-             * Problem Id
-             * Format: uuid
-             */
-            problem_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /** Description */
-            description: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "active" | "closed";
-            /** Priority */
-            priority: number;
-            /** Attempts */
-            attempts: components["schemas"]["Attempt"][];
-            /**
-             * Since
-             * Format: date-time
-             * @description the user has it since then
-             */
-            since: string;
-            /**
-             * Until
-             * @description when it was over; null while it is active
-             */
-            until: string | null;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /** Closed At */
-            closed_at: string | null;
-            /** Resolution */
-            resolution: string | null;
-            /** Turn Ids */
-            turn_ids: string[];
-            /** Version */
-            version: number;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall to find the problem there
-             */
-            token: string;
-        };
-        /**
-         * WrittenProject
-         * @description The settings of a project after a command.
-         */
-        WrittenProject: {
-            /** Project Id */
-            project_id: string;
-            /** Default Mode */
-            default_mode: string | null;
-            /** Description */
-            description: string;
-            /** Changed */
-            changed: boolean;
-        };
-        /**
-         * WrittenReference
-         * @description The reference after the command.
-         */
-        WrittenReference: {
-            /** Kind */
-            kind: string;
-            /** Key */
-            key: string;
-            /** Project Id */
-            project_id: string | null;
-            /** Team Id */
-            team_id: string | null;
-            /** Version */
-            version: number;
-            /**
-             * Tier
-             * @enum {string}
-             */
-            tier: "pinned" | "session" | "archive";
-            /** Tier Reason */
-            tier_reason: string | null;
-            /** Archived */
-            archived: boolean;
-            /** Data */
-            data: unknown;
-            /**
-             * Rendering
-             * @description the value as one text
-             */
-            rendering: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall to find the reference there
-             */
-            token: string;
-        };
-        /**
-         * WrittenThread
-         * @description A thread after a command.
-         */
-        WrittenThread: {
-            /**
-             * Thread Id
-             * Format: uuid
-             */
-            thread_id: string;
-            /** Project Id */
-            project_id: string;
-            /** Mode */
-            mode: string;
-            /** Title */
-            title: string;
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "open" | "closed";
-            /**
-             * Reason
-             * @description why it was opened, closed or opened again
-             */
-            reason: string | null;
-            /**
-             * Opened At
-             * Format: date-time
-             */
-            opened_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-            /**
-             * Cards
-             * @description the number of its cards
-             */
-            cards: number;
-            /** Version */
-            version: number;
-            /**
-             * Token
-             * @description give the token to wait_for of a recall
-             */
-            token: string;
-        };
-        /**
-         * ProblemDetails
-         * @description A problem document (RFC 9457). Some problems have further fields.
-         */
-        ProblemDetails: {
-            type: string;
-            /** @description the kind of the error, always in the same words */
-            title: string;
-            /** @description the HTTP status */
-            status: number;
-            /** @description the cause and the remedy */
-            detail: string;
-            /** @description the field, parameter or header at fault */
-            field?: string;
-            /** @description the fault of the field */
-            reason?: string;
-            /** @description the index of the list item at fault, from 0 */
-            index?: number;
-        };
-    };
-    responses: {
-        /** @description Malformed request */
-        Problem400: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Malformed request",
-                 *       "status": 400,
-                 *       "detail": "send one Host header, not none or several"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Not authenticated */
-        Problem401: {
-            headers: {
-                /** @description the scheme of the credential */
-                "WWW-Authenticate"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Not authenticated",
-                 *       "status": 401,
-                 *       "detail": "this request has no valid credential; send one API key",
-                 *       "field": "Authorization"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Foreign origin */
-        Problem403: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Foreign origin",
-                 *       "status": 403,
-                 *       "detail": "web pages of 'https://evil.example' may not ask this service",
-                 *       "field": "Origin"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Not found */
-        Problem404: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Not found",
-                 *       "status": 404,
-                 *       "detail": "this user has no such card",
-                 *       "field": "card_id"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Method not allowed */
-        Problem405: {
-            headers: {
-                /** @description the allowed methods */
-                Allow?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Method not allowed",
-                 *       "status": 405,
-                 *       "detail": "PUT is not allowed at '/v1/recall'; use POST"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request too slow */
-        Problem408: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request too slow",
-                 *       "status": 408,
-                 *       "detail": "the body was not complete within 30 s; send it faster"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Already settled */
-        Problem409: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Already settled",
-                 *       "status": 409,
-                 *       "detail": "the arbitration is settled: coexist"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request too large */
-        Problem413: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request too large",
-                 *       "status": 413,
-                 *       "detail": "the body is larger than 262144 bytes, the limit of this route",
-                 *       "field": "(body)"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Unsupported media type */
-        Problem415: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Unsupported media type",
-                 *       "status": 415,
-                 *       "detail": "the body must be JSON in UTF-8",
-                 *       "field": "Content-Type"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Misdirected request */
-        Problem421: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Misdirected request",
-                 *       "status": 421,
-                 *       "detail": "this service is not called 'evil.example'",
-                 *       "field": "Host"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Invalid request */
-        Problem422: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Invalid request",
-                 *       "status": 422,
-                 *       "detail": "user_id: must not be empty",
-                 *       "field": "user_id"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Request head too large */
-        Problem431: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Request head too large",
-                 *       "status": 431,
-                 *       "detail": "the request line and the headers are longer than 65536 bytes"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Too many requests */
-        Problem429: {
-            headers: {
-                /** @description seconds to wait before the next try */
-                "Retry-After"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "this API key asks faster than its rate allows"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Internal error */
-        Problem500: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Internal error",
-                 *       "status": 500,
-                 *       "detail": "something went wrong here; the service's log says what"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-        /** @description Cards unavailable */
-        Problem503: {
-            headers: {
-                /** @description seconds to wait before the next try */
-                "Retry-After"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "about:blank",
-                 *       "title": "Cards unavailable",
-                 *       "status": 503,
-                 *       "detail": "Postgres is away; the cards cannot be read now"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["ProblemDetails"];
-            };
-        };
-    };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
 export type $defs = Record<string, never>;
 export interface operations {
     health: {
@@ -4126,7 +276,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4136,20 +286,6 @@ export interface operations {
                     "application/json": components["schemas"]["Probe"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     stages: {
@@ -4160,7 +296,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4170,20 +306,6 @@ export interface operations {
                     "application/json": components["schemas"]["Stages"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     erase_user: {
@@ -4199,7 +321,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4209,21 +331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     erase_person: {
@@ -4243,7 +351,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4253,21 +361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     erase_turn: {
@@ -4285,7 +379,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4295,21 +389,7 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     erasure_receipt: {
@@ -4322,7 +402,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4332,20 +412,6 @@ export interface operations {
                     "application/json": components["schemas"]["Erasure"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     settle_arbitration: {
@@ -4362,7 +428,7 @@ export interface operations {
                 "application/json": components["schemas"]["VerdictIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4372,21 +438,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     relate_cards: {
@@ -4401,7 +453,7 @@ export interface operations {
                 "application/json": components["schemas"]["RelationIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4411,21 +463,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     withdraw_relation: {
@@ -4442,7 +480,7 @@ export interface operations {
                 "application/json": components["schemas"]["WithdrawIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4452,21 +490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     verify_card: {
@@ -4483,7 +507,7 @@ export interface operations {
                 "application/json": components["schemas"]["VerifyIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4493,21 +517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     correct_card: {
@@ -4527,7 +537,7 @@ export interface operations {
                 "application/json": components["schemas"]["CorrectIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4537,21 +547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     retract_card: {
@@ -4568,7 +564,7 @@ export interface operations {
                 "application/json": components["schemas"]["RetractIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4578,21 +574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     create_concept: {
@@ -4610,7 +592,7 @@ export interface operations {
                 "application/json": components["schemas"]["ConceptIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4620,21 +602,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     edit_concept: {
@@ -4654,7 +622,7 @@ export interface operations {
                 "application/json": components["schemas"]["ConceptEditIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4664,21 +632,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     merge_concept: {
@@ -4698,7 +652,7 @@ export interface operations {
                 "application/json": components["schemas"]["ConceptMergeIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4708,21 +662,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     pin_concept: {
@@ -4742,7 +682,7 @@ export interface operations {
                 "application/json": components["schemas"]["ConceptPinIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4752,21 +692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     save_checkpoint: {
@@ -4786,7 +712,7 @@ export interface operations {
                 "application/json": components["schemas"]["CheckpointIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -4796,21 +722,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     create_reference: {
@@ -4830,7 +742,7 @@ export interface operations {
                 "application/json": components["schemas"]["ReferenceIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             201: {
                 headers: {
@@ -4840,21 +752,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     change_reference: {
@@ -4877,7 +775,7 @@ export interface operations {
                 "application/json": components["schemas"]["OpIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4887,21 +785,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     archive_reference: {
@@ -4922,7 +806,7 @@ export interface operations {
                 "application/json": components["schemas"]["ArchiveIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4932,21 +816,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     restore_reference: {
@@ -4967,7 +837,7 @@ export interface operations {
                 "application/json": components["schemas"]["RestoreIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -4977,21 +847,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     change_reference_tier: {
@@ -5012,7 +868,7 @@ export interface operations {
                 "application/json": components["schemas"]["TierIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5022,21 +878,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     move_reference: {
@@ -5057,7 +899,7 @@ export interface operations {
                 "application/json": components["schemas"]["MoveIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5067,21 +909,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenReference"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     declare_reference_kind: {
@@ -5098,7 +926,7 @@ export interface operations {
                 "application/json": components["schemas"]["KindIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5108,21 +936,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeclaredKind"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     add_team_member: {
@@ -5140,7 +954,7 @@ export interface operations {
                 "application/json": components["schemas"]["MemberIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5150,21 +964,7 @@ export interface operations {
                     "application/json": components["schemas"]["Team"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     remove_team_member: {
@@ -5180,7 +980,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5190,21 +990,7 @@ export interface operations {
                     "application/json": components["schemas"]["Team"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     declare_mode: {
@@ -5222,7 +1008,7 @@ export interface operations {
                 "application/json": components["schemas"]["ModeIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5232,21 +1018,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenMode"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     delete_mode: {
@@ -5263,7 +1035,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5273,21 +1045,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedMode"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     rename_mode: {
@@ -5305,7 +1063,7 @@ export interface operations {
                 "application/json": components["schemas"]["RenameIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5315,21 +1073,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenMode"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reembed_mode: {
@@ -5347,7 +1091,7 @@ export interface operations {
                 "application/json": components["schemas"]["ReembedIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description a dry run, or every vector is right */
             200: {
                 headers: {
@@ -5366,21 +1110,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reembedding"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     declare_project: {
@@ -5397,7 +1127,7 @@ export interface operations {
                 "application/json": components["schemas"]["ProjectIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5407,21 +1137,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProject"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reclassify_card: {
@@ -5438,7 +1154,7 @@ export interface operations {
                 "application/json": components["schemas"]["CardModeIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -5448,21 +1164,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     approve_proposal: {
@@ -5479,7 +1181,7 @@ export interface operations {
                 "application/json": components["schemas"]["ApproveProposalIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5489,21 +1191,7 @@ export interface operations {
                     "application/json": components["schemas"]["Reference"] | components["schemas"]["RetractedCard"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     refuse_proposal: {
@@ -5520,7 +1208,7 @@ export interface operations {
                 "application/json": components["schemas"]["RefuseProposalIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5530,21 +1218,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefusedProposal"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     open_problem: {
@@ -5564,7 +1238,7 @@ export interface operations {
                 "application/json": components["schemas"]["ProblemIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             201: {
                 headers: {
@@ -5574,21 +1248,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProblem"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     attempt_problem: {
@@ -5609,7 +1269,7 @@ export interface operations {
                 "application/json": components["schemas"]["AttemptIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5619,21 +1279,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProblem"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     close_problem: {
@@ -5654,7 +1300,7 @@ export interface operations {
                 "application/json": components["schemas"]["CloseIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5664,21 +1310,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProblem"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reopen_problem: {
@@ -5699,7 +1331,7 @@ export interface operations {
                 "application/json": components["schemas"]["ReopenIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5709,21 +1341,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProblem"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     prioritize_problem: {
@@ -5744,7 +1362,7 @@ export interface operations {
                 "application/json": components["schemas"]["PriorityIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5754,21 +1372,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenProblem"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     open_thread: {
@@ -5786,7 +1390,7 @@ export interface operations {
                 "application/json": components["schemas"]["ThreadIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             201: {
                 headers: {
@@ -5796,21 +1400,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenThread"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     thread_cards: {
@@ -5830,7 +1420,7 @@ export interface operations {
                 "application/json": components["schemas"]["ThreadCardsIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5840,21 +1430,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenThread"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     rename_thread: {
@@ -5874,7 +1450,7 @@ export interface operations {
                 "application/json": components["schemas"]["ThreadRenameIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5884,21 +1460,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenThread"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     close_thread: {
@@ -5918,7 +1480,7 @@ export interface operations {
                 "application/json": components["schemas"]["ThreadReasonIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5928,21 +1490,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenThread"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     reopen_thread: {
@@ -5962,7 +1510,7 @@ export interface operations {
                 "application/json": components["schemas"]["ThreadReasonIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -5972,21 +1520,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenThread"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     run_curator: {
@@ -6004,7 +1538,7 @@ export interface operations {
                 "application/json": components["schemas"]["CurateIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6014,21 +1548,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenCuratorRun"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     undo_run: {
@@ -6048,7 +1568,7 @@ export interface operations {
                 "application/json": components["schemas"]["UndoRunIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6058,21 +1578,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenCuratorRun"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     retract_insight: {
@@ -6092,7 +1598,7 @@ export interface operations {
                 "application/json": components["schemas"]["InsightRetractIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6102,21 +1608,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenInsight"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     webhooks: {
@@ -6130,7 +1622,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6140,20 +1632,6 @@ export interface operations {
                     "application/json": components["schemas"]["WebhooksPage"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     add_webhook: {
@@ -6171,7 +1649,7 @@ export interface operations {
                 "application/json": components["schemas"]["WebhookIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             201: {
                 headers: {
@@ -6181,21 +1659,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddedWebhook"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     remove_webhook: {
@@ -6214,7 +1678,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6224,21 +1688,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     note_person: {
@@ -6256,7 +1706,7 @@ export interface operations {
                 "application/json": components["schemas"]["PersonIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             201: {
                 headers: {
@@ -6266,21 +1716,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     alias_person: {
@@ -6300,7 +1736,7 @@ export interface operations {
                 "application/json": components["schemas"]["AliasIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6310,21 +1746,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     merge_person: {
@@ -6344,7 +1766,7 @@ export interface operations {
                 "application/json": components["schemas"]["MergeIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6354,21 +1776,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     split_person: {
@@ -6388,7 +1796,7 @@ export interface operations {
                 "application/json": components["schemas"]["SplitIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6398,21 +1806,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     distinguish_person: {
@@ -6432,7 +1826,7 @@ export interface operations {
                 "application/json": components["schemas"]["DistinctIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6442,21 +1836,7 @@ export interface operations {
                     "application/json": components["schemas"]["WrittenPerson"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     patch_memory: {
@@ -6476,7 +1856,7 @@ export interface operations {
                 "application/json": components["schemas"]["PatchIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6486,21 +1866,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryChanged"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     roll_back_memory: {
@@ -6520,7 +1886,7 @@ export interface operations {
                 "application/json": components["schemas"]["RollbackIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6530,21 +1896,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryRolledBack"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     cherry_pick_memory: {
@@ -6564,7 +1916,7 @@ export interface operations {
                 "application/json": components["schemas"]["CherryPickIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6574,21 +1926,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryChanged"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     approve_patch: {
@@ -6606,7 +1944,7 @@ export interface operations {
                 "application/json": components["schemas"]["ApproveIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6616,21 +1954,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryChanged"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     refuse_patch: {
@@ -6648,7 +1972,7 @@ export interface operations {
                 "application/json": components["schemas"]["RefuseIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6658,21 +1982,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryChanged"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     promote_category: {
@@ -6692,7 +2002,7 @@ export interface operations {
                 "application/json": components["schemas"]["PromoteIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6702,21 +2012,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryPromoted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     revert_category: {
@@ -6736,7 +2032,7 @@ export interface operations {
                 "application/json": components["schemas"]["RevertIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6746,21 +2042,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryReverted"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     migrate_memory: {
@@ -6780,7 +2062,7 @@ export interface operations {
                 "application/json": components["schemas"]["MigrateIn"];
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -6790,21 +2072,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryMigration"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     push_turns: {
@@ -6817,47 +2085,26 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * Session Id
-                     * @default default
-                     */
+                    /** @default default */
                     session_id?: string | null;
-                    /**
-                     * Project Id
-                     * @default default
-                     */
+                    /** @default default */
                     project_id?: string | null;
-                    /** Agent Id */
                     agent_id?: string | null;
-                    /** Document Id */
                     document_id?: string | null;
-                    /** Context Layer */
                     context_layer?: ("personal" | "work" | "social" | "") | null;
-                    /** Mode */
                     mode?: string | null;
-                    /**
-                     * Said At
-                     * @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival
-                     */
+                    /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
                     /**
-                     * Timezone
                      * @description IANA name of the speaker's time zone
                      * @default UTC
                      */
                     timezone?: string | null;
-                    /**
-                     * Contact
-                     * @description the person or the group at the other end of a chat between people
-                     */
+                    /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
-                    /**
-                     * Direction
-                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
-                     */
+                    /** @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required */
                     direction?: ("incoming" | "outgoing" | "") | null;
                     /**
-                     * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                      * @example {
                      *       "ticket": "A-17"
@@ -6866,74 +2113,40 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     } | null;
-                    /**
-                     * User Id
-                     * @description whose memory this is
-                     */
+                    /** @description whose memory this is */
                     user_id: string;
-                    /**
-                     * Text
-                     * @description the words of the message, at most 64 KiB of UTF-8
-                     */
+                    /** @description the words of the message, at most 64 KiB of UTF-8 */
                     text: string;
                     /**
-                     * Role
                      * @description who speaks; a turn of the role system is recorded and makes no card
                      * @default user
                      */
                     role?: ("user" | "assistant" | "system" | "") | null;
-                    /**
-                     * Speaker
-                     * @description the person who speaks, when several people speak
-                     */
+                    /** @description the person who speaks, when several people speak */
                     speaker?: string | null;
-                    /**
-                     * Turn Id
-                     * @description idempotency key within the user; default: an id made by the service
-                     */
+                    /** @description idempotency key within the user; default: an id made by the service */
                     turn_id?: string | null;
                 } | {
-                    /**
-                     * Session Id
-                     * @default default
-                     */
+                    /** @default default */
                     session_id?: string | null;
-                    /**
-                     * Project Id
-                     * @default default
-                     */
+                    /** @default default */
                     project_id?: string | null;
-                    /** Agent Id */
                     agent_id?: string | null;
-                    /** Document Id */
                     document_id?: string | null;
-                    /** Context Layer */
                     context_layer?: ("personal" | "work" | "social" | "") | null;
-                    /** Mode */
                     mode?: string | null;
-                    /**
-                     * Said At
-                     * @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival
-                     */
+                    /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
                     /**
-                     * Timezone
                      * @description IANA name of the speaker's time zone
                      * @default UTC
                      */
                     timezone?: string | null;
-                    /**
-                     * Contact
-                     * @description the person or the group at the other end of a chat between people
-                     */
+                    /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
-                    /**
-                     * Direction
-                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
-                     */
+                    /** @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required */
                     direction?: ("incoming" | "outgoing" | "") | null;
                     /**
-                     * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                      * @example {
                      *       "ticket": "A-17"
@@ -6942,74 +2155,40 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     } | null;
-                    /**
-                     * User Id
-                     * @description whose memory this is
-                     */
+                    /** @description whose memory this is */
                     user_id: string;
-                    /**
-                     * Text
-                     * @description the words of the message, at most 64 KiB of UTF-8
-                     */
+                    /** @description the words of the message, at most 64 KiB of UTF-8 */
                     text: string;
                     /**
-                     * Role
                      * @description who speaks; a turn of the role system is recorded and makes no card
                      * @default user
                      */
                     role?: ("user" | "assistant" | "system" | "") | null;
-                    /**
-                     * Speaker
-                     * @description the person who speaks, when several people speak
-                     */
+                    /** @description the person who speaks, when several people speak */
                     speaker?: string | null;
-                    /**
-                     * Turn Id
-                     * @description idempotency key within the user; default: an id made by the service
-                     */
+                    /** @description idempotency key within the user; default: an id made by the service */
                     turn_id?: string | null;
                 }[] | {
-                    /**
-                     * Session Id
-                     * @default default
-                     */
+                    /** @default default */
                     session_id?: string | null;
-                    /**
-                     * Project Id
-                     * @default default
-                     */
+                    /** @default default */
                     project_id?: string | null;
-                    /** Agent Id */
                     agent_id?: string | null;
-                    /** Document Id */
                     document_id?: string | null;
-                    /** Context Layer */
                     context_layer?: ("personal" | "work" | "social" | "") | null;
-                    /** Mode */
                     mode?: string | null;
-                    /**
-                     * Said At
-                     * @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival
-                     */
+                    /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                     said_at?: string | null;
                     /**
-                     * Timezone
                      * @description IANA name of the speaker's time zone
                      * @default UTC
                      */
                     timezone?: string | null;
-                    /**
-                     * Contact
-                     * @description the person or the group at the other end of a chat between people
-                     */
+                    /** @description the person or the group at the other end of a chat between people */
                     contact?: string | null;
-                    /**
-                     * Direction
-                     * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
-                     */
+                    /** @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required */
                     direction?: ("incoming" | "outgoing" | "") | null;
                     /**
-                     * Metadata
                      * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                      * @example {
                      *       "ticket": "A-17"
@@ -7018,54 +2197,29 @@ export interface operations {
                     metadata?: {
                         [key: string]: unknown;
                     } | null;
-                    /**
-                     * User Id
-                     * @description whose memory this is
-                     */
+                    /** @description whose memory this is */
                     user_id: string;
-                    /** Messages */
                     messages: {
-                        /**
-                         * Session Id
-                         * @default default
-                         */
+                        /** @default default */
                         session_id?: string | null;
-                        /**
-                         * Project Id
-                         * @default default
-                         */
+                        /** @default default */
                         project_id?: string | null;
-                        /** Agent Id */
                         agent_id?: string | null;
-                        /** Document Id */
                         document_id?: string | null;
-                        /** Context Layer */
                         context_layer?: ("personal" | "work" | "social" | "") | null;
-                        /** Mode */
                         mode?: string | null;
-                        /**
-                         * Said At
-                         * @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival
-                         */
+                        /** @description ISO 8601 with an offset, such as 2026-05-08T16:44:10+08:00, at most a day after the arrival; default: the time of arrival */
                         said_at?: string | null;
                         /**
-                         * Timezone
                          * @description IANA name of the speaker's time zone
                          * @default UTC
                          */
                         timezone?: string | null;
-                        /**
-                         * Contact
-                         * @description the person or the group at the other end of a chat between people
-                         */
+                        /** @description the person or the group at the other end of a chat between people */
                         contact?: string | null;
-                        /**
-                         * Direction
-                         * @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required
-                         */
+                        /** @description incoming: the contact sent the words, or the speaker in a group. Such words state nothing of the user; contact is required */
                         direction?: ("incoming" | "outgoing" | "") | null;
                         /**
-                         * Metadata
                          * @description a JSON object of the app, at most 4096 bytes and 4 levels deep; numbers up to 2^53
                          * @example {
                          *       "ticket": "A-17"
@@ -7074,45 +2228,28 @@ export interface operations {
                         metadata?: {
                             [key: string]: unknown;
                         } | null;
-                        /**
-                         * Content
-                         * @description the words of the message; text parts are joined with line breaks
-                         */
+                        /** @description the words of the message; text parts are joined with line breaks */
                         content: string | {
-                            /**
-                             * Type
-                             * @constant
-                             */
+                            /** @constant */
                             type: "text";
-                            /** Text */
                             text: string;
                         }[];
                         /**
-                         * Role
                          * @description who speaks; a message of the roles system and developer is recorded and makes no card
                          * @default user
                          */
                         role?: ("user" | "assistant" | "system" | "developer" | "") | null;
-                        /**
-                         * Name
-                         * @description the person who speaks
-                         */
+                        /** @description the person who speaks */
                         name?: string | null;
-                        /**
-                         * Speaker
-                         * @description the same as name
-                         */
+                        /** @description the same as name */
                         speaker?: string | null;
-                        /**
-                         * Turn Id
-                         * @description idempotency key within the user
-                         */
+                        /** @description idempotency key within the user */
                         turn_id?: string | null;
                     }[];
                 };
             };
         };
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             202: {
                 headers: {
@@ -7122,21 +2259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Pushed"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
             409: components["responses"]["Problem409"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     readiness: {
@@ -7150,7 +2273,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -7160,20 +2283,6 @@ export interface operations {
                     "application/json": components["schemas"]["Probe"];
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
     metrics: {
@@ -7184,7 +2293,7 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
-        responses: {
+        responses: Problems & {
             /** @description Successful Response */
             200: {
                 headers: {
@@ -7194,20 +2303,6 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            403: components["responses"]["Problem403"];
-            404: components["responses"]["Problem404"];
-            405: components["responses"]["Problem405"];
-            408: components["responses"]["Problem408"];
-            413: components["responses"]["Problem413"];
-            415: components["responses"]["Problem415"];
-            421: components["responses"]["Problem421"];
-            422: components["responses"]["Problem422"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            503: components["responses"]["Problem503"];
         };
     };
 }
