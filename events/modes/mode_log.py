@@ -8,7 +8,7 @@ from dataclasses import replace
 from events.modes.registry import NOTHING
 from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store import log
+from events.store import asking, log
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.modes import (
@@ -104,4 +104,4 @@ def _at_first_places(events: Sequence[Event]) -> list[Event]:
 
 def lock(connection: Connection, owner: str) -> None:
     """Lets the commands about one user's modes work one after the other, until the transaction of the caller ends."""
-    connection.execute(statement(_PACKAGE, "lock_modes"), {"user_id": owner, "stream": STREAM})
+    asking.lock(connection, owner, STREAM)

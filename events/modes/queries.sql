@@ -1,9 +1,7 @@
 -- name: registries_between
 -- The events of each user's modes that were the last one at some position between two positions, in order, and every
 -- later re-embedding, and every later event that says an erased one again.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(users)s::text[], %(partitions)s::smallint[], %(first)s::bigint[], %(last)s::bigint[])
      AS u(user_id, partition, first, last)
 CROSS JOIN LATERAL (
@@ -18,9 +16,7 @@ ORDER BY e.partition, e.position;
 
 -- name: registry
 -- The last event of each user's modes. It holds the complete registry. The index of versions finds it.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(users)s::text[], %(partitions)s::smallint[]) AS u(user_id, partition)
 CROSS JOIN LATERAL (
     SELECT * FROM log.events last
@@ -28,6 +24,3 @@ CROSS JOIN LATERAL (
     ORDER BY last.version DESC
     LIMIT 1
 ) e;
-
--- name: lock_modes
-SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s || E'\x1e' || %(stream)s, 6));

@@ -8,24 +8,18 @@ from datetime import datetime
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row
 
 from events.people.mentions import Link, read_card
 from events.people.person import TYPES, Handle, People, fold
 from events.platform.database import Connection
 from events.platform.sql import statement
-from events.store import log
+from events.store import asking, log
+from events.store.asking import Asking, Query
 from events.types.cards import EventNoted, StateAsserted
-from events.types.envelope import Event, partition_of
+from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 
 _PACKAGE = "events.people"
-TOLD = statement(_PACKAGE, "told_of")
-"""The events about people, and the cards that no table has yet."""
-UNFOLDED = statement(_PACKAGE, "unfolded")
-"""The same from the log alone."""
-HANDLES = statement(_PACKAGE, "handles_of")
-LINKS = statement(_PACKAGE, "links_of")
 CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
 """The types of the cards that name people."""
 READ_TYPES = TYPES | CARD_TYPES | {CardsWithdrawn.__name__}
@@ -35,7 +29,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 def parameters(owner: str) -> dict[str, object]:
     """Returns the parameters of the statements of this module."""
-    return {"partition": partition_of(owner), "user_id": owner, "types": sorted(READ_TYPES)}
+    return {**asking.of_user(owner), "types": sorted(READ_TYPES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +77,23 @@ def handles_in(card: Event) -> Iterator[Handle]:
     yield from found.values()
 
 
+def telling(owner: str) -> Asking[Told]:
+    """Asks for what is told of the people of a user at the end of the log."""
+    named = parameters(owner)
+    try:
+        told = yield Query(statement(_PACKAGE, "told_of"), named, folded=True)
+    except psycopg.errors.UndefinedTable:
+        return told_in(owner, (yield Query(statement(_PACKAGE, "unfolded"), named)))
+    handles = yield Query(statement(_PACKAGE, "handles_of"), named)
+    links = yield Query(statement(_PACKAGE, "links_of"), named)
+    return told_in(owner, told, handles, links)
+
+
 def told_of(connection: Connection, owner: str) -> Told:
     """Returns what is told of the people of a user at the end of the log."""
-    named = parameters(owner)
-    with connection.cursor(row_factory=dict_row) as cursor:
-        try:
-            with connection.transaction():
-                told = cursor.execute(TOLD, named).fetchall()
-                handles = cursor.execute(HANDLES, named).fetchall()
-                links = cursor.execute(LINKS, named).fetchall()
-        except psycopg.errors.UndefinedTable:
-            return told_in(owner, cursor.execute(UNFOLDED, named).fetchall())
-    return told_in(owner, told, handles, links)
+    return asking.answered(connection, telling(owner))
 
 
 def lock(connection: Connection, owner: str) -> None:
     """Lets commands about one user's people work one after the other, until the caller's transaction ends."""
-    connection.execute(statement(_PACKAGE, "lock_people"), {"user_id": owner})
+    asking.lock(connection, owner, "people")

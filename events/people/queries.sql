@@ -12,18 +12,14 @@ WITH folded AS (
     SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
     WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = place.position AND e.user_id = %(user_id)s
 ORDER BY e.position
 LIMIT 20000;
 
 -- name: unfolded
 -- The same from the log alone, while there is no table.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
 ORDER BY e.position
@@ -38,7 +34,3 @@ SELECT h.handle, h.name, h.certain, h.since, h.until, h.mentions FROM people.han
 SELECT DISTINCT ON (l.one, l.other, l.kind) l.one, l.other, l.kind, l.quote
 FROM people.links l WHERE l.user_id = %(user_id)s
 ORDER BY l.one, l.other, l.kind, l.event_id;
-
--- name: lock_people
--- Commands about the people of one user work one after the other until the transaction ends.
-SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s, 8));

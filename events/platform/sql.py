@@ -16,14 +16,17 @@ _TOKEN = re.compile(
 )
 _NAME_LINE = re.compile(r"^--[ \t]*name[ \t]*:(.*)\n", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_EVENT = re.compile(r"\{event ([a-z]+)\}")
+_EVENT_COLUMNS = files("events.platform").joinpath("event_columns.txt").read_text("utf-8").strip()
 
 
 @cache
 def statements(package: str) -> Mapping[str, str]:
     """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
 
-    A statement begins with the line ``-- name: find_key`` and ends before the next such line. Raises ``ValueError``
-    for a name that is malformed or used twice, and for text without a name.
+    A statement begins with the line ``-- name: find_key`` and ends before the next such line. ``{event e}`` stands for
+    the columns of ``log.events e`` that ``log.event_of`` takes. Raises ``ValueError`` for a name that is malformed or
+    used twice, and for text without a name.
     """
     found: dict[str, str] = {}
     for file in sorted(files(package).iterdir(), key=lambda item: item.name):
@@ -37,7 +40,7 @@ def statements(package: str) -> Mapping[str, str]:
                 raise ValueError(f"{file}: {name!r} is no name of a statement: use a-z, 0-9 and _")
             if name in found:
                 raise ValueError(f"{file}: {package} has another statement {name!r}: use another name")
-            found[name] = text
+            found[name] = _EVENT.sub(lambda event: _EVENT_COLUMNS.replace("e.", f"{event[1]}."), text)
     return found
 
 

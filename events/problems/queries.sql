@@ -12,9 +12,7 @@ WITH folded AS (
     SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
     WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = place.position AND e.user_id = %(user_id)s
 ORDER BY e.position
 LIMIT 20000;
@@ -38,9 +36,7 @@ ORDER BY p.since, p.problem_id;
 
 -- name: unfolded_entries
 -- The events of a user's problems from the log alone, in order, with those that were withdrawn and what withdrew them.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
 ORDER BY e.position
@@ -52,7 +48,3 @@ SELECT event_id FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND causation_id = %(event_id)s
 ORDER BY position
 LIMIT 1;
-
--- name: lock_problems
--- Commands about the problems of one user work one after the other until the transaction ends.
-SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s, 6));

@@ -1,27 +1,15 @@
 -- name: event_of_key
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
 
 -- name: last_of_streams
 -- The last event of every stream of an owner between two names, in the order of the names.
 SELECT DISTINCT ON (stream)
-       partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+       {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream >= %(first)s AND stream < %(last)s
 ORDER BY stream, version DESC;
-
--- name: stream_below
--- The latest events of a stream below a version.
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s
-  AND version < coalesce(%(below)s::bigint, 9223372036854775807)
-ORDER BY version DESC
-LIMIT %(limit)s;
 
 -- name: stream_state
 -- The events that make the state of a stream at a version or an instant, in order: the first one, the last change of the
@@ -39,16 +27,12 @@ WITH upto AS (
       AND e.version <= (SELECT version FROM upto) AND e.type IN (%(creating)s, %(changing)s)
     ORDER BY e.version DESC LIMIT 1
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
   AND e.version = 1 AND EXISTS (SELECT FROM upto)
 UNION ALL
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s
   AND e.version > 1 AND e.version >= (SELECT version FROM valued) AND e.version <= (SELECT version FROM upto)

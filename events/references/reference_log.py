@@ -8,16 +8,14 @@ from datetime import datetime
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.references.reference import Reference, fold
-from events.store import log
+from events.store import asking, log
 from events.store.rows import rows_of
-from events.types.envelope import Event, partition_of
+from events.types.envelope import Event
 from events.types.references import ReferenceChanged, ReferenceCreated
 from events.types.tombstones import Erased
 
 _PACKAGE = "events.references"
 _VALUED = (ReferenceCreated.__name__, ReferenceChanged.__name__)
-BELOW = statement(_PACKAGE, "stream_below")
-"""The latest events of a stream below a version (None: the end), newest first."""
 STATE = statement(_PACKAGE, "stream_state")
 """The events that make the state of a stream: its first one, the last change of the value, and all after it."""
 
@@ -26,14 +24,8 @@ def events_below(
     connection: Connection, owner: str, stream: str, below: int | None, limit: int
 ) -> Sequence[Event]:
     """Returns the latest events of a stream below a version (None: the end), newest first."""
-    rows = rows_of(connection, BELOW, below_parameters(owner, stream, below, limit))
-    return [log.event_of(row) for row in rows]
-
-
-def below_parameters(owner: str, stream: str, below: int | None, limit: int) -> dict[str, object]:
-    """Returns the parameters of :data:`BELOW`."""
-    names = {"partition": partition_of(owner), "user_id": owner, "stream": stream}
-    return {**names, "below": below, "limit": limit}
+    query = asking.latest(owner, stream, below, limit)
+    return [log.event_of(row) for row in rows_of(connection, query.text, query.values)]
 
 
 def current(connection: Connection, owner: str, stream: str, version: int | None = None) -> Reference | None:
@@ -48,7 +40,7 @@ def version_of(connection: Connection, owner: str, stream: str) -> int:
     """Returns the version of a stream; 0 for one without events."""
     row = connection.execute(
         statement(_PACKAGE, "stream_version"),
-        {"partition": partition_of(owner), "user_id": owner, "stream": stream},
+        {**asking.of_user(owner), "stream": stream},
     ).fetchone()
     return 0 if row is None else int(row[0])
 
@@ -58,8 +50,7 @@ def state_parameters(
 ) -> dict[str, object]:
     """Returns the parameters of :data:`STATE`, for a version or for an instant."""
     return {
-        "partition": partition_of(owner),
-        "user_id": owner,
+        **asking.of_user(owner),
         "stream": stream,
         "version": version,
         "as_of": as_of,
@@ -105,11 +96,11 @@ def last_events(connection: Connection, owner: str, prefix: str) -> list[Event]:
 
 def _under(owner: str, prefix: str) -> dict[str, object]:
     """Returns the parameters of a query for the streams of an owner under ``prefix/``."""
-    return {"partition": partition_of(owner), "user_id": owner, "first": f"{prefix}/", "last": f"{prefix}0"}
+    return {**asking.of_user(owner), "first": f"{prefix}/", "last": f"{prefix}0"}
 
 
 def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:
     """Returns the event with an idempotency key, or None."""
-    values = {"partition": partition_of(owner), "user_id": owner, "key": dedupe_key}
+    values = {**asking.of_user(owner), "key": dedupe_key}
     rows = rows_of(connection, statement(_PACKAGE, "event_of_key"), values)
     return log.event_of(rows[0]) if rows else None

@@ -61,12 +61,19 @@ FROM log.checkpoints c JOIN log.heads h USING (partition)
 WHERE c.processor = %(processor)s AND c.generation = %(generation)s;
 
 -- name: read_partition
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id,
-       sealing.readable(user_id, partition, position, data) AS data, digest
+SELECT {event events}, digest
 FROM log.events
 WHERE partition = %(partition)s AND position > %(after)s
 ORDER BY position
+LIMIT %(limit)s;
+
+-- name: stream_below
+-- The latest events of a stream below a version.
+SELECT {event events}
+FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s
+  AND version < coalesce(%(below)s::bigint, 9223372036854775807)
+ORDER BY version DESC
 LIMIT %(limit)s;
 
 -- name: verify_macs
@@ -154,9 +161,7 @@ FOR NO KEY UPDATE OF c SKIP LOCKED;
 SELECT e.*
 FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[], %(heads)s::bigint[]) AS c(partition, position, head)
 CROSS JOIN LATERAL (
-    SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-           e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-           sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+    SELECT {event e}
     FROM log.events e
     WHERE e.partition = c.partition AND e.position > c.position AND e.position <= c.head
     ORDER BY e.position
@@ -225,3 +230,7 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL TimeZone =
 
 -- name: lock_head
 SELECT position, digest FROM log.heads WHERE partition = %(partition)s FOR UPDATE;
+
+-- name: lock_stream
+-- Commands about one stream of a user work one after the other until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended(%(user_id)s || E'\x1e' || %(stream)s, 6));

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
-from events.store import log
+from events.store import asking, log
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.webhooks import STREAM
@@ -37,4 +37,4 @@ def counts_of(connection: Connection, owner: str) -> dict[UUID, tuple[int, int, 
 
 def lock(connection: Connection, owner: str) -> None:
     """Lets commands about one user's webhooks work one after the other, until the caller's transaction ends."""
-    connection.execute(statement(_PACKAGE, "lock_webhooks"), {"user_id": owner, "stream": STREAM})
+    asking.lock(connection, owner, STREAM)

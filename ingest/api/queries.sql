@@ -4,9 +4,7 @@ WHERE user_id = %(user_id)s AND target = 'arbitration' AND id = %(arbitration)s:
 
 -- name: card_events
 -- The events of the statements about the same fact as a card, or the event of an event card.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM (SELECT s.position FROM cards.retractable_statements s
       WHERE s.user_id = %(user_id)s AND s.card_id = %(card)s::uuid
       UNION

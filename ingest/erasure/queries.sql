@@ -2,9 +2,7 @@
 SELECT user_id, kind, subject FROM erasure.tombstones WHERE erasure_id = %(erasure_id)s;
 
 -- name: events_of_user
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id,
-       sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND position > %(after)s
 ORDER BY position

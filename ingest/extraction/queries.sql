@@ -3,9 +3,7 @@
 -- oldest first. Extractors write all of them to streams that begin with extraction/. The range of streams skips the
 -- turns. Episodes are left out after the limit: looking into every payload of a long history takes a second.
 -- A text holds no unescaped quote, so the pattern finds the field and no words of a turn.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position = ANY (ARRAY(
     SELECT of_user.position FROM log.events of_user
@@ -19,9 +17,7 @@ ORDER BY e.position;
 
 -- name: cards_of_user_since
 -- The card events of one user between two positions, with the events that cause or withdraw them, oldest first.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position > %(after)s AND e.position <= %(head)s
   -- The concatenation keeps the planner on the positions. The index of users would read the whole history.
@@ -32,27 +28,21 @@ ORDER BY e.position;
 
 -- name: erasures_since
 -- The erasures of some users above a position. The look-up by the stream of the tombstones costs one index probe a user.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(positions)s::bigint[]) AS u(partition, user_id, position)
 JOIN log.events e ON e.partition = u.partition AND e.user_id = u.user_id AND e.stream = %(stream)s::text
                  AND e.position > u.position;
 
 -- name: latest_turns_of_session
 -- The latest turns of a session, the newest first.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s AND e.type = 'TurnRecorded'
 ORDER BY e.version DESC
 LIMIT %(limit)s;
 
 -- name: preceding_turns
-SELECT first.ordinal, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT first.ordinal, {event e}
 FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(streams)s::text[], %(versions)s::bigint[])
      WITH ORDINALITY AS first(partition, user_id, stream, version, ordinal)
 CROSS JOIN LATERAL (
@@ -66,9 +56,7 @@ ORDER BY first.ordinal, e.version;
 
 -- name: recent_extractions
 -- The latest extractions of a session, the newest first. The cards of an extraction stand in the same stream.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM (
     SELECT * FROM log.events latest
     WHERE latest.partition = %(partition)s AND latest.user_id = %(user_id)s AND latest.stream = %(stream)s

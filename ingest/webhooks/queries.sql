@@ -18,9 +18,7 @@ WHERE (d.user_id, d.webhook_id, d.position) = (c.user_id, c.webhook_id, c.positi
 RETURNING d.user_id, d.webhook_id, d.partition, d.position, d.attempts;
 
 -- name: event
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position = %(position)s;
 

@@ -29,27 +29,21 @@ SELECT name, count(*), sum(hashtextextended(content, 0)), sum(hashtextextended(c
 FROM line GROUP BY name ORDER BY name;
 
 -- name: known_remarks
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(users)s::text[], %(targets)s::uuid[]) AS said(user_id, event_id)
 JOIN remarks r ON r.user_id = said.user_id AND r.target = said.event_id
 JOIN log.events e ON e.partition = r.partition AND e.position = r.position
 ORDER BY e.partition, e.position;
 
 -- name: known_statements
-SELECT s.identity, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT s.identity, {event e}
 FROM unnest(%(users)s::text[], %(identities)s::text[]) AS wanted(user_id, identity)
 JOIN statements s USING (user_id, identity)
 JOIN log.events e ON e.partition = s.partition AND e.position = s.position
 ORDER BY e.partition, e.position;
 
 -- name: recalled_events
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[]) AS place(partition, position)
 JOIN log.events e USING (partition, position)
 ORDER BY e.partition, e.position;
@@ -67,9 +61,7 @@ JOIN statements s ON s.user_id = remark.user_id AND s.event_id = remark.target;
 -- name: replaced_events
 -- Noted events that have a card, and the events that replace them. Only timelines of states and knowledge, and noted
 -- events, imply updates.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM (
     SELECT t.user_id, t.card_id, t.partition
     FROM unnest(%(users)s::text[], %(cards)s::uuid[], %(partitions)s::smallint[]) AS t(user_id, card_id, partition)

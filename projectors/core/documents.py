@@ -13,12 +13,13 @@ from events.core.fold import Present
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.store.asking import answered_by
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
-from projectors.core.loading import answered, presenting
+from projectors.core.loading import presenting
 from projectors.generations.table_projector import Rows
 
 _PACKAGE = "projectors.core"
@@ -37,7 +38,7 @@ class LiveDocuments:
     ) -> Present:
         """Returns the present document of a user; the empty one of a user of whom nothing is known."""
         asking = presenting(storage_id, self._feed, history=history, entries=entries)
-        return answered(asking, lambda name, values: self._rows(connection, name, values))
+        return answered_by(lambda query: self._rows(connection, *query), asking)
 
     def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:
         """True when the log has an event between two positions that may change the document."""

@@ -5,7 +5,7 @@ The projector runs them on the tables of its generation, and readers on the live
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
 
@@ -71,17 +71,6 @@ def presenting(
             fold.take(event)
         return Present(user_id, fold, folded_to, max(seen_to, folded_to), fold.history if history else ())
     raise TooFarBehindError("the tables of documents move faster than they can be read")
-
-
-def answered(asking: Generator[Query, Rows, T], rows_of: Callable[[str, Mapping[str, object]], Rows]) -> T:
-    """Returns the result of ``asking``, whose queries ``rows_of`` answers."""
-    try:
-        query = next(asking)
-        while True:
-            query = asking.send(rows_of(*query))
-    except StopIteration as done:
-        result: T = done.value
-        return result
 
 
 def _counted(asking: Generator[Query, Rows, CoreFold]) -> Generator[Query, Rows, tuple[CoreFold, int]]:

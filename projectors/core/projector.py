@@ -13,11 +13,12 @@ from events.core.rows import change_values, entry_values, state_of, state_values
 from events.core.state import CoreState
 from events.platform.database import Connection
 from events.platform.sql import statement
+from events.store.asking import answered_by
 from events.types.core import CORE_TYPES
 from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
-from projectors.core.loading import answered, folding
+from projectors.core.loading import folding
 from projectors.generations.copy_format import CopyBuffer, line
 from projectors.generations.table_projector import TableProjector
 
@@ -93,7 +94,7 @@ class CoreProjector(TableProjector):
         named = {"user_id": user_id, "partition": partition_of(user_id)}
         [row] = self._rows(connection, "document", named)
         asking = folding(user_id, state_of(row, 0), events, self.feed)
-        return answered(asking, lambda name, values: self._rows(connection, name, values))
+        return answered_by(lambda query: self._rows(connection, *query), asking)
 
 
 class _Said:

@@ -40,9 +40,7 @@ UNION ALL SELECT 'statements', count(*) FROM card_statements WHERE user_id = %(u
 UNION ALL SELECT 'remarks', count(*) FROM card_remarks WHERE user_id = %(user_id)s;
 
 -- name: known_remarks
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM card_remarks r
 JOIN log.events e ON e.partition = r.partition AND e.position = r.position
 WHERE r.user_id = %(user_id)s AND r.target = ANY (%(events)s::uuid[])
@@ -50,9 +48,7 @@ ORDER BY e.position;
 
 -- name: known_statements
 -- The statements of identities, and all identities that each of them is about.
-SELECT DISTINCT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT DISTINCT {event e}
 FROM card_statements s
 JOIN log.events e ON e.partition = s.partition AND e.position = s.position
 WHERE s.user_id = %(user_id)s AND s.identity = ANY (%(identities)s::text[]);
@@ -121,9 +117,7 @@ ORDER BY partition NULLS FIRST, position;
 
 -- name: live_unfolded
 -- The events of a user above a position, in order. See live_present for OFFSET 0.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM (
     SELECT * FROM log.events WHERE partition = %(partition)s AND position > %(folded)s ORDER BY position OFFSET 0
 ) e
@@ -174,9 +168,7 @@ ORDER BY d.updated_at DESC NULLS LAST, d.user_id
 LIMIT 500;
 
 -- name: live_known_remarks
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM core.card_remarks r
 JOIN log.events e ON e.partition = r.partition AND e.position = r.position
 WHERE r.user_id = %(user_id)s AND r.target = ANY (%(events)s::uuid[])
@@ -184,9 +176,7 @@ ORDER BY e.position;
 
 -- name: live_known_statements
 -- The statements of identities, and all identities that each of them is about.
-SELECT DISTINCT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT DISTINCT {event e}
 FROM core.card_statements s
 JOIN log.events e ON e.partition = s.partition AND e.position = s.position
 WHERE s.user_id = %(user_id)s AND s.identity = ANY (%(identities)s::text[]);
@@ -221,9 +211,7 @@ WITH own AS MATERIALIZED (
     WHERE partition = %(partition)s AND user_id = %(user_id)s AND type = ANY (%(types)s::text[])
       AND (%(known_at)s::timestamptz IS NULL OR recorded_at <= %(known_at)s::timestamptz)
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM own e ORDER BY e.position LIMIT %(limit)s;
 
 -- name: live_version_at

@@ -1,7 +1,5 @@
 -- name: parked_events
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.parked p JOIN log.events e USING (partition, position)
 WHERE p.processor = %(processor)s AND p.generation = %(generation)s AND p.user_id = %(user_id)s
   AND p.position > %(after)s
@@ -35,9 +33,7 @@ WHERE partition = %(partition)s AND position = ANY (%(positions)s::bigint[]) AND
 
 -- name: remaining
 -- The events of a user that a generation has folded, without some of them. Parked and dropped events are not folded.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.position > %(after)s AND e.position <= %(up_to)s
   AND e.type = ANY (%(types)s::text[]) AND e.event_id <> ALL (%(without)s::uuid[])

@@ -15,9 +15,7 @@ SELECT name, count(*), sum(hashtextextended(content, 0)), sum(hashtextextended(c
 FROM content GROUP BY name ORDER BY name;
 
 -- name: events_of_cards
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(partitions)s::smallint[], %(positions)s::bigint[]) AS own(partition, position)
 JOIN log.events e ON e.partition = own.partition AND e.position = own.position;
 
@@ -56,16 +54,12 @@ WITH newest AS MATERIALIZED (
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM newest n JOIN log.events e ON e.partition = n.partition AND e.position = n.position;
 
 -- name: card_events
 -- The events of a user that made a vector, up to a position, in order.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
   AND e.position > %(after)s AND e.position <= %(until)s
@@ -99,9 +93,7 @@ SELECT slot, name, fingerprint FROM vectors.spaces;
 
 -- name: reclassified
 -- The events that gave cards of a user another mode, in order.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = 'CardReclassified'
 ORDER BY e.position;

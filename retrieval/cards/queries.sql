@@ -246,9 +246,7 @@ WHERE c.user_id = %(user_id)s AND c.kind = 'knowledge' AND (c.card_id = %(card)s
 
 -- name: own_statement
 -- The event of the statement that has the id of a card.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM cards.statements own
 JOIN log.events e ON e.partition = own.partition AND e.position = own.position
 WHERE own.user_id = %(user_id)s AND own.event_id = %(card)s::uuid
@@ -306,9 +304,7 @@ WITH RECURSIVE chain(card) AS (
         WHERE r.user_id = %(user_id)s AND r.from_card = chain.card AND r.implied AND r.predicate = 'update'
     ) side
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM chain
 JOIN cards.cards c ON c.user_id = %(user_id)s AND c.kind = 'event' AND c.card_id = chain.card
 JOIN log.events e ON e.partition = %(partition)s AND e.position = c.position
@@ -339,9 +335,7 @@ WITH RECURSIVE meant(identity) AS (
     SELECT DISTINCT NULL, r.event_id, r.partition, r.position
     FROM cards.remarks r WHERE r.user_id = %(user_id)s AND r.target IN (SELECT event_id FROM found)
 )
-SELECT stated.identity, e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version,
-       e.dedupe_key, e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT stated.identity, {event e}
 FROM stated JOIN log.events e ON e.partition = stated.partition AND e.position = stated.position
 ORDER BY e.position;
 

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, TypeVar
 from uuid import UUID
-
-import psycopg
-from psycopg.rows import dict_row
 
 from events.core.fold import Present
 from events.core.past import Past, past_of
 from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
 from events.core.state import Change, CoreState, QueueEntry, stepped
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.core import QueueStatus
+from events.store.asking import awaited_by
 from events.store.log import events_of
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
-from projectors.core.loading import MOST_UNFOLDED, Query, TooFarBehindError, presenting
-from projectors.generations.table_projector import Rows
-from retrieval.pool.connections import Pool, listing
+from projectors.core.loading import MOST_UNFOLDED, TooFarBehindError, presenting
+from retrieval.pool.connections import Pool, rows_if_folded
 
 _PACKAGE = "projectors.core"
-_PATIENCE_S = 2.0
-_T = TypeVar("_T")
 
 
 class DocumentReader:
@@ -45,7 +40,9 @@ class DocumentReader:
 
     async def present(self, owner: str) -> Present:
         """Returns the present document."""
-        return await self._asked(owner, presenting(owner, self._feed))
+        return await awaited_by(
+            lambda query: self._rows(owner, query[0], **query[1]), presenting(owner, self._feed)
+        )
 
     async def at_version(self, owner: str, version: int, present: Present) -> CoreState:
         """Returns the document at ``version``, at most that of ``present``.
@@ -126,23 +123,6 @@ class DocumentReader:
         rows = await self._rows(owner, "live_keys_of_others", **others_of(owner))
         return [row["keys"] for row in rows]
 
-    async def _asked(self, owner: str, asking: Generator[Query, Rows, _T]) -> _T:
-        try:
-            name, values = next(asking)
-            while True:
-                name, values = asking.send(await self._rows(owner, name, **values))
-        except StopIteration as done:
-            result: _T = done.value
-            return result
-
-    async def _rows(self, owner: str, name: str, **values: object) -> list[dict[str, Any]]:
+    async def _rows(self, owner: str, name: str, **values: object) -> list[Row]:
         """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
-        named: Mapping[str, object] = values
-        try:
-            async with (
-                listing(self._pool, owner, _PATIENCE_S) as connection,
-                connection.cursor(row_factory=dict_row) as cursor,
-            ):
-                return await (await cursor.execute(statement(_PACKAGE, name), named)).fetchall()
-        except psycopg.errors.UndefinedTable:
-            return []
+        return await rows_if_folded(self._pool, owner, statement(_PACKAGE, name), values)

@@ -13,8 +13,7 @@ ORDER BY c.kind, c.card_id
 LIMIT %(limit)s;
 
 -- name: events_of_user
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND position > %(after)s AND position <= %(head)s
 ORDER BY position

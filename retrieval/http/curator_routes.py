@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from psycopg.rows import dict_row
 from pydantic import BaseModel, Field
 
 from events.curator.run import all_keys, fold, shown
-from events.curator.run_log import ACTS, RUNS, act_parameters, run_parameters
+from events.curator.run_log import acts, runs
 from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.resources.curator import CuratorRun, CuratorRunsPage
-from events.store import log
-from retrieval.pool.connections import Pool, listing
-
-_PATIENCE_S = 2.0
+from events.store.asking import Asking
+from retrieval.pool.connections import Pool, answered
 
 _read = Reading("Runs unavailable")
 
@@ -37,22 +34,18 @@ def curator_router(pool: Pool) -> APIRouter:
     async def curator_runs(query: Annotated[RunsIn, Query()], caller: Reader) -> CuratorRunsPage:
         require_whole(caller)
         owner = owner_of(caller, query.user_id)
-        return CuratorRunsPage(runs=await _read(_runs, pool, owner, query.limit))
+        return CuratorRunsPage(runs=await _read(answered, pool, owner, _shown_runs(owner, query.limit)))
 
     return router
 
 
-async def _runs(pool: Pool, owner: str, limit: int) -> list[CuratorRun]:
-    async with (
-        listing(pool, owner, _PATIENCE_S) as connection,
-        connection.cursor(row_factory=dict_row) as cursor,
-    ):
-        rows = await (await cursor.execute(RUNS, run_parameters(owner))).fetchall()
-        runs = list(fold(map(log.event_if_readable, rows)).values())[:limit]
-        keys = [key for run in runs for key in all_keys(run)]
-        rows = await (await cursor.execute(ACTS, act_parameters(owner, keys))).fetchall()
-    acts = {act.dedupe_key: act for act in map(log.event_if_readable, rows)}
+def _shown_runs(owner: str, limit: int) -> Asking[list[CuratorRun]]:
+    found = list(fold((yield from runs(owner))).values())[:limit]
+    done = {
+        act.dedupe_key: act
+        for act in (yield from acts(owner, [key for run in found for key in all_keys(run)]))
+    }
     return [
-        shown(run, [(acts[key].event_id, acts[key].payload) for key in all_keys(run) if key in acts])
-        for run in runs
+        shown(run, [(done[key].event_id, done[key].payload) for key in all_keys(run) if key in done])
+        for run in found
     ]

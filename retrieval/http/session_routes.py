@@ -7,7 +7,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import StreamingResponse
-from psycopg.rows import dict_row
 from pydantic import BaseModel, ConfigDict, Field
 
 from events.http.access import Reader, owner_of
@@ -16,20 +15,19 @@ from events.http.database import Reading
 from events.http.errors import invalid, missing
 from events.http.places import Places
 from events.platform.settings import Settings
-from events.references.reference_log import BELOW, below_parameters
 from events.resources.resource import json_of
 from events.resources.sessions import SessionCheckpoint, SessionsPage
 from events.resources.turns import RecordedTurn, TurnEvent, TurnsPage
 from events.store import log
+from events.store.asking import latest
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.turn_contract import TurnInvalidError, text_of
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, rows_of
 from retrieval.sessions.reader import SessionReader
 from retrieval.sessions.turn_progress import TurnProgress
 
 _read = Reading("Sessions unavailable")
-_PATIENCE_S = 2.0
 _HEARTBEAT_S = 5.0
 _Name = Annotated[str, Query(min_length=1)]
 
@@ -159,13 +157,9 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         )
 
     async def last(owner: str, stream: str) -> Event | None:
-        async with (
-            listing(pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            values = below_parameters(owner, stream, None, 1)
-            row = await (await cursor.execute(BELOW, values)).fetchone()
-        return None if row is None else log.event_if_readable(row)
+        query = latest(owner, stream, limit=1)
+        rows = await rows_of(pool, owner, query.text, query.values)
+        return log.event_if_readable(rows[0]) if rows else None
 
     return router
 

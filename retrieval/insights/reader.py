@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from psycopg.rows import dict_row
-
-from events.insights.insight import Insight, Insights, fold, sources_in
-from events.insights.insight_log import ENTRIES, LIVING, parameters
+from events.insights.insight import Insight, Insights
+from events.insights.insight_log import insights
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
-from events.store import log
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, answered
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
-_PATIENCE_S = 2.0
 _MOST = 5
 _LEAST_SHARED = 1.0  # the weight of one word of a question
 
 
 async def read_insights(pool: Pool, owner: str) -> Insights:
     """Returns the insights of a user. Raises psycopg.Error."""
-    async with (
-        listing(pool, owner, _PATIENCE_S) as connection,
-        connection.cursor(row_factory=dict_row) as cursor,
-    ):
-        rows = await (await cursor.execute(ENTRIES, parameters(owner))).fetchall()
-        events = [log.event_if_readable(row) for row in rows]
-        if not (sources := sources_in(events)):
-            return fold(events, sources)
-        names = {"user_id": owner, "cards": sorted(sources)}
-        living = await (await cursor.execute(LIVING, names)).fetchall()
-    return fold(events, {row["card_id"] for row in living})
+    return await answered(pool, owner, insights(owner))
 
 
 def may_answer(wanted: bool, scope: Scope) -> bool:

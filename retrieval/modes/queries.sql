@@ -15,9 +15,7 @@ WHERE mode = %(mode)s ORDER BY done_at IS NULL DESC, requested_at DESC LIMIT 1;
 
 -- name: reembedding_requests
 -- The last re-embeddings that a user asked for, the newest first.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s AND e.type = 'ModeReembedded'
 ORDER BY e.version DESC

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 import psycopg
 from cachetools import LRUCache
 from psycopg import AsyncCursor
-from psycopg.rows import class_row, dict_row
+from psycopg.rows import class_row
 
 from events.people.mentions import tie_in
-from events.people.people_log import HANDLES, LINKS, READ_TYPES, TOLD, UNFOLDED, parameters, told_in
+from events.people.people_log import READ_TYPES, parameters, telling
 from events.people.person import People, Person
 from events.platform.sql import statement
 from events.types.tombstones import SubjectErased
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, answered_on, listing, rows_if_folded
 
 _PACKAGE = "retrieval.people"
-_PATIENCE_S = 2.0
 _CHANGES = sorted(READ_TYPES | {SubjectErased.__name__})
 _DEPTH = 5_000
 _REMEMBERED = 50_000
@@ -78,25 +76,19 @@ class PeopleReader:
 
     async def present(self, owner: str) -> People:
         """Returns the people of a user. The caller does not change them."""
-        named = parameters(owner)
         known = self._remembered.get(owner)
-        async with listing(self._pool, owner, _PATIENCE_S) as connection:
+        async with listing(self._pool, owner) as connection:
+            # The place is read before the tables. People may know more than their place, and never less.
             try:
-                # The place is read before the tables. People may know more than their place, and never less.
                 async with connection.cursor(row_factory=class_row(_Place)) as looking:
                     place = await _place(looking, owner, known)
-                if known is not None and known.holds(place):
-                    if self._remembered.get(owner) is known:
-                        self._remembered[owner] = replace(known, place=place)
-                    return known.people
-                async with connection.cursor(row_factory=dict_row) as cursor:
-                    told = await (await cursor.execute(TOLD, named)).fetchall()
-                    handles = await (await cursor.execute(HANDLES, named)).fetchall()
-                    links = await (await cursor.execute(LINKS, named)).fetchall()
             except psycopg.errors.UndefinedTable:
-                async with connection.cursor(row_factory=dict_row) as cursor:
-                    return told_in(owner, await (await cursor.execute(UNFOLDED, named)).fetchall()).people()
-        people = told_in(owner, told, handles, links).people()
+                return (await answered_on(connection, telling(owner))).people()
+            if known is not None and known.holds(place):
+                if self._remembered.get(owner) is known:
+                    self._remembered[owner] = replace(known, place=place)
+                return known.people
+            people = (await answered_on(connection, telling(owner))).people()
         self._remembered.pop(owner, None)
         if not place.unfolded and len(people.handle_ids) < _REMEMBERED:
             self._remembered[owner] = _Remembered(people, place)
@@ -113,22 +105,16 @@ class PeopleReader:
             "tied": [each for each in handles if tie_in(each)],
             "limit": limit,
         }
-        return [row["event_id"] for row in await self._rows(people.owner, "named_in", values)]
+        return [
+            row["event_id"]
+            for row in await rows_if_folded(self._pool, people.owner, statement(_PACKAGE, "named_in"), values)
+        ]
 
     async def mentions(self, owner: str, cards: Sequence[UUID]) -> list[Named]:
         """Returns the names that some cards hold."""
-        rows = await self._rows(owner, "mentions_of", {"user_id": owner, "cards": list(cards)})
+        values = {"user_id": owner, "cards": list(cards)}
+        rows = await rows_if_folded(self._pool, owner, statement(_PACKAGE, "mentions_of"), values)
         return [Named(**{**row, "roles": tuple(row["roles"])}) for row in rows]
-
-    async def _rows(self, owner: str, name: str, values: dict[str, object]) -> list[dict[str, Any]]:
-        async with (
-            listing(self._pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            try:
-                return await (await cursor.execute(statement(_PACKAGE, name), values)).fetchall()
-            except psycopg.errors.UndefinedTable:
-                return []
 
 
 async def _place(cursor: AsyncCursor[_Place], owner: str, known: _Remembered | None) -> _Place:

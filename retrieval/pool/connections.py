@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
+import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Dumper
 from psycopg.pq import PipelineStatus
+from psycopg.rows import dict_row
+from psycopg.sql import SQL
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
-from events.platform.database import RECONNECT_S
+from events.platform.database import RECONNECT_S, Row
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.store.asking import Asking, Query, awaited_by
 from events.types.tenancy import tenant_of, vouch
 
+T = TypeVar("T")
 _SEE = statement("retrieval.pool", "see")
 _LIST_WAITS_S = 2.0
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
@@ -159,7 +164,7 @@ async def connected(
 
 @asynccontextmanager
 async def listing(
-    pool: Pool, user_id: str, within_s: float, *, many: bool = True
+    pool: Pool, user_id: str, within_s: float = 2.0, *, many: bool = True
 ) -> AsyncIterator[AsyncConnection]:
     """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
 
@@ -168,6 +173,36 @@ async def listing(
     """
     async with pool.for_list(tenant_of(user_id), user_id, within_s, many=many) as connection:
         yield connection
+
+
+async def answered(pool: Pool, user_id: str, asking: Asking[T]) -> T:
+    """Returns the result of a read about one user, on a connection of :func:`listing`."""
+    async with listing(pool, user_id) as connection:
+        return await answered_on(connection, asking)
+
+
+async def answered_on(connection: AsyncConnection, asking: Asking[T]) -> T:
+    """Returns the result of a read whose queries run on ``connection``."""
+    async with connection.cursor(row_factory=dict_row) as cursor:
+
+        async def rows(query: Query) -> list[Row]:
+            return await (await cursor.execute(query.text, query.values)).fetchall()
+
+        return await awaited_by(rows, asking)
+
+
+async def rows_of(pool: Pool, user_id: str, query: SQL, values: Mapping[str, object]) -> list[Row]:
+    """Returns the rows of a query about one user, on a connection of :func:`listing`."""
+    async with listing(pool, user_id) as connection, connection.cursor(row_factory=dict_row) as cursor:
+        return await (await cursor.execute(query, values)).fetchall()
+
+
+async def rows_if_folded(pool: Pool, user_id: str, query: SQL, values: Mapping[str, object]) -> list[Row]:
+    """Returns the rows as :func:`rows_of` does, and none before the first fold made the tables."""
+    try:
+        return await rows_of(pool, user_id, query, values)
+    except psycopg.errors.UndefinedTable:
+        return []
 
 
 async def _configure(connection: ReadConnection) -> None:

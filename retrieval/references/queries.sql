@@ -55,9 +55,7 @@ WITH then_last AS MATERIALIZED (
       AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s::timestamptz)
     ORDER BY e.user_id, e.stream, e.type, e.version DESC
 )
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM then_last e
 ORDER BY e.partition, e.user_id, e.stream, e.version;
 
@@ -66,9 +64,7 @@ SELECT user_id AS owner, team_id FROM "references".members WHERE member = %(memb
 
 -- name: unfolded_events
 -- The events of some owners above the checkpoint of the tables, in order. See present_objects.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
 CROSS JOIN LATERAL (
     SELECT coalesce((SELECT c.position FROM log.checkpoints c

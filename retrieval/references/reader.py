@@ -9,23 +9,24 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import dict_row
+from psycopg.sql import SQL
 
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import Reference
-from events.references.reference_log import BELOW, STATE, below_parameters, state_of, state_parameters
+from events.references.reference_log import STATE, state_of, state_parameters
 from events.store import log
+from events.store.asking import latest
 from events.types.envelope import Event
 from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, rows_if_folded, rows_of
 from retrieval.references.past import THEN, parameters_of, references_in
 from retrieval.references.present import PRESENT, TEAMS, present_in, present_parameters
 
 _PACKAGE = "retrieval.references"
-_PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class ReferenceReader:
         self, owner: str, stream: str, *, below: int | None, limit: int, values: bool
     ) -> list[Change]:
         """Returns up to ``limit`` versions below ``below``, the latest first, with ``values`` before them or not."""
-        rows = await self._rows(owner, BELOW, **below_parameters(owner, stream, below, limit + 1))
-        events = [log.event_of(row) for row in rows]
+        query = latest(owner, stream, below, limit + 1)
+        events = [log.event_of(row) for row in await self._rows(owner, query.text, **query.values)]
         if not values:
             return [Change(event) for event in events[:limit]]
         found, data = [], None
@@ -87,19 +88,22 @@ class ReferenceReader:
 
     async def owners_of(self, user: str) -> list[str]:
         """Returns the storage ids whose references a user may read: the user's own, and those of the user's teams."""
-        rows = await self._folded(user, TEAMS, member=user)
+        rows = await rows_if_folded(self._pool, user, TEAMS, {"member": user})
         return [user, *(row["owner"] for row in rows)]
 
     async def is_member(self, tenant: str, team_id: str, user_id: str) -> bool:
         """True when the user is in the team."""
         owner = team_owner(tenant, team_id)
-        rows = await self._rows(owner, BELOW, **below_parameters(owner, member_stream(user_id), None, 1))
+        query = latest(owner, member_stream(user_id), limit=1)
+        rows = await self._rows(owner, query.text, **query.values)
         return bool(rows) and rows[0]["type"] == TeamMemberAdded.__name__
 
     async def kinds(self, tenant: str) -> list[dict[str, Any]]:
         """Returns the kinds that the tenant declared."""
         owner = tenant_owner(tenant)
-        return await self._folded(owner, statement(_PACKAGE, "declared_kinds"), owner=owner)
+        return await rows_if_folded(
+            self._pool, owner, statement(_PACKAGE, "declared_kinds"), {"owner": owner}
+        )
 
     async def proposals(
         self,
@@ -112,21 +116,10 @@ class ReferenceReader:
     ) -> list[dict[str, Any]]:
         """Returns proposals for a user, the latest first, within ``projects``; None: all of them."""
         names = {"user_id": user, "projects": projects, "status": status, "before": before, "limit": limit}
-        return await self._folded(user, statement(_PACKAGE, "proposals"), **names)
+        return await rows_if_folded(self._pool, user, statement(_PACKAGE, "proposals"), names)
 
-    async def _folded(self, owner: str, query: object, /, **parameters: object) -> list[dict[str, Any]]:
-        """Returns rows of the tables of references. Before the first fold there are no tables and no rows."""
-        try:
-            return await self._rows(owner, query, **parameters)
-        except psycopg.errors.UndefinedTable:
-            return []
-
-    async def _rows(self, owner: str, query: Any, /, **parameters: object) -> list[dict[str, object]]:
-        async with (
-            listing(self._pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            return await (await cursor.execute(query, parameters)).fetchall()
+    async def _rows(self, owner: str, query: SQL, /, **parameters: object) -> list[Row]:
+        return await rows_of(self._pool, owner, query, parameters)
 
 
 def _by_name(reference: Reference) -> tuple[str, str, str, str]:

@@ -38,9 +38,7 @@ WITH RECURSIVE streams AS (
     ORDER BY last.position DESC
     LIMIT %(limit)s
 )
-SELECT l.partition, l.position, l.event_id, l.user_id, l.stream, l.version, l.type, l.schema_version, l.dedupe_key,
-       l.occurred_at, l.recorded_at, l.actor, l.causation_id, l.correlation_id,
-       sealing.readable(l.user_id, l.partition, l.position, l.data) AS data,
+SELECT {event l},
        said.first_said_at, said.last_said_at, said.turns
 FROM spoken
 JOIN log.events l ON l.partition = %(partition)s AND l.position = spoken.position
@@ -57,15 +55,13 @@ CROSS JOIN LATERAL (
 ORDER BY spoken.position DESC;
 
 -- name: turn
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND dedupe_key = %(key)s;
 
 -- name: turns
 -- The latest turns of a session below a version, also those that were erased. `turns` is as for sessions.
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND type = 'TurnRecorded'
   AND version < coalesce(%(below)s::bigint, 9223372036854775807)
@@ -89,8 +85,7 @@ WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.dedupe_key =
 
 -- name: extractions
 -- The extractions of a session behind a turn, also those that failed, in order.
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id, sealing.readable(user_id, partition, position, data) AS data
+SELECT {event events}
 FROM log.events
 WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream = %(stream)s AND position > %(turn)s
   AND type IN ('TurnsExtracted', 'ExtractionFailed')

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row
 
 from events.access.principal import Reach
 from events.platform.sql import statement
@@ -16,10 +15,9 @@ from events.types.envelope import Event, partition_of
 from events.types.metadata import metadata_of
 from events.types.turn_contract import part_of_key, turn_key
 from events.types.turns import TurnRecorded
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, rows_of
 
 _PACKAGE = "retrieval.sessions"
-_PATIENCE_S = 2.0
 
 
 class SessionReader:
@@ -100,11 +98,7 @@ class SessionReader:
 
     async def _rows(self, owner: str, name: str, **values: object) -> list[dict[str, Any]]:
         named = {"user_id": owner, "partition": partition_of(owner), **values}
-        async with (
-            listing(self._pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            return await (await cursor.execute(statement(_PACKAGE, name), named)).fetchall()
+        return await rows_of(self._pool, owner, statement(_PACKAGE, name), named)
 
 
 def _of_project(reach: Reach, project_id: str) -> bool:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from events.threads.thread import Thread, in_order
-from events.threads.thread_log import ENTRIES, parameters, threads_in
-from retrieval.pool.connections import Pool, listing
-
-_PATIENCE_S = 2.0
+from events.threads.thread_log import threads
+from retrieval.pool.connections import Pool, answered
 
 
 class ThreadReader:
@@ -21,15 +17,8 @@ class ThreadReader:
 
     async def present(self, owner: str) -> list[Thread]:
         """Returns the threads of a user: open ones first, then the last changed."""
-        return in_order((await self._threads(owner)).values())
+        return in_order((await answered(self._pool, owner, threads(owner))).values())
 
     async def thread(self, owner: str, thread_id: UUID) -> Thread | None:
         """Returns a thread, or None."""
-        return (await self._threads(owner)).get(thread_id)
-
-    async def _threads(self, owner: str) -> dict[UUID, Thread]:
-        async with (
-            listing(self._pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            return threads_in(await (await cursor.execute(ENTRIES, parameters(owner))).fetchall())
+        return (await answered(self._pool, owner, threads(owner))).get(thread_id)

@@ -13,9 +13,7 @@ ORDER BY type, schema_version;
 SELECT count(*) FROM (SELECT DISTINCT partition, user_id FROM log.events) u;
 
 -- name: show_events
-SELECT partition, position, event_id, user_id, stream, version, type, schema_version, dedupe_key, occurred_at,
-       recorded_at, actor, causation_id, correlation_id,
-       sealing.readable(user_id, partition, position, data) AS data, digest
+SELECT {event events}, digest
 FROM log.events
 WHERE (%(partition)s::smallint IS NULL OR partition = %(partition)s::smallint)
   AND (%(after)s::bigint IS NULL OR position > %(after)s::bigint)

@@ -25,18 +25,14 @@ WHERE e.type IN ('TurnsExtracted', 'ExtractionFailed')
 
 -- name: past_extractions
 -- The extractions and failed extractions of one partition, in order.
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.type IN ('TurnsExtracted', 'ExtractionFailed')
   AND (%(user_id)s::text IS NULL OR e.user_id = %(user_id)s::text)
 ORDER BY e.position;
 
 -- name: turns_at
-SELECT e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
-       e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
-       sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
+SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position = ANY (%(positions)s::bigint[])
 ORDER BY e.position;
