@@ -72,14 +72,15 @@ Schema = Mapping[str, Any]
 def sources() -> dict[Path, str]:
     """Returns the text of each module by its place."""
     documents = api_reference.documents()
-    types: dict[str, str] = {}
+    schemas: dict[str, Schema] = {}
     for document in documents.values():
         for name, schema in _answers(document):
-            text = _typed_dict(name, schema)
-            assert types.setdefault(name, text) == text, f"the two services have different types {name}"
+            assert schemas.setdefault(name, schema) == schema, f"the two services have different types {name}"
+    names = sorted(schemas, key=lambda name: (_base(name, schemas) is not None, name))
+    types = {name: _typed_dict(name, schemas) for name in names}
     methods = sorted(_methods(documents), key=lambda each: each.name)
     return {
-        CLIENT / "types.py": _formatted("\n".join([_TYPES, *(types[name] for name in sorted(types))])),
+        CLIENT / "types.py": _formatted("\n".join([_TYPES, *types.values()])),
         CLIENT / "operations.py": _formatted(
             "\n".join(
                 [
@@ -236,18 +237,38 @@ def _names_in(schema: Any) -> Iterator[str]:
             yield from _names_in(each)
 
 
-def _typed_dict(name: str, schema: Schema) -> str:
-    required = schema.get("required", ())
-    fields = {
-        field: _type(each) if field in required else f"NotRequired[{_type(each)}]"
-        for field, each in schema["properties"].items()
-    }
-    described = f'"""{schema["description"]}"""'
+def _typed_dict(name: str, schemas: Mapping[str, Schema]) -> str:
+    """Returns a type. A type that extends another one names only its own fields."""
+    fields = _fields(schemas[name])
+    described = f'"""{schemas[name]["description"]}"""'
     if any(iskeyword(field) for field in fields):
         items = ", ".join(f'"{field}": {each}' for field, each in fields.items())
         return f'{name} = TypedDict("{name}", {{{items}}})\n{described}\n'
-    lines = [f"{field}: {each}" for field, each in fields.items()]
-    return "\n    ".join([f"class {name}(TypedDict):", described, "", *lines]) + "\n"
+    base = _base(name, schemas)
+    known = {} if base is None else _fields(schemas[base])
+    lines = [f"{field}: {each}" for field, each in fields.items() if field not in known]
+    return "\n    ".join([f"class {name}({base or 'TypedDict'}):", described, "", *lines]) + "\n"
+
+
+def _base(name: str, schemas: Mapping[str, Schema]) -> str | None:
+    """Returns the type whose fields a type extends: that of ``WrittenThread`` is ``Thread``. None: there is none."""
+    fields = _fields(schemas[name])
+    return next(
+        (
+            each
+            for each in sorted(schemas, key=len, reverse=True)
+            if name.endswith(each) and name != each and _fields(schemas[each]).items() <= fields.items()
+        ),
+        None,
+    )
+
+
+def _fields(schema: Schema) -> dict[str, str]:
+    required = schema.get("required", ())
+    return {
+        field: _type(each) if field in required else f"NotRequired[{_type(each)}]"
+        for field, each in schema["properties"].items()
+    }
 
 
 def _type(schema: Schema) -> str:

@@ -19,20 +19,6 @@ class Accepted(TypedDict):
     token: str
 
 
-class AddedWebhook(TypedDict):
-    """A webhook after the command that added it."""
-
-    webhook_id: str
-    url: str
-    types: list[str]
-    added_at: str
-    pending: int
-    dead: int
-    last_error: str | None
-    secret: str
-    token: str
-
-
 class Answer(TypedDict):
     """The found cards, the best first, and the report of each channel."""
 
@@ -562,21 +548,6 @@ class KeptSentence(TypedDict):
     turn_id: str
     text: str
     related_paths: list[str]
-
-
-class KnownPerson(TypedDict):
-    """A person, and what is true of the person now."""
-
-    person_id: str
-    name: str
-    aliases: list[str]
-    kinship: list[str]
-    addresses: list[str]
-    merged: list[str]
-    since: str
-    last_mention: str
-    mentions: int
-    facts: list[Card]
 
 
 class LatestCard(TypedDict):
@@ -1511,40 +1482,6 @@ class WebhooksPage(TypedDict):
     webhooks: list[Webhook]
 
 
-class WrittenCuratorRun(TypedDict):
-    """A run after a command."""
-
-    run_id: str | None
-    at: str | None
-    acts: list[CuratorAct]
-    asked: list[AskedPair]
-    model: str | None
-    tokens: int
-    undone_at: str | None
-    undone_reason: str | None
-    token: str
-
-
-class WrittenInsight(TypedDict):
-    """An insight after a command."""
-
-    insight_id: str
-    kind: Literal["pattern", "consolidated"]
-    content: str
-    theme: str
-    project_id: str
-    mode: str
-    provenance: Literal["agent_inferred"]
-    status: Literal["current", "stale", "retracted"]
-    sources: list[str]
-    reason: str
-    confidence: float
-    retracted_reason: str | None
-    run_id: str | None
-    derived_at: str
-    token: str
-
-
 class WrittenMode(TypedDict):
     """A mode after a command."""
 
@@ -1560,80 +1497,56 @@ class WrittenMode(TypedDict):
     changed: bool
 
 
-class WrittenPerson(TypedDict):
+class AddedWebhook(Webhook):
+    """A webhook after the command that added it."""
+
+    secret: str
+    token: str
+
+
+class KnownPerson(Person):
+    """A person, and what is true of the person now."""
+
+    facts: list[Card]
+
+
+class WrittenCuratorRun(CuratorRun):
+    """A run after a command."""
+
+    token: str
+
+
+class WrittenInsight(Insight):
+    """An insight after a command."""
+
+    token: str
+
+
+class WrittenPerson(Person):
     """A person after a command."""
 
-    person_id: str
-    name: str
-    aliases: list[str]
-    kinship: list[str]
-    addresses: list[str]
-    merged: list[str]
-    since: str
-    last_mention: str
-    mentions: int
     token: str
 
 
-class WrittenProblem(TypedDict):
+class WrittenProblem(Problem):
     """A problem after a command."""
 
-    problem_id: str
-    project_id: str
-    mode: str
-    description: str
-    status: Literal["active", "closed"]
-    priority: int
-    attempts: list[Attempt]
-    since: str
-    until: str | None
-    opened_at: str
-    updated_at: str
-    closed_at: str | None
-    resolution: str | None
-    turn_ids: list[str]
-    version: int
     token: str
 
 
-class WrittenProject(TypedDict):
+class WrittenProject(Project):
     """The settings of a project after a command."""
 
-    project_id: str
-    default_mode: str | None
-    description: str
     changed: bool
 
 
-class WrittenReference(TypedDict):
+class WrittenReference(Reference):
     """The reference after the command."""
 
-    kind: str
-    key: str
-    project_id: str | None
-    team_id: str | None
-    version: int
-    tier: Literal["pinned", "session", "archive"]
-    tier_reason: str | None
-    archived: bool
-    data: Any
-    rendering: str
-    created_at: str
-    updated_at: str
     token: str
 
 
-class WrittenThread(TypedDict):
+class WrittenThread(Thread):
     """A thread after a command."""
 
-    thread_id: str
-    project_id: str
-    mode: str
-    title: str
-    status: Literal["open", "closed"]
-    reason: str | None
-    opened_at: str
-    updated_at: str
-    cards: int
-    version: int
     token: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -14,6 +14,9 @@ from deploy.commands.ask.verbs import Verbs, option
 from deploy.options import Flat, Given, OfUser
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 Status = Literal["open", "keep_old", "accept_new", "coexist", "withdrawn", "all"]
 
@@ -27,7 +30,7 @@ verbs = Verbs(app)
 Id = Annotated[UUID, Parameter(help="the conflict's id, as listed")]
 
 
-def _line(conflict: Any) -> Iterator[str]:
+def _line(conflict: types.Arbitration) -> Iterator[str]:
     about = f"{conflict['entity']} {conflict['concept_key']}"
     yield (
         f"{conflict['arbitration_id']}  {conflict['status']:<10} {conflict['opened_at'][:10]}  {about}: "
@@ -73,12 +76,14 @@ def run_rule(
     return Answer({"place": place, "duplicate": done["duplicate"]}, [line])
 
 
-def _evidence(conflict: Any, options: OfUser) -> Iterator[str]:
+def _evidence(conflict: types.Arbitration, options: OfUser) -> Iterator[str]:
     yield from _line(conflict)
-    for side in ("old", "new"):
-        evidence = conflict["evidence"][side]
+    for side, value, evidence in (
+        ("old", conflict["old_value"], conflict["evidence"]["old"]),
+        ("new", conflict["new_value"], conflict["evidence"]["new"]),
+    ):
         words = evidence["quote"] or ", ".join(evidence["turn_ids"])
-        yield f"    {side}: {conflict[f'{side}_value']}, said {evidence['said_at']}: {words}"
+        yield f"    {side}: {value}, said {evidence['said_at']}: {words}"
     if conflict["status"] == "open":
         of_tenant = "" if options.tenant == DEFAULT_TENANT else f"--tenant {options.tenant} "
         yield (

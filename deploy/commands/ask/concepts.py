@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -27,6 +27,9 @@ from events.platform.sql import statement
 from events.store.log import payload_of
 from events.types.cards import StateAsserted
 from events.types.codec import Payload, PayloadError
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,8 +127,8 @@ _NAMES = (
 )
 
 
-def _lines(concept: Any) -> Iterator[str]:
-    names = ", ".join([concept["title"], *concept["aliases"]])
+def _lines(concept: types.Card) -> Iterator[str]:
+    names = ", ".join([str(concept["title"]), *concept["aliases"]])
     mark = "  pinned" if concept["pinned"] else ""
     yield f"{concept['card_id']}  {names}{mark}"
     yield f"    {concept['definition']}"

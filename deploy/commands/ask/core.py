@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -17,6 +17,9 @@ from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, every, option
 from deploy.options import Flat, Given, OfUser, at_least
 from events.types.core import Author
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(
     name="core",
@@ -52,27 +55,27 @@ def _of_document(method: Callable[_P, _T]) -> Callable[_P, _T]:
     return asked
 
 
-def _changed(done: Any) -> list[str]:
+def _changed(done: types.MemoryChanged) -> list[str]:
     if done["event_id"] is None:
         return [f"nothing changed; the document is at version {done['version']}"]
     return [f"the document is at version {done['version']} (event {done['event_id']})"]
 
 
-def _change(each: Any) -> str:
+def _change(each: types.MemoryChange) -> str:
     ops = ", ".join(f"{op['op']} {op['path']}" for op in each["patch"] if op["op"] != "test")
     why = f"  ({each['rationale']})" if each["rationale"] else ""
     at = each["at"][:16].replace("T", " ")
     return f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}"
 
 
-def _entry(each: Any) -> Iterator[str]:
+def _entry(each: types.QueueEntry) -> Iterator[str]:
     shown = f"expected {_short(each['expected'])}, found {_short(each['actual'])}"
     yield (
         f"{each['queue_id']}  {each['status']}  {each['actor']}  {each['path']}: {each['reason']} ({shown})"
     )
 
 
-def _candidate(each: Any) -> Iterator[str]:
+def _candidate(each: types.Candidate) -> Iterator[str]:
     why = ", ".join(f"{one['reason']} {one['count']} (+{one['points']})" for one in each["reasons"])
     yield f"{each['candidate']}  as {each['proposed_name']}  score {each['score']}: {why}"
     for line in each["diff"]["lines"]:
@@ -193,7 +196,7 @@ def run_rollback(
 ) -> Answer:
     if bool(event_ids) == (to_version is not None):
         raise RuntimeError("name events, or give --to-version")
-    done: object
+    done: Any
     try:
         done = client.roll_back_memory(
             options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,

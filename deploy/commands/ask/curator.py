@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from cyclopts import App
@@ -11,14 +11,17 @@ from cyclopts import App
 from cardlog_client import Client
 from deploy.commands.ask.verbs import Verbs, argument, option
 
+if TYPE_CHECKING:
+    from cardlog_client import types
+
 app = App(name="curator", help="what the curator added to a user's memory: log, run, undo")
 verbs = Verbs(app)
 
 
-def _lines(run: Any) -> Iterator[str]:
+def _lines(run: types.CuratorRun) -> Iterator[str]:
     state = f"undone {run['undone_at'][:10]}: {run['undone_reason']}" if run["undone_at"] else ""
     if run["run_id"]:
-        yield f"{run['run_id']}  {run['at'][:16]}  {len(run['acts'])} acts  {state}".rstrip()
+        yield f"{run['run_id']}  {str(run['at'])[:16]}  {len(run['acts'])} acts  {state}".rstrip()
     elif not run["acts"] and not run["asked"]:
         yield "nothing to add"
     for pair in () if run["run_id"] else run["asked"]:

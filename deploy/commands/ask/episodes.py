@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,6 +12,9 @@ from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.options import Flat, Given, Json, Tenant, between
 from events.types.tenancy import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +39,13 @@ def episodes(*, options: Flat[Options], client: Given[Client]) -> Answer:
     return Answer(found, lines or [f"{options.user} has no episodes"])
 
 
-def _lines(episode: Any) -> Iterator[str]:
+def _lines(episode: types.Episode) -> Iterator[str]:
     yield f"{episode['score']:>3}  {episode['said_at'][:10]}  {episode['content'][:100]}"
     explained = episode["explanation"]
     parts = [f"importance {explained['importance']}"]
-    for kind in ("topic", "path"):
-        named = explained[f"{kind}s"]
-        parts += [f"{kind} {each} +{explained[f'{kind}_points'] // len(named)}" for each in named]
+    for kind, named, points in (
+        ("topic", explained["topics"], explained["topic_points"]),
+        ("path", explained["paths"], explained["path_points"]),
+    ):
+        parts += [f"{kind} {each} +{points // len(named)}" for each in named]
     yield f"     {', '.join(parts)}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from cyclopts import App
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import Verbs, argument, option
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(name="insights", help="what the curator concluded from several cards of a user")
 verbs = Verbs(app)
@@ -18,11 +21,11 @@ Status = Literal["current", "stale", "retracted", "all"]
 _ID = argument("insight", UUID, "the insight's id, as listed")
 
 
-def _lines(insight: Any) -> Iterator[str]:
+def _lines(insight: types.Insight) -> Iterator[str]:
     yield f"{insight['insight_id']}  {insight['status']:<9}  {len(insight['sources']):>3} cards  {insight['content']}"
 
 
-def _sources(found: Any) -> Iterator[str]:
+def _sources(found: types.InsightSources) -> Iterator[str]:
     yield from _lines(found["insight"])
     for each in found["cards"]:
         said = each["said_at"][:10] if each["said_at"] else "-"

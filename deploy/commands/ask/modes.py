@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -14,6 +14,9 @@ from deploy.commands.ask.verbs import Verbs, argument, option
 from deploy.options import Flat, Given, Json, Scope, Tenant
 from events.types.modes import Decay
 from events.types.tenancy import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(
     name="modes",
@@ -50,7 +53,7 @@ class OfProject:
 verbs = Verbs(app, Options)
 
 
-def _plan(plan: Any) -> Iterator[str]:
+def _plan(plan: types.Reembedding) -> Iterator[str]:
     if not plan["other"] and not plan["waiting"]:
         yield f"nothing to do: all {plan['cards']:,} vectors of {plan['mode']} are of {plan['embedder']}"
         return
@@ -157,14 +160,14 @@ def _changed(
     return Answer(document, [said])
 
 
-def _lines(found: Any, user: str) -> Iterator[str]:
+def _lines(found: types.Modes, user: str) -> Iterator[str]:
     for each in found["modes"]:
         where = "" if each["project_id"] is None else f" (project {each['project_id']})"
         mark = ", default" if each["is_default"] else ""
         decay = f", {each['default_decay']} decay" if each["default_decay"] else ""
         yield f"{each['name']}{where}: {each['embedder']}{decay}{mark}  {each['description']}".rstrip()
-    for each in found["projects"]:
-        if each["default_mode"] is not None:
-            yield f"project {each['project_id']}: default mode {each['default_mode']}"
+    for project in found["projects"]:
+        if project["default_mode"] is not None:
+            yield f"project {project['project_id']}: default mode {project['default_mode']}"
     if not found["modes"]:
         yield f"{user} has no modes; everything is general"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from cyclopts import App
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(name="people", help="who is who in the conversations of a user")
 verbs = Verbs(app)
@@ -18,7 +21,7 @@ _ID = argument("person", UUID, "the person's id, as listed")
 _OTHER = argument("other", UUID, "the id of the other person")
 
 
-def _lines(person: Any) -> Iterator[str]:
+def _lines(person: types.Person) -> Iterator[str]:
     names = [person["name"], *person["aliases"], *person["addresses"]]
     ties = f" ({', '.join(person['kinship'])})" if person["kinship"] else ""
     yield (
@@ -29,23 +32,23 @@ def _lines(person: Any) -> Iterator[str]:
         yield f"    merged: {each}"
 
 
-def _page(found: Any) -> Iterator[str]:
+def _page(found: types.PeoplePage) -> Iterator[str]:
     for each in found["people"]:
         yield from _lines(each)
-    for each in found["proposals"]:
-        evidence = "; ".join(each["evidence"])
-        yield f"perhaps one: {each['person_id']} is {each['into_id']} ({each['score']:.2f}): {evidence}"
+    for merge in found["proposals"]:
+        evidence = "; ".join(merge["evidence"])
+        yield f"perhaps one: {merge['person_id']} is {merge['into_id']} ({merge['score']:.2f}): {evidence}"
     if not found["people"]:
         yield "nobody is named"
 
 
-def _shown(person: Any) -> Iterator[str]:
+def _shown(person: types.KnownPerson) -> Iterator[str]:
     yield from _lines(person)
     for each in person["facts"]:
         yield f"    {each['content']}"
 
 
-def _entries(found: Any) -> Iterator[str]:
+def _entries(found: types.PersonTimeline) -> Iterator[str]:
     for each in found["entries"]:
         quoted = f"{each['quoted']} told: " if each["quoted"] else ""
         yield f"{each['card']['said_at'][:10]}  {quoted}{each['card']['content']}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from cyclopts import App
@@ -11,6 +11,9 @@ from cyclopts import App
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
 from deploy.options import between
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(name="problems", help="what troubles a user, what the user tried, and what helped")
 verbs = Verbs(app)
@@ -21,7 +24,7 @@ _MOST = 1000
 _OUTCOMES = {True: "worked", False: "failed", None: "tried"}
 
 
-def _lines(problem: Any) -> Iterator[str]:
+def _lines(problem: types.Problem) -> Iterator[str]:
     yield f"{problem['problem_id']}  {problem['status']:<6} {problem['priority']:>2}  {problem['description']}"
     for each in problem["attempts"]:
         outcome = f": {each['outcome']}" if each["outcome"] else ""

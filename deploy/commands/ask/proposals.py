@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -13,6 +13,9 @@ from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
 from deploy.options import Json, Scope, Tenant
 from events.types.tenancy import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(
     name="proposals",
@@ -36,12 +39,16 @@ class Options(Scope):
 verbs = Verbs(app, Options)
 
 
-def _line(each: Any) -> Iterator[str]:
+def _line(each: types.Proposal) -> Iterator[str]:
     op = " ".join(f"{name}={value}" for name, value in each["op"].items() if name != "op")
     yield (
         f"{each['proposal_id']}  {each['status']:<8} {each['confidence']:.2f}  {each['kind']}/{each['key']}: "
         f"{each['op']['op']} {op}  ({each['quote']})"
     )
+
+
+def _approved(done: Mapping[str, object]) -> Iterator[str]:
+    yield str(done["rendering"]) if "rendering" in done else f"retracted: {done['content']}"
 
 
 verbs.pages(
@@ -52,7 +59,7 @@ verbs.pages(
 )  # fmt: skip
 verbs.call(
     "approve", "apply a waiting proposal", Client.approve_proposal, _ID,
-    lines=lambda done: [done["rendering"] if "rendering" in done else f"retracted: {done['content']}"],
+    lines=_approved,
 )  # fmt: skip
 verbs.call(
     "refuse",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,6 +16,9 @@ from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, at_lea
 from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 MOST_CARDS = 200
 _BATCH = 32
@@ -147,7 +150,7 @@ def has_cards(client: Client, user: str) -> bool:
         return True
 
 
-def lines_of(answer: Any) -> list[str]:
+def lines_of(answer: types.Answer) -> list[str]:
     """Returns the answer as text: one line for each card, with its times and its channels, and for each insight."""
     lines = [
         f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]" for card in answer["cards"]
@@ -159,7 +162,7 @@ def lines_of(answer: Any) -> list[str]:
     return lines or ["nothing is known about that"]
 
 
-def when_of(card: Any) -> str:
+def when_of(card: types.RecalledCard) -> str:
     """Returns the times of a card as text, on the speaker's clock. Plans and what perhaps ended are marked."""
     status = card.get("event_status")
     when = str(card["when"])
@@ -168,7 +171,7 @@ def when_of(card: Any) -> str:
     return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
 
 
-def why_of(card: Any) -> str:
+def why_of(card: types.RecalledCard) -> str:
     """Returns the channels that found a card with their ranks, best first."""
     votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"

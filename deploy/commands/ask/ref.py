@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -15,6 +15,9 @@ from deploy.commands.ask.verbs import REASON, Verbs, argument, every, option
 from deploy.options import Flat, Given, Json, Scope, Tenant
 from events.types.references import Tier
 from events.types.tenancy import DEFAULT_TENANT
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(
     name="ref",
@@ -42,15 +45,14 @@ class Options(Scope):
         return {"project_id": self.project, "team_id": self.team}
 
 
-def _line(reference: Any) -> list[str]:
-    where = "".join(
-        f" ({name} {reference[f'{name}_id']})" for name in ("team", "project") if reference[f"{name}_id"]
-    )
+def _line(reference: types.Reference) -> list[str]:
+    places = {"team": reference["team_id"], "project": reference["project_id"]}
+    where = "".join(f" ({name} {place})" for name, place in places.items() if place)
     about = f"{reference['kind']}/{reference['key']}{where}"
     return [f"{about}  v{reference['version']} {reference['tier']}  {reference['rendering']}"]
 
 
-def _shown(reference: Any) -> list[str]:
+def _shown(reference: types.Reference) -> list[str]:
     state = ", archived" if reference["archived"] else ""
     return [f"{reference['rendering']}  (version {reference['version']}, {reference['tier']}{state})"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -10,6 +10,9 @@ from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, every
 from deploy.options import Count, Flat, Given, OfUser
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(name="sessions", help="the conversations of a user: list them, show the turns of one, or one turn")
 verbs = Verbs(app)
@@ -49,7 +52,7 @@ def run_show(
     return Answer(found, map(_line, found))
 
 
-def _line(turn: Any) -> str:
+def _line(turn: types.RecordedTurn) -> str:
     return f"{turn['said_at']}  {turn['speaker'] or turn['role']}: {turn['text']}"
 
 

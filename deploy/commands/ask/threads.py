@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 from cyclopts import App
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(name="threads", help="topics of a user that go on over sessions, and their cards")
 verbs = Verbs(app)
@@ -18,12 +21,12 @@ Status = Literal["open", "closed", "all"]
 _ID = argument("thread", UUID, "the thread's id, as listed")
 
 
-def _lines(thread: Any) -> Iterator[str]:
+def _lines(thread: types.Thread) -> Iterator[str]:
     changed = f"{thread['cards']:>4} cards  changed {thread['updated_at'][:10]}"
     yield f"{thread['thread_id']}  {thread['status']:<6} {changed}  {thread['title']}"
 
 
-def _cards(found: Any) -> Iterator[str]:
+def _cards(found: types.ThreadCards) -> Iterator[str]:
     yield from _lines(found["thread"])
     for each in found["cards"]:
         said = each["said_at"][:10] if each["said_at"] else "-"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import Parameter, Signature
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
 import cyclopts
@@ -15,6 +15,7 @@ from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.options import Flat, Given, OfUser, Scope
 
+T = TypeVar("T")
 _PAGE = 500
 _CLIENT = Parameter("client", Parameter.KEYWORD_ONLY, annotation=Given[Client])
 _annotated, _flat = cast(Any, Annotated), cast(Any, Flat)
@@ -46,9 +47,9 @@ class Verbs:
         self,
         name: str,
         help: str,
-        method: Callable[..., Any],
+        method: Callable[..., T],
         *words: Parameter,
-        lines: str | Callable[[Any], Iterable[str]],
+        lines: str | Callable[[T], Iterable[str]],
     ) -> None:
         """Adds the verb ``name``. It calls a method of the client with the user, the arguments and the options.
 
