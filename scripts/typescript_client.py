@@ -29,6 +29,25 @@ _HEAD = """/**
  */
 
 """
+_JSON = """/** A body of JSON. */
+export interface JsonBody<T> {
+    content: {
+        "application/json": T;
+    };
+}
+/** An answer of JSON. */
+export interface JsonAnswer<T> extends JsonBody<T> {
+    headers: {
+        [name: string]: unknown;
+    };
+}
+"""
+_CONTENT = r"content: \{\s+\"application/json\": ([^\n]+);\s+\};\s+\}"
+_ANSWER = re.compile(
+    r"(?:/\*\* @description Successful Response \*/\s+)?"
+    rf"(\d+): \{{\s+headers: \{{\s+\[name: string\]: unknown;\s+\}};\s+{_CONTENT}"
+)
+_BODY = re.compile(rf"(requestBody\??): \{{\s+{_CONTENT}")
 _COMPONENTS = re.compile(r"^export interface components \{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
@@ -87,13 +106,14 @@ def types() -> dict[str, str]:
         for status, ref in problems.items()
     ]
     made = {
-        "schemas.ts": f"{_HEAD}{''.join(_COMPONENTS.findall(whole))}"
+        "schemas.ts": f"{_HEAD}{''.join(_COMPONENTS.findall(whole))}{_JSON}"
         f"/** The problems that any request may get. */\nexport interface Problems {{\n{''.join(members)}}}\n"
     }
     for name, document in documents.items():
         text = _COMPONENTS.sub("", _generated({**document, "components": shared})).removeprefix(_HEAD)
+        text = _BODY.sub(r"\1: JsonBody<\2>", _ANSWER.sub(r"\1: JsonAnswer<\2>", text))
         made[f"{name}.ts"] = (
-            f'{_HEAD}import type {{ components, Problems }} from "./schemas.js";\n\n'
+            f'{_HEAD}import type {{ components, JsonAnswer, JsonBody, Problems }} from "./schemas.js";\n\n'
             + text.replace("        responses: {\n", "        responses: Problems & {\n")
         )
     return made

@@ -3,7 +3,7 @@
  * Do not make direct changes to the file.
  */
 
-import type { components, Problems } from "./schemas.js";
+import type { components, JsonAnswer, JsonBody, Problems } from "./schemas.js";
 
 export interface paths {
     "/healthz": {
@@ -239,15 +239,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Probe"]>;
         };
     };
     recall: {
@@ -257,21 +249,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RecallIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RecallIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Answer"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Answer"]>;
         };
     };
     context: {
@@ -281,21 +261,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ContextIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ContextIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Prompt"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Prompt"]>;
         };
     };
     recall_batch: {
@@ -305,21 +273,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BatchIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["BatchIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Answers"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Answers"]>;
         };
     };
     list_cards: {
@@ -404,15 +360,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["CardsPage"]>;
         };
     };
     list_concepts: {
@@ -436,15 +384,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["CardsPage"]>;
         };
     };
     count_cards: {
@@ -532,15 +472,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Groups"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Groups"]>;
         };
     };
     card: {
@@ -563,15 +495,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Card"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Card"]>;
         };
     };
     card_history: {
@@ -594,15 +518,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CardHistory"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["CardHistory"]>;
         };
     };
     card_relations: {
@@ -626,15 +542,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Relations"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Relations"]>;
         };
     };
     card_neighbourhood: {
@@ -659,15 +567,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Neighbourhood"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Neighbourhood"]>;
         };
     };
     name_neighbourhood: {
@@ -692,15 +592,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Neighbourhood"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Neighbourhood"]>;
         };
     };
     card_latest: {
@@ -723,15 +615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LatestCard"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["LatestCard"]>;
         };
     };
     list_arbitrations: {
@@ -759,15 +643,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Arbitrations"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Arbitrations"]>;
         };
     };
     arbitration: {
@@ -786,15 +662,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Arbitration"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Arbitration"]>;
         };
     };
     turn_events: {
@@ -839,15 +707,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RecordedTurn"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["RecordedTurn"]>;
         };
     };
     list_sessions: {
@@ -867,15 +727,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["SessionsPage"]>;
         };
     };
     session_turns: {
@@ -897,15 +749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TurnsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["TurnsPage"]>;
         };
     };
     checkpoint: {
@@ -922,15 +766,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SessionCheckpoint"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["SessionCheckpoint"]>;
         };
     };
     hook_claude_code: {
@@ -947,21 +783,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["HookEvent"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["HookEvent"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HookAnswer"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["HookAnswer"]>;
         };
     };
     hook_codex: {
@@ -978,21 +802,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["HookEvent"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["HookEvent"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HookAnswer"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["HookAnswer"]>;
         };
     };
     hook_gemini_cli: {
@@ -1009,21 +821,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["HookEvent"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["HookEvent"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HookAnswer"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["HookAnswer"]>;
         };
     };
     list_users: {
@@ -1039,15 +839,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UsersPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["UsersPage"]>;
         };
     };
     export_user: {
@@ -1097,15 +889,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuditPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["AuditPage"]>;
         };
     };
     status: {
@@ -1117,15 +901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Status"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Status"]>;
         };
     };
     list_generations: {
@@ -1137,15 +913,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Generations"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Generations"]>;
         };
     };
     usage: {
@@ -1168,15 +936,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["UsageGroups"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["UsageGroups"]>;
         };
     };
     list_references: {
@@ -1200,15 +960,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReferencesPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ReferencesPage"]>;
         };
     };
     reference: {
@@ -1234,15 +986,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Reference"]>;
         };
     };
     reference_history: {
@@ -1269,15 +1013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReferenceHistory"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ReferenceHistory"]>;
         };
     };
     reference_kinds: {
@@ -1289,15 +1025,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReferenceKinds"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ReferenceKinds"]>;
         };
     };
     list_proposals: {
@@ -1316,15 +1044,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProposalsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ProposalsPage"]>;
         };
     };
     list_problems: {
@@ -1348,15 +1068,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ProblemsPage"]>;
         };
     };
     problem: {
@@ -1376,15 +1088,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ProblemHistory"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ProblemHistory"]>;
         };
     };
     list_threads: {
@@ -1406,15 +1110,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ThreadsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ThreadsPage"]>;
         };
     };
     thread: {
@@ -1433,15 +1129,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ThreadCards"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ThreadCards"]>;
         };
     };
     list_insights: {
@@ -1465,15 +1153,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InsightsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["InsightsPage"]>;
         };
     };
     insight: {
@@ -1492,15 +1172,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InsightSources"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["InsightSources"]>;
         };
     };
     curator_runs: {
@@ -1516,15 +1188,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["CuratorRunsPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["CuratorRunsPage"]>;
         };
     };
     list_people: {
@@ -1544,15 +1208,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PeoplePage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["PeoplePage"]>;
         };
     };
     person: {
@@ -1571,15 +1227,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["KnownPerson"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["KnownPerson"]>;
         };
     };
     person_timeline: {
@@ -1599,15 +1247,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PersonTimeline"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["PersonTimeline"]>;
         };
     };
     list_episodes: {
@@ -1630,15 +1270,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EpisodesPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["EpisodesPage"]>;
         };
     };
     list_modes: {
@@ -1655,15 +1287,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Modes"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Modes"]>;
         };
     };
     reembedding_progress: {
@@ -1683,15 +1307,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ReembeddingProgress"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["ReembeddingProgress"]>;
         };
     };
     memory: {
@@ -1716,15 +1332,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Memory"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Memory"]>;
         };
     };
     memory_history: {
@@ -1742,15 +1350,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryHistory"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryHistory"]>;
         };
     };
     memory_diff: {
@@ -1769,15 +1369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryDiff"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryDiff"]>;
         };
     };
     memory_queue: {
@@ -1794,15 +1386,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryQueue"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryQueue"]>;
         };
     };
     memory_candidates: {
@@ -1816,15 +1400,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryCandidates"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryCandidates"]>;
         };
     };
     channels: {
@@ -1861,15 +1437,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Probe"]>;
         };
     };
     metrics: {

@@ -3147,6 +3147,18 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+/** A body of JSON. */
+export interface JsonBody<T> {
+    content: {
+        "application/json": T;
+    };
+}
+/** An answer of JSON. */
+export interface JsonAnswer<T> extends JsonBody<T> {
+    headers: {
+        [name: string]: unknown;
+    };
+}
 /** The problems that any request may get. */
 export interface Problems {
     421: components["responses"]["Problem421"];

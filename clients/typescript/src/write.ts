@@ -3,7 +3,7 @@
  * Do not make direct changes to the file.
  */
 
-import type { components, Problems } from "./schemas.js";
+import type { components, JsonAnswer, JsonBody, Problems } from "./schemas.js";
 
 export interface paths {
     "/healthz": {
@@ -277,15 +277,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Probe"]>;
         };
     };
     stages: {
@@ -297,15 +289,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Stages"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Stages"]>;
         };
     };
     erase_user: {
@@ -322,15 +306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Erasure"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -352,15 +328,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Erasure"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -380,15 +348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Erasure"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -403,15 +363,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Erasure"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Erasure"]>;
         };
     };
     settle_arbitration: {
@@ -423,21 +375,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["VerdictIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["VerdictIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -448,21 +388,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RelationIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RelationIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -475,21 +403,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WithdrawIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["WithdrawIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -502,21 +418,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["VerifyIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["VerifyIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -532,21 +436,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CorrectIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CorrectIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -559,21 +451,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RetractIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RetractIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -587,21 +467,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConceptIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ConceptIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -617,21 +485,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConceptEditIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ConceptEditIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -647,21 +503,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConceptMergeIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ConceptMergeIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -677,21 +521,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ConceptPinIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ConceptPinIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -707,21 +539,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CheckpointIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CheckpointIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -737,21 +557,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReferenceIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ReferenceIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            201: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -770,21 +578,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["OpIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["OpIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -801,21 +597,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ArchiveIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ArchiveIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -832,21 +616,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RestoreIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RestoreIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -863,21 +635,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TierIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["TierIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -894,21 +654,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MoveIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["MoveIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenReference"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenReference"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -921,21 +669,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["KindIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["KindIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeclaredKind"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["DeclaredKind"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -949,21 +685,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MemberIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["MemberIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Team"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Team"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -981,15 +705,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Team"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Team"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1003,21 +719,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ModeIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ModeIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenMode"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenMode"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1036,15 +740,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeletedMode"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["DeletedMode"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1058,21 +754,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RenameIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RenameIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenMode"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenMode"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1086,30 +770,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReembedIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ReembedIn"]>;
         responses: Problems & {
             /** @description a dry run, or every vector is right */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reembedding"];
-                };
-            };
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reembedding"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Reembedding"]>;
+            202: JsonAnswer<components["schemas"]["Reembedding"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1122,21 +787,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ProjectIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ProjectIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProject"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenProject"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1149,21 +802,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CardModeIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CardModeIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Accepted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1176,21 +817,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApproveProposalIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ApproveProposalIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reference"] | components["schemas"]["RetractedCard"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Reference"] | components["schemas"]["RetractedCard"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1203,21 +832,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RefuseProposalIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RefuseProposalIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefusedProposal"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["RefusedProposal"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1233,21 +850,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ProblemIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ProblemIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProblem"];
-                };
-            };
+            201: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1264,21 +869,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AttemptIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["AttemptIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProblem"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1295,21 +888,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CloseIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CloseIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProblem"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1326,21 +907,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ReopenIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ReopenIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProblem"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1357,21 +926,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PriorityIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["PriorityIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenProblem"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenProblem"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1385,21 +942,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ThreadIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenThread"];
-                };
-            };
+            201: JsonAnswer<components["schemas"]["WrittenThread"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1415,21 +960,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadCardsIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ThreadCardsIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenThread"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenThread"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1445,21 +978,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadRenameIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ThreadRenameIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenThread"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenThread"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1475,21 +996,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadReasonIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ThreadReasonIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenThread"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenThread"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1505,21 +1014,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadReasonIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ThreadReasonIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenThread"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenThread"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1533,21 +1030,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CurateIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CurateIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenCuratorRun"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenCuratorRun"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1563,21 +1048,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["UndoRunIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["UndoRunIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenCuratorRun"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenCuratorRun"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1593,21 +1066,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InsightRetractIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["InsightRetractIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenInsight"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenInsight"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1623,15 +1084,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhooksPage"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WebhooksPage"]>;
         };
     };
     add_webhook: {
@@ -1644,21 +1097,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["WebhookIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AddedWebhook"];
-                };
-            };
+            201: JsonAnswer<components["schemas"]["AddedWebhook"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1679,15 +1120,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Webhook"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Webhook"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1701,21 +1134,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PersonIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["PersonIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenPerson"];
-                };
-            };
+            201: JsonAnswer<components["schemas"]["WrittenPerson"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1731,21 +1152,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AliasIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["AliasIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenPerson"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenPerson"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1761,21 +1170,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MergeIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["MergeIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenPerson"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenPerson"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1791,21 +1188,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SplitIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["SplitIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenPerson"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenPerson"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1821,21 +1206,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["DistinctIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["DistinctIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WrittenPerson"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["WrittenPerson"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1851,21 +1224,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PatchIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["PatchIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryChanged"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryChanged"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1881,21 +1242,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RollbackIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RollbackIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryRolledBack"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryRolledBack"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1911,21 +1260,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CherryPickIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["CherryPickIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryChanged"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryChanged"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1939,21 +1276,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ApproveIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["ApproveIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryChanged"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryChanged"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1967,21 +1292,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RefuseIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RefuseIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryChanged"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryChanged"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -1997,21 +1310,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PromoteIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["PromoteIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryPromoted"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryPromoted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -2027,21 +1328,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RevertIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["RevertIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryReverted"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryReverted"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -2057,21 +1346,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MigrateIn"];
-            };
-        };
+        requestBody: JsonBody<components["schemas"]["MigrateIn"]>;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MemoryMigration"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["MemoryMigration"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -2250,15 +1527,7 @@ export interface operations {
             };
         };
         responses: Problems & {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Pushed"];
-                };
-            };
+            202: JsonAnswer<components["schemas"]["Pushed"]>;
             409: components["responses"]["Problem409"];
         };
     };
@@ -2274,15 +1543,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: Problems & {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Probe"];
-                };
-            };
+            200: JsonAnswer<components["schemas"]["Probe"]>;
         };
     };
     metrics: {
