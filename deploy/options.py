@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -45,10 +45,10 @@ def instant_of(option: str, text: str, example: str = "2026-05-08T00:00:00Z") ->
         raise OptionInvalidError(f"{option} {text!r} is not ISO 8601, such as {example}") from None
 
 
-def at_least(minimum: float) -> Callable[[object, Any], None]:
+def at_least(minimum: float) -> Callable[[object, float | None], None]:
     """Returns a validator: a number must be finite and not below ``minimum``. None passes."""
 
-    def check(_kind: object, value: Any) -> None:
+    def check(_kind: object, value: float | None) -> None:
         if value is None:
             return
         if not math.isfinite(value):
@@ -59,10 +59,10 @@ def at_least(minimum: float) -> Callable[[object, Any], None]:
     return check
 
 
-def between(minimum: int, maximum: int) -> Callable[[object, Any], None]:
+def between(minimum: int, maximum: int) -> Callable[[object, float | None], None]:
     """Returns a validator: a number must be from ``minimum`` to ``maximum``. None passes."""
 
-    def check(_kind: object, value: Any) -> None:
+    def check(_kind: object, value: float | None) -> None:
         if value is not None and value < minimum:
             raise ValueError(f"must be at least {minimum}")
         if value is not None and value > maximum:

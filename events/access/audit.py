@@ -10,14 +10,14 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 from uuid import UUID
 
 import orjson
 from psycopg.rows import dict_row
 
 from events.access.principal import Principal
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.types.envelope import uuid7
 
@@ -128,9 +128,7 @@ class Filter:
         return {**named, "before": before, "limit": limit}
 
 
-def page(
-    connection: Connection, wanted: Filter, *, limit: int, before: int | None = None
-) -> list[dict[str, Any]]:
+def page(connection: Connection, wanted: Filter, *, limit: int, before: int | None = None) -> list[Row]:
     """Returns at most ``limit`` entries below the position ``before``, the newest first."""
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
@@ -148,7 +146,7 @@ def every_entry(connection: Connection) -> Iterator[dict[str, object]]:
             yield document(row)
 
 
-def document(row: Mapping[str, object]) -> dict[str, Any]:
+def document(row: Mapping[str, object]) -> Row:
     """Returns a row as JSON values."""
     return {
         name: value.astimezone(UTC).isoformat()

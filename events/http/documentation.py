@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from events.http.errors import MEDIA_TYPE
-from events.types.json_values import JsonObject
+from events.types.json_values import Json, JsonObject
 
 _METHODS = ("get", "put", "post", "delete", "patch")
 
@@ -77,7 +76,7 @@ def describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _completed(document: dict[str, Any]) -> dict[str, object]:
+def _completed(document: dict[str, Json]) -> dict[str, object]:
     components = document.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
@@ -94,7 +93,7 @@ def _completed(document: dict[str, Any]) -> dict[str, object]:
     return document
 
 
-def _stream_of_events(responses: Mapping[str, Any]) -> None:
+def _stream_of_events(responses: JsonObject) -> None:
     """Describes server-sent events as what they are. The framework calls each one a text, and the model beside it."""
     for answer in responses.values():
         stream = answer.get("content", {}).get("text/event-stream", {})
@@ -108,7 +107,7 @@ def _stream_of_events(responses: Mapping[str, Any]) -> None:
             stream["schema"] = {"type": "object", "properties": shape, "required": ["event", "data"]}
 
 
-def _commands(method: str, operation: dict[str, Any]) -> bool:
+def _commands(method: str, operation: JsonObject) -> bool:
     """True when the operation may change something: it is no GET, and its key needs another scope than ``read``."""
     return method != "get" and any(
         "read" not in scopes for way in operation.get("security", ()) for scopes in way.values()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 
 from starlette.requests import Request
 
@@ -15,6 +14,7 @@ from events.http.body import items_of
 from events.http.errors import invalid
 from events.http.guard import JSON, too_many
 from events.platform.settings import Settings
+from events.types.json_values import JsonObject
 
 _PAST = 9
 """A question with known_at folds the user's events again, and costs as much as this many further requests."""
@@ -88,7 +88,7 @@ def users_of(request: Request) -> frozenset[str]:
     return _users(_named(request))
 
 
-def _users(named: Iterable[dict[str, Any]]) -> frozenset[str]:
+def _users(named: Iterable[JsonObject]) -> frozenset[str]:
     return frozenset(each["user_id"] for each in named if isinstance(each.get("user_id"), str))
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import psycopg
 
 from events.people.mentions import Link, read_card
 from events.people.person import TYPES, Handle, People, fold
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.store import asking, log
 from events.store.asking import Asking, Query
@@ -24,7 +23,7 @@ CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
 """The types of the cards that name people."""
 READ_TYPES = TYPES | CARD_TYPES | {CardsWithdrawn.__name__}
 
-Rows = Iterable[Mapping[str, Any]]
+Rows = Iterable[Row]
 
 
 def parameters(owner: str) -> dict[str, object]:

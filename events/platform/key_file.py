@@ -9,11 +9,11 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from events.platform.settings import SettingsError
+from events.types.json_values import Json
 
 SECRET_BYTES = 32
 _FORMAT = 1
@@ -55,7 +55,7 @@ class KeyFileKind:
     variable: str
     command: str
 
-    def read(self, path: Path) -> tuple[list[Key], dict[str, Any]]:
+    def read(self, path: Path) -> tuple[list[Key], dict[str, Json]]:
         """Returns the keys in the file ``path`` and the whole document.
 
         Raises :class:`KeyFileError` when the file is not a readable file of this kind.

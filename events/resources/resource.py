@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
+
+from events.types.json_values import Json
 
 _R = TypeVar("_R", bound="Resource")
 
@@ -73,12 +75,12 @@ def json_of(resource: object) -> bytes:
     return orjson.dumps(resource, default=fields_of, option=orjson.OPT_NON_STR_KEYS)
 
 
-def plain(resource: object) -> Any:
+def plain(resource: object) -> Json:
     """Returns the JSON of a resource, or of a list of them, as dicts and lists."""
     return orjson.loads(json_of(resource))
 
 
-def fields_of(resource: Any) -> dict[str, object]:
+def fields_of(resource: object) -> dict[str, object]:
     """Returns the fields of a resource as its JSON names them. Raises TypeError for anything else."""
     if not isinstance(resource, Resource):
         raise TypeError(f"{type(resource).__name__} is not a resource")

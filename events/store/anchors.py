@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from cryptography.exceptions import InvalidSignature
@@ -17,7 +16,7 @@ from events.platform.key_file import Key
 from events.platform.sql import statement
 from events.store.authentication import Heads, Keyring, fingerprint
 from events.types.envelope import PARTITIONS
-from events.types.json_values import JsonObject
+from events.types.json_values import Json, JsonObject
 
 _KIND = "cardlog log anchor"
 _FORMAT = 1
@@ -118,7 +117,7 @@ def heads_of(connection: Connection) -> dict[int, tuple[int, bytes]]:
     return {partition: (position, bytes(digest)) for partition, position, digest in rows}
 
 
-def _audit_head(given: Any) -> audit_verification.Head | None:
+def _audit_head(given: Json) -> audit_verification.Head | None:
     """Returns the head of the audit log in an anchor. Raises ValueError or TypeError for a malformed one."""
     if given is None:
         return None

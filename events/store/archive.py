@@ -8,11 +8,11 @@ bytes before it. A reader can check the chain of digests without a database.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from operator import index
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import orjson
 import psycopg
@@ -25,6 +25,7 @@ from events.store.event_line import parse_line
 from events.store.log import announce
 from events.store.verification import SEED
 from events.types.envelope import PARTITIONS
+from events.types.json_values import JsonObject
 
 FORMAT = 1
 _KIND = "cardlog log"
@@ -71,7 +72,7 @@ class _Row:
     position: int
     before: bytes
     digest: bytes
-    fields: Mapping[str, Any]
+    fields: JsonObject
     payload: str
 
 
@@ -384,7 +385,7 @@ def _check_end(line: bytes, seen: int, checksum: str) -> None:
         )
 
 
-def _copied(fields: Mapping[str, Any], payload: str) -> str:
+def _copied(fields: JsonObject, payload: str) -> str:
     """Returns the row as a line of COPY's text format."""
     # No text of PostgreSQL holds a NUL. A NUL can therefore separate the values while all are escaped at once.
     values = [str(fields[name]) for name in _REQUIRED]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 from json.encoder import encode_basestring as _quoted
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -18,6 +17,7 @@ from events.sealing import keystore
 from events.sealing.sealer import PREFIX
 from events.store.log import event_if_readable
 from events.types.envelope import Event
+from events.types.json_values import JsonObject
 
 _DATA = b',"data":'
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,7 +44,7 @@ class EventLineError(ValueError):
 class EventLine:
     """The columns of an event as JSON values, and its payload exactly as stored."""
 
-    fields: Mapping[str, Any]
+    fields: JsonObject
     payload: str
 
     def digest_after(self, before: bytes) -> bytes:
@@ -117,7 +117,7 @@ def _microseconds(text: str) -> int:
     return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
 
 
-def _canonical(fields: Mapping[str, Any]) -> str:
+def _canonical(fields: JsonObject) -> str:
     """Returns the columns that the digest covers in addition to the payload, in the notation of ``log.canonical``."""
     names = [None if fields[name] is None else _quoted(fields[name]) for name in _NAMES]
     event_id, user_id, stream, kind, actor, dedupe_key, causation_id, correlation_id = names

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 import orjson
 
 from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment, SourceSpan
+from events.types.json_values import Json
 from events.types.metadata import metadata_text
 from events.types.turns import ContextLayer
 
@@ -57,7 +58,7 @@ class Card:
     speaker: str | None = None
     turn_ids: list[str]
     source_span: SourceSpan | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: dict[str, Json] | None = None
     provenance: Provenance
     confidence: float
     weight: float

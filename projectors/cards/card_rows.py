@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import TypedDict
 from uuid import UUID
 
 from events.language.concepts import canonical_key, name_key, normalise_entity
@@ -25,6 +25,7 @@ from events.types.cards import (
     Utterance,
 )
 from events.types.envelope import Event
+from events.types.json_values import Json
 from events.types.metadata import metadata_of
 from events.types.naming import KnowledgeMerged
 from events.types.references import ReferenceChanged, ReferenceCreated
@@ -58,7 +59,7 @@ class _Source(TypedDict):
     document_id: str | None
     speaker: str | None
     source_span: SourceSpan | None
-    metadata: dict[str, Any] | None
+    metadata: dict[str, Json] | None
     provenance: Provenance
     mode: str | None
     time_zone: str | None

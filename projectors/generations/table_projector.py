@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.types.envelope import Event
 from projectors.generations.generations import StepKind
 
-Rows = list[dict[str, Any]]
+Rows = list[Row]
 
 AT_ONCE = 500
 """Events that are folded in one transaction when tables are loaded."""

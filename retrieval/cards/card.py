@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from psycopg.rows import AsyncRowFactory, kwargs_row
 
 from events.resources.cards import CardStatus, CardSummary, CardUpdate, Relation
 from events.types.cards import SourceSpan
+from events.types.json_values import Json
 from projectors.cards.card import Card
 from retrieval.cards.chain import RelationEdge
 
@@ -55,7 +56,7 @@ def card_row(card_class: type[_C]) -> AsyncRowFactory[_C]:
     """Returns the row factory for queries that select the fields of ``card_class`` by name."""
     make: Callable[..., _C] = card_class
 
-    def made(*, source_span: dict[str, Any] | None, **columns: object) -> _C:
+    def made(*, source_span: dict[str, Json] | None, **columns: object) -> _C:
         return make(source_span=None if source_span is None else SourceSpan(**source_span), **columns)
 
     return kwargs_row(made)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import orjson
 
@@ -50,7 +49,7 @@ def told(before: Json, ops: Sequence[Op]) -> list[str]:
     return lines
 
 
-def snippets(document: Json, paths: Sequence[str]) -> list[dict[str, Any]]:
+def snippets(document: Json, paths: Sequence[str]) -> list[dict[str, Json]]:
     """Returns the values at pointers. ``found`` is false for a place that is not there.
 
     A pointer from before a promotion gives the value at its place of today, which ``moved_to`` names.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -12,6 +11,7 @@ from events.access.principal import Reach
 from events.core.related_paths import pointer_of, related_paths, touches
 from events.language.concepts import all_concepts
 from events.language.terms import analyse, term_keys
+from events.platform.database import Row
 from events.platform.sql import statement
 from retrieval.episodes.score import Episode, Scored, best
 from retrieval.pool.connections import Pool, listing
@@ -80,7 +80,7 @@ class EpisodeReader:
         return rows
 
 
-def _episode(row: dict[str, Any]) -> Episode:
+def _episode(row: Row) -> Episode:
     concepts = row.pop("concepts")
     return Episode(
         related_paths=related_paths(concepts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
@@ -14,6 +14,7 @@ from events.http.access import Administrator
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.fields import QueryInstant
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.operating import AuditEntry, AuditOutcome, AuditPage
 from events.types.turn_contract import MAX_NAME_BYTES
@@ -60,7 +61,7 @@ def audit_router(pool: Pool) -> APIRouter:
     return router
 
 
-async def _rows(pool: Pool, caller: Principal, query: AuditIn) -> list[dict[str, Any]]:
+async def _rows(pool: Pool, caller: Principal, query: AuditIn) -> list[Row]:
     user = None if query.user_id is None else caller.storage_id(query.user_id)
     async with (
         pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, get_args
+from collections.abc import Awaitable, Callable
+from typing import Annotated, get_args
 
 from fastapi import APIRouter, Query, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +18,7 @@ from events.http.headers import security_headers
 from events.platform.settings import Settings
 from events.resources.hooks import HookAnswer, HookOutput
 from events.resources.recall import Prompt
+from events.types.json_values import JsonObject
 from retrieval.hooks.event import STARTS, Assistant, HookEvent
 from retrieval.hooks.spoken import knows_something
 from retrieval.http.write_service import WriteService
@@ -31,7 +32,7 @@ PUSH_WITHIN_S = 0.5
 _AROUND_S = 0.5  # for the checks before the route
 _TURNS_A_PUSH = 1000
 
-Ask = Callable[[Principal, Mapping[str, Any]], Awaitable[Prompt]]
+Ask = Callable[[Principal, JsonObject], Awaitable[Prompt]]
 
 
 class FailOpen:
@@ -77,7 +78,7 @@ def hooks_router(settings: Settings, ask: Ask, write: WriteService) -> APIRouter
     """Returns the routes of hooks. ``ask`` answers with a prompt, as /v1/context does."""
     router = routes_of("hooks")
 
-    async def context(caller: Principal, event: HookEvent, asked: Mapping[str, Any]) -> str:
+    async def context(caller: Principal, event: HookEvent, asked: JsonObject) -> str:
         starts = {"paths": [""]} if event.hook_event_name == STARTS else {}
         try:
             async with asyncio.timeout(settings.hook_deadline_ms / 1000):

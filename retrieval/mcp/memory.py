@@ -10,6 +10,8 @@ from urllib.parse import quote
 import httpx2
 import orjson
 
+from events.types.json_values import Json
+
 
 class RefusedError(RuntimeError):
     """A service refused or is away. The message is for the model."""
@@ -25,22 +27,22 @@ class Memory:
     project: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    async def ask(self, path: str, *parts: str, **asked: object) -> Any:
+    async def ask(self, path: str, *parts: str, **asked: object) -> Json:
         """Returns the answer of a GET about the user and the project. ``parts`` fill the braces of the path.
 
         None counts as not given, also for ``user_id`` and ``project_id``.
         """
         return await self._send(self.read, "GET", path, parts, params=self._of_user(asked))
 
-    async def recall(self, path: str, **asked: object) -> Any:
+    async def recall(self, path: str, **asked: object) -> Json:
         """Returns the answer to a question."""
         return await self._send(self.read, "POST", path, (), json=self._of_user(asked))
 
-    async def change(self, method: str, path: str, *parts: str, **body: object) -> Any:
+    async def change(self, method: str, path: str, *parts: str, **body: object) -> Json:
         """Returns the answer of the write service to a command."""
         return await self._send(self.write, method, path, parts, json=self._of_user(body))
 
-    async def erase(self, path: str, *parts: str, **asked: object) -> Any:
+    async def erase(self, path: str, *parts: str, **asked: object) -> Json:
         """Returns the answer to an erasure."""
         params = self._of_user({**asked, "project_id": None})
         return await self._send(self.write, "DELETE", path, parts, params=params)

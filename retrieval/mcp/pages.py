@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import orjson
 
+from events.types.json_values import JsonObject
 from retrieval.context.token_estimate import count_tokens
 from retrieval.mcp.memory import RefusedError
 
@@ -18,7 +18,7 @@ _TITLE = 80
 _PIECE = 300  # characters of a long text that stay together
 
 
-def page(name: str, lines: Sequence[str], asked: Mapping[str, Any], **attributes: object) -> str:
+def page(name: str, lines: Sequence[str], asked: JsonObject, **attributes: object) -> str:
     """Returns the ``lines`` between fences, from the cursor in ``asked`` on, as far as its ``max_tokens`` reach.
 
     The lines hold escaped text, so no text can close the fence. Raises RefusedError for a cursor of another question.
@@ -53,7 +53,7 @@ def cards(found: Sequence[Mapping[str, object]], *, titles: bool = False) -> lis
     return [_card(card, titles=titles) for card in found]
 
 
-def insights(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def insights(found: Sequence[JsonObject]) -> list[str]:
     """Returns insights as lines. Nobody said an insight, so each line names its cards."""
     return [
         f'<insight id={quoteattr(each["insight_id"])} from="{each["provenance"]}"'
@@ -62,7 +62,7 @@ def insights(found: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def people(found: Mapping[str, Any]) -> list[str]:
+def people(found: JsonObject) -> list[str]:
     """Returns a list of people as lines, with the merges that wait."""
     waiting = [
         f'<proposal person={quoteattr(each["person_id"])} into={quoteattr(each["into_id"])} score="{each["score"]}">'
@@ -72,7 +72,7 @@ def people(found: Mapping[str, Any]) -> list[str]:
     return [*map(person, found["people"]), *waiting]
 
 
-def person(one: Mapping[str, Any]) -> str:
+def person(one: JsonObject) -> str:
     """Returns a person as a line."""
     named = {
         "id": one["person_id"],
@@ -85,7 +85,7 @@ def person(one: Mapping[str, Any]) -> str:
     return f"<person{told}>{escape(one['name'])}</person>"
 
 
-def contradictions(found: Sequence[Mapping[str, Any]]) -> list[str]:
+def contradictions(found: Sequence[JsonObject]) -> list[str]:
     """Returns the contradictions of an answer as lines."""
     told = [(quoteattr(" ".join(map(str, each["card_ids"]))), escape(each["reason"])) for each in found]
     return [f"<contradiction cards={cards}>{reason}</contradiction>" for cards, reason in told]
@@ -100,7 +100,7 @@ def pieces(text: str) -> list[str]:
     ]
 
 
-def _card(card: Mapping[str, Any], *, titles: bool) -> str:
+def _card(card: JsonObject, *, titles: bool) -> str:
     kind, content = card["kind"], card["content"]
     if titles:
         short = content if len(content) <= _TITLE else content[:_TITLE] + "…"

@@ -13,12 +13,13 @@ from xml.sax.saxutils import escape
 import jsonschema_rs
 import orjson
 
+from events.types.json_values import JsonObject
 from events.types.relations import Predicate
 from retrieval.mcp import pages
 from retrieval.mcp.memory import Memory, RefusedError
 from retrieval.mcp.pages import LEAST_TOKENS, MOST_TOKENS, page
 
-Arguments = Mapping[str, Any]
+Arguments = JsonObject
 CONTEXT_TOKENS = 2_000
 AGENT = "mcp"
 
@@ -29,7 +30,7 @@ class Tool:
 
     name: str
     does: str
-    takes: Mapping[str, Any]
+    takes: JsonObject
     needed: Sequence[str]
     run: Callable[[Memory, Arguments], Awaitable[str]]
     reads: bool = True

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from psycopg.rows import dict_row
 
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, SEPARATOR, Modes
+from events.platform.database import Row
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from events.resources.modes import ReembeddingProgress
@@ -39,7 +39,7 @@ class ModeReader:
 
     async def reembedding_of_everybody(self, name: str, within_s: float = 2.0) -> ReembeddingProgress:
         """Returns the progress of the last re-embedding of a mode that everybody has."""
-        found: dict[str, Any] = {
+        found: Row = {
             "mode": name, "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None,
             "done_at": None, "cards": 0, "share": 0.0, "hindrance": None,
         }  # fmt: skip
@@ -69,7 +69,7 @@ class ModeReader:
         """Returns the progress of the last re-embedding of a mode."""
         meant = modes.meaning(project_id or "", name)
         names = {each.rpartition(SEPARATOR)[2] for each in modes.names_of([meant])}
-        found: dict[str, Any] = {
+        found: Row = {
             "mode": meant, "project_id": project_id, "state": "none", "reembedding_id": None, "requested_at": None,
             "done_at": None, "cards": 0, "share": 0.0,
         }  # fmt: skip
@@ -114,7 +114,7 @@ class ModeReader:
             return await cursor.fetchone()
 
 
-def _progress(row: Mapping[str, Any]) -> dict[str, object]:
+def _progress(row: Row) -> dict[str, object]:
     """Returns the fields of a re-embedding that a worker began, or may begin."""
     done = row["done_at"] is not None
     state = "done" if done else "running" if row["share"] else "waiting"

@@ -5,14 +5,15 @@ Nothing here raises for a document of an unknown form. Such a document holds no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from events.types.json_values import Json, JsonObject
 from events.types.turn_contract import MAX_TEXT_BYTES
 from retrieval.hooks.spoken import words_of
 
-Document = Mapping[str, Any]
+Document = JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class ModelApi(Protocol):
         """Returns the last words of the user, or None when the request has none."""
         ...
 
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Any]:
+    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
         """Returns the request with ``context`` behind the words of the message at ``place``."""
         ...
 
@@ -71,7 +72,7 @@ class ChatCompletions:
     def question(self, request: Document) -> Question | None:
         return _last(request.get("messages"), "text")
 
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Any]:
+    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
         return {**request, "messages": _extended(request["messages"], place, "text", context)}
 
     def whole(self, document: Document) -> Answer:
@@ -98,7 +99,7 @@ class Responses:
             return Question(given, 0, fresh=True) if given.strip() else None
         return _last(given, "input_text")
 
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Any]:
+    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
         given = request["input"]
         if isinstance(given, str):
             return {**request, "input": _joined(given, context)}
@@ -131,7 +132,7 @@ class Messages:
     def question(self, request: Document) -> Question | None:
         return _last(request.get("messages"), "text")
 
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Any]:
+    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
         return {**request, "messages": _extended(request["messages"], place, "text", context)}
 
     def whole(self, document: Document) -> Answer:
@@ -198,7 +199,7 @@ def _last(messages: object, kind: str) -> Question | None:
     return None
 
 
-def _extended(messages: list[Any], place: int, kind: str, context: str) -> list[Any]:
+def _extended(messages: list[Json], place: int, kind: str, context: str) -> list[Json]:
     message = messages[place]
     content = message["content"]
     longer = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from events.http.errors import ProblemError
 from events.http.passing_on import headers_of
 from events.http.service import install, running
 from events.platform.settings import Settings
+from events.types.json_values import JsonObject
 from retrieval.proxy.asker import NAMED, Asker, NotAskedError, asker_of
 from retrieval.proxy.memory import Context, Memory
 from retrieval.proxy.model_apis import APIS, Answer, EventStream, ModelApi, Question
@@ -272,7 +273,7 @@ def create_app(settings: Settings, client: AsyncClient, own_key: str | None) -> 
     return app
 
 
-def _object_in(text: bytes) -> Mapping[str, Any]:
+def _object_in(text: bytes) -> JsonObject:
     """Returns the JSON object in ``text``; an empty one when there is none."""
     try:
         found = orjson.loads(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -20,6 +19,7 @@ from events.references.reference_log import STATE, state_of, state_parameters
 from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event
+from events.types.json_values import Json
 from events.types.references import TeamMemberAdded
 from events.types.tenancy import storage_id
 from retrieval.pool.connections import Pool, rows_if_folded, rows_of
@@ -34,7 +34,7 @@ class Change:
     """One version of a reference, with the value before it when that was asked for."""
 
     event: Event
-    before: Any = None
+    before: Json = None
 
 
 class ReferenceReader:
@@ -98,7 +98,7 @@ class ReferenceReader:
         rows = await self._rows(owner, query.text, **query.values)
         return bool(rows) and rows[0]["type"] == TeamMemberAdded.__name__
 
-    async def kinds(self, tenant: str) -> list[dict[str, Any]]:
+    async def kinds(self, tenant: str) -> list[Row]:
         """Returns the kinds that the tenant declared."""
         owner = tenant_owner(tenant)
         return await rows_if_folded(
@@ -113,7 +113,7 @@ class ReferenceReader:
         status: str | None,
         before: UUID | None,
         limit: int,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Returns proposals for a user, the latest first, within ``projects``; None: all of them."""
         names = {"user_id": user, "projects": projects, "status": status, "before": before, "limit": limit}
         return await rows_if_folded(self._pool, user, statement(_PACKAGE, "proposals"), names)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import psycopg
 
 from events.access.principal import Reach
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.sessions import Session
 from events.resources.turns import RecordedTurn
@@ -96,7 +95,7 @@ class SessionReader:
         except psycopg.errors.UndefinedTable:
             return []  # nothing is folded yet
 
-    async def _rows(self, owner: str, name: str, **values: object) -> list[dict[str, Any]]:
+    async def _rows(self, owner: str, name: str, **values: object) -> list[Row]:
         named = {"user_id": owner, "partition": partition_of(owner), **values}
         return await rows_of(self._pool, owner, statement(_PACKAGE, name), named)
 

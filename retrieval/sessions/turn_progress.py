@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.access.principal import Reach
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.turns import RecordedTurn, TurnEvent, TurnStage
 from events.store import log
@@ -126,7 +127,7 @@ class TurnProgress:
             return turn.event("dead", reason=f"a card cannot be embedded: {row['failure']}")
         return turn.event("embedded")
 
-    async def _progress(self, turn: Followed) -> dict[str, Any]:
+    async def _progress(self, turn: Followed) -> Row:
         """Returns the position of the turn, and those that the stages have reached."""
         [row] = await self._rows(turn, "progress", key=turn_key(turn.turn.turn_id))
         return row

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -21,7 +21,7 @@ from deploy.instance import find
 from deploy.options import Flat, Given
 from events.language.concepts import all_concepts, canonical_key, concept, drift
 from events.platform.counting import counted
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, Row, connect
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import payload_of
@@ -100,7 +100,7 @@ def _keys_by_user(connection: Connection, user_id: str | None) -> Iterator[Count
             yield found
 
 
-def _said(row: dict[str, Any]) -> Payload:
+def _said(row: Row) -> Payload:
     """Returns the payload of a statement, or None when this build cannot read it."""
     try:
         return payload_of(**row)

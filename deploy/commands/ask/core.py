@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
 from cyclopts import App, Parameter
@@ -17,6 +17,7 @@ from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, every, option
 from deploy.options import Flat, Given, OfUser, at_least
 from events.types.core import Author
+from events.types.json_values import Json
 
 if TYPE_CHECKING:
     from cardlog_client import types
@@ -82,7 +83,7 @@ def _candidate(each: types.Candidate) -> Iterator[str]:
         yield f"  {line}"
 
 
-def _ops(given: str) -> Any:
+def _ops(given: str) -> Json:
     """Returns the JSON that an argument, a file or standard input holds."""
     if given == "-":
         text = sys.stdin.read()
@@ -196,7 +197,7 @@ def run_rollback(
 ) -> Answer:
     if bool(event_ids) == (to_version is not None):
         raise RuntimeError("name events, or give --to-version")
-    done: Any
+    done: Json
     try:
         done = client.roll_back_memory(
             options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,

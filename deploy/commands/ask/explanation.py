@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from rich.markup import escape
 from rich.table import Table
+
+from events.types.json_values import Json, JsonObject
 
 _WORDS = 60
 _PLACES = 20
 _INTENTS = {"present": "what holds now", "past": "the past", "history": "the whole history", "why": "reasons"}
 
 
-def tables_of(answer: Any) -> Iterator[Table]:
+def tables_of(answer: Json) -> Iterator[Table]:
     """Yields tables of the analysed question, the channels, the cards and the withheld cards."""
     explain = answer["explain"]
     yield _question(explain)
@@ -23,7 +24,7 @@ def tables_of(answer: Any) -> Iterator[Table]:
         yield _withheld(explain)
 
 
-def _question(explain: dict[str, Any]) -> Table:
+def _question(explain: JsonObject) -> Table:
     table = Table("", "", title="The question", title_justify="left", show_header=False)
     question = explain["question"]
     table.add_row("language", question["language"])
@@ -47,7 +48,7 @@ def _question(explain: dict[str, Any]) -> Table:
     return table
 
 
-def _channels(answer: Any) -> Table:
+def _channels(answer: Json) -> Table:
     table = Table("channel", "status", "ms", "hits", "its best", title="The channels", title_justify="left")
     words = {card["card_id"]: card["content"] for card in answer["explain"]["cards"]}
     for name, channel in answer["explain"]["channels"].items():
@@ -60,7 +61,7 @@ def _channels(answer: Any) -> Table:
     return table
 
 
-def _cards(answer: Any) -> Table:
+def _cards(answer: Json) -> Table:
     explain = answer["explain"]
     table = Table("#", "score", "card", title="The cards", title_justify="left", show_lines=True)
     ranks = {
@@ -90,7 +91,7 @@ def _cards(answer: Any) -> Table:
     return table
 
 
-def _withheld(explain: dict[str, Any]) -> Table:
+def _withheld(explain: JsonObject) -> Table:
     table = Table(
         "card", "reason", title="Cards with words of the question that may not answer", title_justify="left"
     )
@@ -104,7 +105,7 @@ def _numbered(reason: str, numbers: dict[str, str]) -> str:
     return " ".join(numbers.get(word.rstrip(","), word) for word in reason.split())
 
 
-def _listed(items: Any) -> str:
+def _listed(items: Iterable[str]) -> str:
     return escape(", ".join(items)) or "-"
 
 

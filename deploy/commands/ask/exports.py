@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import yaml
@@ -121,7 +121,7 @@ def _memories(client: Client, user: str) -> Iterator[dict[str, Json]]:
             yield {**imported, "content": content, "content_hash": content_hash(content)}
 
 
-def _memory(card: Any, cards: list[Any]) -> dict[str, Json]:
+def _memory(card: Json, cards: list[Json]) -> dict[str, Json]:
     kind, custom = _KINDS[card["kind"]]
     status = _STATUSES.get(card["status"], "active")
     times = {"created_at": card["created_at"]}

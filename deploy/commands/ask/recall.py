@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -15,10 +15,11 @@ from deploy.answer import Answer
 from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, at_least, between
 from deploy.security.private_files import reading
 from events.platform.counting import counted
+from events.types.json_values import JsonObject
 from events.types.tenancy import DEFAULT_TENANT
 
 if TYPE_CHECKING:
-    from cardlog_client import types
+    pass
 
 MOST_CARDS = 200
 _BATCH = 32
@@ -112,7 +113,7 @@ def _several(
     """Returns the answer or the problem of each question. The exit status is 1 when there is a problem."""
     given = {name: value for name, value in asked.items() if value is not None} | {"user_id": options.user}
     bodies = [given | {"query": each} for each in questions]
-    found: list[Any] = []
+    found: list[JsonObject] = []
     for at in range(0, len(bodies), _BATCH):
         found += client.recall_batch(bodies[at : at + _BATCH])["answers"]
     lines = []
@@ -150,7 +151,7 @@ def has_cards(client: Client, user: str) -> bool:
         return True
 
 
-def lines_of(answer: types.Answer) -> list[str]:
+def lines_of(answer: JsonObject) -> list[str]:
     """Returns the answer as text: one line for each card, with its times and its channels, and for each insight."""
     lines = [
         f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]" for card in answer["cards"]
@@ -162,7 +163,7 @@ def lines_of(answer: types.Answer) -> list[str]:
     return lines or ["nothing is known about that"]
 
 
-def when_of(card: types.RecalledCard) -> str:
+def when_of(card: JsonObject) -> str:
     """Returns the times of a card as text, on the speaker's clock. Plans and what perhaps ended are marked."""
     status = card.get("event_status")
     when = str(card["when"])
@@ -171,7 +172,7 @@ def when_of(card: types.RecalledCard) -> str:
     return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
 
 
-def why_of(card: types.RecalledCard) -> str:
+def why_of(card: JsonObject) -> str:
     """Returns the channels that found a card with their ranks, best first."""
     votes = sorted(card["channels"].items(), key=lambda item: item[1]["rank"])
     return " ".join(f"{name}#{vote['rank']}" for name, vote in votes) or "the words of this session"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 from psycopg.rows import dict_row
@@ -35,7 +35,7 @@ from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
-from events.platform.database import Connection, connect, connect_owner, migrate
+from events.platform.database import Connection, Row, connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import archive, log
@@ -44,7 +44,7 @@ from events.types.envelope import PARTITIONS, partition_of
 from events.types.tenancy import DEFAULT_TENANT, shown_user, tenant_of, user_of
 
 
-def reason_for_none(connection: Connection, parameters: dict[str, Any], user: str | None) -> tuple[str, bool]:
+def reason_for_none(connection: Connection, parameters: Row, user: str | None) -> tuple[str, bool]:
     """Returns one sentence, and True when the user or the type does not exist at all.
 
     ``parameters`` are those of the statement ``show_events``, and ``user`` is the user's name on the command line.
@@ -176,7 +176,7 @@ def _wanted(options: EventFilter) -> dict[str, object]:
     }
 
 
-def _json(row: dict[str, Any]) -> str:
+def _json(row: Row) -> str:
     data = row.pop("data")
     row = {"tenant": tenant_of(row["user_id"]), **row, "user_id": user_of(row["user_id"])}
     fields = {
@@ -193,7 +193,7 @@ def _json(row: dict[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False)[:-1] + f', "data": {data}}}'
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: Row) -> str:
     data = json.loads(row["data"])
     if not isinstance(data, dict):
         data = {"text": data}

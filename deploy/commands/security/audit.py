@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -17,7 +17,7 @@ from deploy.options import File, Flat, Given, Json, at_least
 from deploy.security.audited import audited
 from deploy.security.private_files import writing
 from events.access import audit, audit_verification
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, Row, connect
 from events.platform.settings import Settings
 from events.store import anchors
 from events.types.tenancy import DEFAULT_TENANT, storage_id
@@ -132,7 +132,7 @@ def _pages(connection: Connection, wanted: audit.Filter, limit: int) -> Iterator
         limit, before = limit - len(rows), rows[-1]["position"]
 
 
-def _line(entry: dict[str, Any]) -> str:
+def _line(entry: Row) -> str:
     who = "/".join(each for each in (entry["tenant"], entry["key_id"]) if each) or "nobody"
     whose = ",".join(each[:8] for each in entry["subjects"][:3]) + ("…" if len(entry["subjects"]) > 3 else "")
     times = f" x{entry['requests']}" if entry["requests"] > 1 else ""

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import orjson
 from cyclopts import Parameter
@@ -26,6 +26,7 @@ from events.store.event_line import EventLine, parse_line
 from events.store.log import heads
 from events.store.verification import SEED, verify
 from events.types.codec import visible_names
+from events.types.json_values import Json
 
 
 class CopyRefusedError(RuntimeError):
@@ -66,7 +67,7 @@ class _Sealing:
         yield orjson.dumps({"events": count, "sha256": checksum.hexdigest()}) + b"\n"
 
     def _sealed(self, line: EventLine) -> bytes:
-        fields: dict[str, Any] = {
+        fields: dict[str, Json] = {
             name: value for name, value in line.fields.items() if name not in ("text", "mac")
         }
         user_id = str(fields["user_id"])
