@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -95,10 +96,12 @@ class Aggregate(ABC, Generic[State, Answer]):
     """What one command decides on: the events of one owner that make one state, in the transaction of the caller.
 
     ``attempts`` is the number of times that a command is decided while others append to the aggregate. It is 1 where
-    :meth:`hold` keeps all others away.
+    :meth:`hold` keeps all others away. ``keyed`` is what the idempotency keys of the events begin with; None: the
+    events have none.
     """
 
     attempts = 1
+    keyed: str | None = None
 
     def __init__(self, connection: Connection, owner: str, stream: str, command: Command) -> None:
         self.connection = connection
@@ -122,8 +125,9 @@ class Aggregate(ABC, Generic[State, Answer]):
         """Returns the answer to the command that appended ``event``, which is of this aggregate."""
 
     def key(self) -> str | None:
-        """Returns the idempotency key of the event."""
-        return None
+        """Returns the idempotency key of the event: that of the command, of any length and form, as a digest."""
+        own = self.command.idempotency_key
+        return None if own is None or self.keyed is None else dedupe_key(self.keyed, own)
 
     def position(self, state: State) -> int:
         """Returns the last position that ``state`` rests on."""
@@ -156,6 +160,11 @@ class Keyed(Aggregate[None, None]):
 
     def key(self) -> str:
         return self._key
+
+
+def dedupe_key(kind: str, key: str) -> str:
+    """Returns the idempotency key of an event of this kind, made of that of its command."""
+    return f"{kind}/{sha256(key.encode()).hexdigest()}"
 
 
 class _MovedError(Exception):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
@@ -22,23 +22,21 @@ from events.types.relations import CardsConnected, Predicate
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
-from ingest.api.transactions import Sent, Transactions
+from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.decider import Command, Outcome
 
 
-class VerdictIn(BaseModel, extra="forbid"):
+class VerdictIn(OfUser):
     """The verdict on a conflict: the old fact stays, the new fact replaces it, or both facts are true."""
 
-    user_id: Name = Field(description="whose memory this is")
     verdict: Verdict
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
     by: Annotated[Name, Field(description="who decided")] = "user"
 
 
-class RelationIn(BaseModel, extra="forbid"):
+class RelationIn(OfUser):
     """A relation from ``from_card`` to ``to_card``: from the newer to the older card, or the finer to the coarser."""
 
-    user_id: Name = Field(description="whose memory this is")
     from_card: Uuid
     to_card: Uuid
     predicate: Predicate
@@ -47,18 +45,16 @@ class RelationIn(BaseModel, extra="forbid"):
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class WithdrawIn(BaseModel, extra="forbid"):
+class WithdrawIn(OfUser):
     """A relation that no longer holds, or a withdrawn relation that holds again."""
 
-    user_id: Name = Field(description="whose memory this is")
     reason: Words = Field(description="why, for whoever asks later")
     agent_id: Annotated[Name | None, Field(description="the agent that says so")] = None
 
 
-class _TakenBackIn(BaseModel, extra="forbid"):
+class _TakenBackIn(OfUser):
     """A card that is taken back."""
 
-    user_id: Name = Field(description="whose memory this is")
     reason: Annotated[Words, Field(description="why, for whoever asks later")] = "no reason given"
     agent_id: Annotated[
         Name | None, Field(description="the agent that says so; it takes back nothing that the user stated")
@@ -78,10 +74,9 @@ class RetractIn(_TakenBackIn):
     """A card that was never true."""
 
 
-class VerifyIn(BaseModel, extra="forbid"):
+class VerifyIn(OfUser):
     """The confirmation by a person or an agent that a card is still right."""
 
-    user_id: Name = Field(description="whose memory this is")
     by: Annotated[Name, Field(description="who confirms")] = "user"
     note: Words | None = None
     verified_at: Annotated[Instant | None, Field(description="when it was confirmed; else now")] = None

@@ -5,34 +5,32 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.curator.run import all_keys, fold, shown
 from events.curator.run_log import acts_of, runs_of
 from events.http.access import require_whole
 from events.http.answering import routes_of
 from events.http.errors import ProblemError
-from events.http.fields import Name, Uuid, storable
+from events.http.fields import Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.platform.settings import Settings
 from events.resources.curator import WrittenCuratorRun
-from ingest.api.transactions import Sent, Transactions
+from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.curator.asking import create_asker
 from ingest.curator.curator_commands import UserRuns, undo
 from ingest.curator.runner import BehindError, curate
 
 
-class CurateIn(BaseModel, extra="forbid"):
+class CurateIn(OfUser):
     """Whose memory is curated."""
 
-    user_id: Name = Field(description="whose memory this is")
     dry_run: Annotated[bool, Field(description="only tell what would be added")] = False
 
 
-class UndoRunIn(BaseModel, extra="forbid"):
+class UndoRunIn(OfUser):
     """Why a run is undone."""
 
-    user_id: Name = Field(description="whose memory this is")
     reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
 
 

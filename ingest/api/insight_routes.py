@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
-from events.http.fields import Name, Uuid, storable
+from events.http.fields import Uuid, storable
 from events.resources.insights import WrittenInsight
-from ingest.api.transactions import Sent, Transactions
+from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.curator.insight_commands import UserInsights, retract
 
 
-class InsightRetractIn(BaseModel, extra="forbid"):
+class InsightRetractIn(OfUser):
     """Why an insight is wrong."""
 
-    user_id: Name = Field(description="whose memory this is")
     reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
 
 
@@ -31,10 +30,8 @@ def insight_router(transactions: Transactions) -> APIRouter:
     def retract_insight(insight_id: Uuid, body: InsightRetractIn, sender: Sent) -> WrittenInsight:
         owner = sender.owner(body.user_id, "insight", "insight_id")
         command = sender.command(f"user/{body.user_id}")
-        outcome = transactions.run(
-            owner,
-            lambda connection: retract(UserInsights(connection, owner, command, insight_id), body.reason),
+        return transactions.written(
+            WrittenInsight, owner, lambda c: retract(UserInsights(c, owner, command, insight_id), body.reason)
         )
-        return WrittenInsight.made_from(outcome.state, token=transactions.token(owner, outcome.position))
 
     return router

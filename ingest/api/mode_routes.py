@@ -24,7 +24,7 @@ from events.resources.modes import DeletedMode, Reembedding, WrittenMode, Writte
 from events.types.modes import Decay, ModeRegistry
 from ingest.api import commands
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import Transactions
+from ingest.api.transactions import OfUser, Transactions
 from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, UserModes
@@ -34,10 +34,9 @@ _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]
 
 
-class _Scoped(BaseModel, extra="forbid", use_attribute_docstrings=True):
+class _Scoped(OfUser, use_attribute_docstrings=True):
     """Whose mode is meant: a mode of all projects of a user, or of one project of the user."""
 
-    user_id: Name = Field(description="whose memory this is")
     project_id: Name | None = None
     """the project that has the mode; else all projects"""
 
@@ -88,23 +87,21 @@ class ReembedIn(
 
 
 class ProjectIn(
-    BaseModel,
+    OfUser,
     extra="forbid",
     json_schema_extra={"examples": [{"user_id": "ada", "default_mode": "code"}]},
     use_attribute_docstrings=True,
 ):
     """The settings of a project. A field that is left out stays as it is; null takes it away."""
 
-    user_id: Name = Field(description="whose memory this is")
     default_mode: str | None = None
     """the mode of the project's turns when nothing else tells their mode"""
     description: str | None = None
 
 
-class CardModeIn(BaseModel, extra="forbid"):
+class CardModeIn(OfUser):
     """The mode that a card belongs to."""
 
-    user_id: Name = Field(description="whose memory this is")
     mode: Name = Field(description="a declared mode, or general")
     by: Annotated[Name, Field(description="who decides")] = "user"
     reason: Words | None = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.access import require_whole
 from events.http.answering import routes_of
-from events.http.fields import Name, Uuid, storable
+from events.http.fields import Uuid, storable
 from events.resources.people import WrittenPerson
 from events.types.people import (
     PersonAliased,
@@ -19,7 +19,7 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
-from ingest.api.transactions import Sender, Sent, Transactions
+from ingest.api.transactions import FromTurns, OfUser, Sender, Sent, Transactions
 from ingest.decider import Command
 from ingest.people import people_commands
 from ingest.people.people_commands import origin_of
@@ -28,12 +28,8 @@ Short = Annotated[str, *storable(200)]
 Long = Annotated[str, *storable(4000)]
 
 
-class _Sent(BaseModel, extra="forbid"):
+class _Sent(FromTurns, OfUser):
     """Who sends a command."""
-
-    user_id: Name = Field(description="whose memory this is")
-    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
-    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
 
 
 class _Judged(_Sent):
@@ -124,8 +120,9 @@ def people_router(transactions: Transactions) -> APIRouter:
         return answer(owner, command, distinct)
 
     def answer(owner: str, command: Command, wanted: PersonEvent) -> WrittenPerson:
-        outcome = transactions.run(owner, lambda c: people_commands.run(c, owner, command, wanted))
-        return WrittenPerson.made_from(outcome.state, token=transactions.token(owner, outcome.position))
+        return transactions.written(
+            WrittenPerson, owner, lambda c: people_commands.run(c, owner, command, wanted)
+        )
 
     return router
 
@@ -134,5 +131,4 @@ def _sending(sender: Sender, body: _Sent, thing: str = "user") -> tuple[str, Com
     """Returns the storage id and the command. People are of every project and mode, so a key must be too."""
     owner = sender.owner(body.user_id, thing, "person_id" if thing == "person" else "user_id")
     require_whole(sender.caller)
-    actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{body.user_id}"
-    return owner, sender.command(actor, agent_id=body.agent_id, turn_ids=tuple(body.turn_ids))
+    return owner, sender.command_of(body.user_id, body)

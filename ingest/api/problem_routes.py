@@ -8,15 +8,15 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
 from events.http.fields import DayOrInstant, Name, Uuid, refuse_future, storable
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
-from ingest.api.transactions import Sender, Sent, Transactions
-from ingest.decider import Command, Outcome
+from ingest.api.transactions import FromTurns, Sender, Sent, Transactions
+from ingest.decider import Outcome
 from ingest.problems import problem_commands
 from ingest.problems.problem_commands import KnownProblem, UserProblems
 
@@ -25,15 +25,8 @@ Long = Annotated[str, *storable(4000)]
 Priority = Annotated[int, Field(ge=1, le=10, description="1: a trifle, 10: urgent")]
 
 
-class _Sent(BaseModel, extra="forbid"):
-    """Who sends a command."""
-
-    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
-    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
-
-
 class ProblemIn(
-    _Sent,
+    FromTurns,
     extra="forbid",
     json_schema_extra={"examples": [{"description": "Post-dinner glucose spikes", "priority": 8}]},
 ):
@@ -47,7 +40,7 @@ class ProblemIn(
 
 
 class AttemptIn(
-    _Sent,
+    FromTurns,
     extra="forbid",
     json_schema_extra={
         "examples": [
@@ -68,19 +61,19 @@ class AttemptIn(
     date: Annotated[DayOrInstant | None, Field(description="when it was tried; else now")] = None
 
 
-class CloseIn(_Sent):
+class CloseIn(FromTurns):
     """The problem is over."""
 
     resolution: Annotated[Long | None, Field(description="how it ended")] = None
 
 
-class ReopenIn(_Sent):
+class ReopenIn(FromTurns):
     """The problem is back."""
 
     reason: Long | None = None
 
 
-class PriorityIn(_Sent):
+class PriorityIn(FromTurns):
     """Another priority."""
 
     priority: Priority
@@ -93,7 +86,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/memory/{user_id}/problems", status_code=201, summary="Open a problem")
     def open_problem(user_id: str, body: ProblemIn, sender: Sent) -> WrittenProblem:
-        owner, command = sender.owner(user_id), _command(sender, user_id, body)
+        owner, command = sender.owner(user_id), sender.command_of(user_id, body)
         refuse_future("since", body.since, command.at)
 
         def run(connection: Connection) -> Outcome[Problem]:
@@ -102,7 +95,7 @@ def problem_router(transactions: Transactions) -> APIRouter:
                 problems, body.description, body.priority, body.project_id, body.mode, body.since
             )
 
-        return answer(owner, run)
+        return transactions.written(WrittenProblem, owner, run)
 
     @router.post(
         "/v1/memory/{user_id}/problems/{problem_id}/attempt",
@@ -141,20 +134,13 @@ def problem_router(transactions: Transactions) -> APIRouter:
         sender: Sender,
         user_id: str,
         problem_id: UUID,
-        body: _Sent,
+        body: FromTurns,
         run: Callable[[KnownProblem], Outcome[Problem]],
     ) -> WrittenProblem:
         owner = sender.owner(user_id, "problem", "problem_id")
-        command = _command(sender, user_id, body)
-        return answer(owner, lambda c: run(KnownProblem(c, owner, command, problem_id)))
-
-    def answer(owner: str, run: Callable[[Connection], Outcome[Problem]]) -> WrittenProblem:
-        outcome = transactions.run(owner, run)
-        return WrittenProblem.made_from(outcome.state, token=transactions.token(owner, outcome.position))
+        command = sender.command_of(user_id, body)
+        return transactions.written(
+            WrittenProblem, owner, lambda c: run(KnownProblem(c, owner, command, problem_id))
+        )
 
     return router
-
-
-def _command(sender: Sender, user_id: str, body: _Sent) -> Command:
-    actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{user_id}"
-    return sender.command(actor, agent_id=body.agent_id, turn_ids=tuple(body.turn_ids))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
 from events.http.errors import invalid, missing
@@ -17,14 +17,13 @@ from events.types.codec import Payload
 from events.types.envelope import uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from ingest.api.command_routes import accepted
-from ingest.api.transactions import Sent, Transactions
+from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.decider import Command, Keyed, Outcome, decide
 
 
-class CheckpointIn(BaseModel, extra="forbid"):
+class CheckpointIn(OfUser):
     """The state of a session."""
 
-    user_id: Name = Field(description="whose memory this is")
     state: dict[str, object] = Field(description="any JSON object, at most 64 KiB")
     project_id: Name = "default"
     agent_id: Annotated[Name | None, Field(description="the agent that saves it")] = None

@@ -7,7 +7,6 @@ appends nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from uuid import UUID
 
 from events.http.errors import ProblemError, invalid, missing
@@ -31,6 +30,8 @@ Threads = dict[UUID, Thread]
 
 class UserThreads(Aggregate[Threads, Thread]):
     """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
+
+    keyed = "thread"
 
     def __init__(
         self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
@@ -60,10 +61,6 @@ class UserThreads(Aggregate[Threads, Thread]):
 
     def position(self, state: Threads) -> int:
         return self.present(state).position
-
-    def key(self) -> str | None:
-        key = self.command.idempotency_key
-        return None if key is None else f"thread/{sha256(key.encode()).hexdigest()}"
 
 
 def open_thread(

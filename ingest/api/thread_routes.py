@@ -7,7 +7,7 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, storable
@@ -16,16 +16,15 @@ from events.resources.threads import WrittenThread
 from events.threads.thread import Thread
 from ingest.api import thread_commands
 from ingest.api.thread_commands import UserThreads
-from ingest.api.transactions import Sender, Sent, Transactions
-from ingest.decider import Command, Outcome
+from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions
+from ingest.decider import Outcome
 
 Title = Annotated[str, *storable(200)]
 Reason = Annotated[str, *storable(1000)]
 
 
-class _Sent(BaseModel, extra="forbid"):
-    user_id: Name = Field(description="whose memory this is")
-    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
+class _Sent(ByAgent, OfUser):
+    """Who sends a command."""
 
 
 class ThreadIn(_Sent):
@@ -63,13 +62,13 @@ def thread_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/threads", status_code=201, summary="Open a thread")
     def open_thread(body: ThreadIn, sender: Sent) -> WrittenThread:
-        owner, command = sender.owner(body.user_id), _command(sender, body)
+        owner, command = sender.owner(body.user_id), sender.command_of(body.user_id, body)
 
         def run(connection: Connection) -> Outcome[Thread]:
             threads = UserThreads(connection, owner, command)
             return thread_commands.open_thread(threads, body.title, body.project_id, body.mode, body.reason)
 
-        return answer(owner, run)
+        return transactions.written(WrittenThread, owner, run)
 
     @router.post("/v1/threads/{thread_id}/cards", summary="Add cards to a thread")
     def thread_cards(thread_id: Uuid, body: ThreadCardsIn, sender: Sent) -> WrittenThread:
@@ -94,16 +93,9 @@ def thread_router(transactions: Transactions) -> APIRouter:
         sender: Sender, thread_id: UUID, body: _Sent, run: Callable[[UserThreads], Outcome[Thread]]
     ) -> WrittenThread:
         owner = sender.owner(body.user_id, "thread", "thread_id")
-        command = _command(sender, body)
-        return answer(owner, lambda c: run(UserThreads(c, owner, command, thread_id)))
-
-    def answer(owner: str, run: Callable[[Connection], Outcome[Thread]]) -> WrittenThread:
-        outcome = transactions.run(owner, run)
-        return WrittenThread.made_from(outcome.state, token=transactions.token(owner, outcome.position))
+        command = sender.command_of(body.user_id, body)
+        return transactions.written(
+            WrittenThread, owner, lambda c: run(UserThreads(c, owner, command, thread_id))
+        )
 
     return router
-
-
-def _command(sender: Sender, body: _Sent) -> Command:
-    actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{body.user_id}"
-    return sender.command(actor, agent_id=body.agent_id)

@@ -12,21 +12,42 @@ from typing import Annotated, Any, TypeVar
 import psycopg
 from fastapi import Depends, Header
 from psycopg_pool import ConnectionPool
+from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError
+from events.http.fields import Name
 from events.http.tokens import Awaited, Keyring, Sealer, stored_key
 from events.platform.database import Connection, see_tenant_of
+from events.resources.resource import Resource
 from events.store import log
 from events.store.log import AppendConflictError
-from ingest.decider import Command
+from ingest.decider import Command, Outcome
 
 IdempotencyKey = Annotated[
     str | None,
     Header(max_length=200, description="a command with a key that was seen before returns the first answer"),
 ]
+
+
+class ByAgent(BaseModel, extra="forbid"):
+    """Who sends a command."""
+
+    agent_id: Annotated[Name | None, Field(description="the agent that acts for the user")] = None
+
+
+class FromTurns(ByAgent):
+    """Who sends a command, and which turns tell it."""
+
+    turn_ids: Annotated[list[Name], Field(max_length=100, description="the turns that tell it")] = []
+
+
+class OfUser(BaseModel, extra="forbid"):
+    """Whose memory a command changes."""
+
+    user_id: Name = Field(description="whose memory this is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +67,12 @@ class Sender:
             **more,
         )
 
+    def command_of(self, user_id: str, body: ByAgent) -> Command:
+        """Returns the command that ``body`` is, of a user or of an agent for the user."""
+        actor = f"agent/{body.agent_id}" if body.agent_id else f"user/{user_id}"
+        turn_ids = tuple(body.turn_ids) if isinstance(body, FromTurns) else ()
+        return self.command(actor, agent_id=body.agent_id, turn_ids=turn_ids)
+
     def owner(self, user_id: str, thing: str = "user", field: str = "user_id") -> str:
         """Returns the storage id of a user. Raises the 404 problem of a missing ``thing`` for another's user."""
         return owner_of(self.caller, user_id, thing=thing, field=field)
@@ -61,6 +88,7 @@ Sent = Annotated[Sender, Depends(_sender)]
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+_Shape = TypeVar("_Shape", bound=Resource)
 
 
 @contextmanager
@@ -106,6 +134,13 @@ class Transactions:
             self.sealer(connection)
             with commanding(connection, owner, types):
                 return command(connection)
+
+    def written(
+        self, shape: type[_Shape], owner: str, command: Callable[[Connection], Outcome[Any]], **more: object
+    ) -> _Shape:
+        """Returns the state after ``command``, with its token and with the fields ``more`` of its shape."""
+        outcome = self.run(owner, command)
+        return shape.made_from(outcome.state, token=self.token(owner, outcome.position), **more)
 
     def sealer(self, connection: Connection) -> Sealer:
         """Returns the sealer of tokens. The first call reads the key of tokens."""

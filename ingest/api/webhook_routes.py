@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from events.access.principal import Principal
 from events.http.access import Writer, owner_of, require_whole
@@ -14,17 +15,16 @@ from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.resources.webhooks import AddedWebhook, Webhook, WebhooksPage
 from events.webhooks.webhook_log import counts_of, webhooks_of
-from ingest.api.transactions import Sent, Transactions
+from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.webhooks import webhook_commands
 from ingest.webhooks.webhook_commands import UserWebhooks
 
 UserId = Annotated[Name, Query(description="whose memory this is")]
 
 
-class WebhookIn(BaseModel, extra="forbid"):
+class WebhookIn(OfUser):
     """A new webhook."""
 
-    user_id: Name = Field(description="whose memory this is")
     url: Annotated[str, *storable(2000)] = Field(description="the address that gets the messages, with https")
     types: Annotated[list[Annotated[str, *storable(100)]], Field(min_length=1, max_length=100)] = Field(
         description="the types of events to tell, such as TurnRecorded"
@@ -39,14 +39,9 @@ def webhook_router(transactions: Transactions, *, private: bool) -> APIRouter:
     def add_webhook(body: WebhookIn, sender: Sent) -> AddedWebhook:
         owner = _owner(sender.caller, body.user_id)
         command = sender.command(f"user/{body.user_id}")
-        outcome = transactions.run(
-            owner,
-            lambda connection: webhook_commands.add(
-                UserWebhooks(connection, owner, command), body.url, body.types, private=private
-            ),
-        )
-        return AddedWebhook.made_from(
-            outcome.state, token=transactions.token(owner, outcome.position), **_NO_COUNTS
+        add = partial(webhook_commands.add, url=body.url, types=body.types, private=private)
+        return transactions.written(
+            AddedWebhook, owner, lambda c: add(UserWebhooks(c, owner, command)), **_NO_COUNTS
         )
 
     @router.get("/v1/webhooks", summary="The webhooks of a user, with the messages that wait or are dead")

@@ -8,7 +8,6 @@ whatever the projector's lag is.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -30,6 +29,7 @@ class CoreDocument(Aggregate[Present, int]):
     """
 
     attempts = 20
+    keyed: str = "core"
     entries: Collection[UUID] = ()
     history = False
 
@@ -59,9 +59,6 @@ class CoreDocument(Aggregate[Present, int]):
         present = self.present(history=True)
         versions = (each.version for each in present.history if each.event_id == event.event_id)
         return next(versions, present.state.version)
-
-    def key(self) -> str | None:
-        return None if self.command.idempotency_key is None else dedupe_key(self.command.idempotency_key)
 
     def position(self, state: Present) -> int:
         return state.folded_to
@@ -105,8 +102,3 @@ def as_sent(error: PatchConflictError, guards: Sequence[int]) -> PatchConflictEr
     """Returns the error with the number that the operation has in the patch as it was sent."""
     number = error.op - sum(1 for each in guards if each < error.op)
     return PatchConflictError(error.fault, number, error.path, error.reason, error.expected, error.actual)
-
-
-def dedupe_key(key: str) -> str:
-    """Returns the idempotency key of an event of the document."""
-    return f"core/{sha256(key.encode()).hexdigest()}"

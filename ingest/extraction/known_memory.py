@@ -1,4 +1,4 @@
-"""The known memory of an extractor: the cards of the users whose turns it extracts, read from the log."""
+"""The known memory of an extractor: what the log tells of the users whose turns it extracts."""
 
 from __future__ import annotations
 
@@ -11,26 +11,36 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_of
+from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
-from ingest.extraction.extractor_port import RecordedTurn
+from events.types.problems import PROBLEM_EVENTS
+from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from ingest.extraction.extractor_port import Ongoing, RecordedTurn
 from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, fold_known, known_card
+from ingest.extraction.ongoing import ongoing
 
 _DEPTH = 2_000
 """Cards of one user that are kept, the latest."""
 _EVENTS_A_CARD = 4
 """Events that are read back for each card: its extraction, and the episodes of its turns."""
+_GOING_ON = 1_000
+"""Events of problems and threads of one user that are kept, the latest."""
 _CARDS = 100_000
 """Cards of all users in memory, about 100 MB. The users that were asked for last stay."""
 _FOLLOWED = 20_000
 """Positions that a user is followed through. A user who is further behind is read anew."""
+_ONGOING = (
+    *PROBLEM_EVENTS, ThreadOpened, ThreadRenamed, ThreadClosed, CardsThreaded, CardsUnthreaded,
+)  # fmt: skip
+_TYPES = [cls.__name__ for cls in (StateAsserted, EventNoted, CardsWithdrawn, TurnsExtracted, *_ONGOING)]
 
 
 class KnownMemory:
     """What is known of users, as of now or as of a turn. Not thread-safe.
 
-    Every answer holds all card events that the connection sees in the log, so it never lags behind a projection or
-    another writer. Withdrawn cards are left out. The memory is bounded for each user and for all users together.
+    Every answer of :meth:`of` holds all cards that the connection sees in the log, so it never lags behind a projection
+    or another writer. What was withdrawn is left out. The memory is bounded for each user and for all users together.
     """
 
     def __init__(self, *, depth: int = _DEPTH, cards: int = _CARDS) -> None:
@@ -56,7 +66,7 @@ class KnownMemory:
         if head > after:
             values = {
                 "partition": partition, "user_id": user_id, "after": after, "head": head,
-                "events": self._depth * _EVENTS_A_CARD,
+                "events": self._depth * _EVENTS_A_CARD, "types": _TYPES,
             }  # fmt: skip
             rows = rows_of(connection, statement("ingest.extraction", name), values)
             if any(row["type"] == "SubjectErased" for row in rows):
@@ -69,21 +79,30 @@ class KnownMemory:
         cards = known.cards(turns[0].position if before else None)
         return fold_known(cards, project_id, turns[-1].turn.said_at)
 
+    def ongoing(self, partition: int, turns: Sequence[RecordedTurn]) -> Ongoing:
+        """Returns what went on when the first of ``turns`` was said, as far as the last call of :meth:`of` read."""
+        known = self._users.get((partition, turns[0].user_id))
+        return ongoing([] if known is None else list(known.ongoing.values()), turns)
+
     def forget(self) -> None:
         """Forgets everything. A caller whose transaction is rolled back has seen events that do not exist."""
         self._users.clear()
 
 
 class _UserCards:
-    """The cards of one user up to a position of the log, each with the position of its first turn."""
+    """The cards of one user up to a position of the log, each with the position of its first turn.
+
+    ``ongoing`` are the events of the user's problems and threads.
+    """
 
     def __init__(self, depth: int) -> None:
         self.position = 0
         self._depth = depth
         self._cards: dict[UUID, tuple[int, KnownFact | KnownEvent]] = {}
+        self.ongoing: dict[UUID, Event] = {}
 
     def size(self) -> int:
-        return 1 + len(self._cards)
+        return 1 + len(self._cards) + len(self.ongoing)
 
     def add(self, events: Iterable[Event]) -> None:
         """Takes events in the order of the log. A cause precedes its cards in the same append."""
@@ -95,10 +114,15 @@ class _UserCards:
             elif isinstance(payload, CardsWithdrawn):
                 for gone in payload.event_ids:
                     self._cards.pop(gone, None)
+                    self.ongoing.pop(gone, None)
+            elif isinstance(payload, _ONGOING):
+                self.ongoing[event.event_id] = event
             elif (card := known_card(event)) is not None:
                 self._cards[event.event_id] = turns.get(event.causation_id, event.position), card
         while len(self._cards) > self._depth:
             del self._cards[next(iter(self._cards))]
+        while len(self.ongoing) > _GOING_ON:
+            del self.ongoing[next(iter(self.ongoing))]
 
     def cards(self, before: int | None) -> list[KnownFact | KnownEvent]:
         """Returns the cards of the turns below ``before``, or all cards, in the order of their turns."""

@@ -1,28 +1,35 @@
 -- name: cards_of_user
--- The card events among the latest events of one user up to a position, with the events that cause or withdraw them,
--- oldest first. Extractors write all of them to streams that begin with extraction/. The range of streams skips the
--- turns. Episodes are left out after the limit: looking into every payload of a long history takes a second.
+-- The events of ``types`` among the latest events of one user up to a position, oldest first. Extractors write to streams
+-- that begin with extraction/, and commands to problems and threads. The choice of streams skips the turns. Episodes are
+-- left out after the limit: looking into every payload of a long history takes a second.
 -- A text holds no unescaped quote, so the pattern finds the field and no words of a turn.
 SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position = ANY (ARRAY(
-    SELECT of_user.position FROM log.events of_user
-    WHERE of_user.partition = %(partition)s AND of_user.user_id = %(user_id)s
-      AND of_user.stream >= 'extraction/' AND of_user.stream < 'extraction0' AND of_user.position <= %(head)s
-      AND of_user.type IN ('StateAsserted', 'EventNoted', 'CardsWithdrawn', 'TurnsExtracted')
-    ORDER BY of_user.position DESC
-    LIMIT %(events)s
+    (SELECT of_user.position FROM log.events of_user
+     WHERE of_user.partition = %(partition)s AND of_user.user_id = %(user_id)s
+       AND of_user.stream >= 'extraction/' AND of_user.stream < 'extraction0' AND of_user.position <= %(head)s
+       AND of_user.type = ANY (%(types)s)
+     ORDER BY of_user.position DESC
+     LIMIT %(events)s)
+    UNION ALL
+    (SELECT of_user.position FROM log.events of_user
+     WHERE of_user.partition = %(partition)s AND of_user.user_id = %(user_id)s
+       AND of_user.stream IN ('problems', 'threads') AND of_user.position <= %(head)s
+       AND of_user.type = ANY (%(types)s)
+     ORDER BY of_user.position DESC
+     LIMIT %(events)s)
 )) AND strpos(e.data::text, '"episode":true') = 0
 ORDER BY e.position;
 
 -- name: cards_of_user_since
--- The card events of one user between two positions, with the events that cause or withdraw them, oldest first.
+-- The events of ``types`` of one user between two positions, and the erasures, oldest first.
 SELECT {event e}
 FROM log.events e
 WHERE e.partition = %(partition)s AND e.position > %(after)s AND e.position <= %(head)s
   -- The concatenation keeps the planner on the positions. The index of users would read the whole history.
   AND e.user_id || '' = %(user_id)s
-  AND e.type IN ('StateAsserted', 'EventNoted', 'CardsWithdrawn', 'TurnsExtracted', 'SubjectErased')
+  AND (e.type = ANY (%(types)s) OR e.type = 'SubjectErased')
   AND strpos(e.data::text, '"episode":true') = 0
 ORDER BY e.position;
 

@@ -9,8 +9,8 @@ from events.platform.database import Connection
 from events.types.codec import Payload
 from events.types.migrations import STREAM, MemoryMigrated
 from events.types.turn_contract import TurnInvalidError, parse_turn
-from ingest.core.aggregate import dedupe_key
-from ingest.decider import Command, Keyed, decide
+from ingest.core.aggregate import CoreDocument
+from ingest.decider import Command, Keyed, decide, dedupe_key
 from ingest.migration.turns import Migration
 
 
@@ -37,7 +37,7 @@ def begin(connection: Connection, migration: Migration, command: Command) -> Non
     )
     key = f"migration/{migration.migration_id}"
     if command.idempotency_key is not None:
-        key = dedupe_key(command.idempotency_key)
+        key = dedupe_key(CoreDocument.keyed, command.idempotency_key)
 
     def is_repeat(first: Payload) -> bool:
         same = isinstance(first, MemoryMigrated) and first.migration_id == payload.migration_id

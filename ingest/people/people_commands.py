@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from hashlib import sha256
 from uuid import UUID
 
 from events.http.errors import ProblemError, invalid, missing
@@ -38,6 +37,8 @@ MAX_EVENTS = 10_000
 class UserPeople(Aggregate[Told, Person]):
     """What is told of a user's people. ``wanted`` is the event that the command asks for."""
 
+    keyed = "people"
+
     def __init__(self, connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> None:
         super().__init__(connection, owner, STREAM, command)
         self.wanted = wanted
@@ -54,10 +55,6 @@ class UserPeople(Aggregate[Told, Person]):
 
     def first_answer(self, event: Event) -> Person:
         return self.answer(self.load(), None)
-
-    def key(self) -> str | None:
-        key = self.command.idempotency_key
-        return None if key is None else f"people/{sha256(key.encode()).hexdigest()}"
 
     def position(self, state: Told) -> int:
         return max((each.position for each in state.events), default=0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -45,6 +44,8 @@ _IMPORTANCE = 6
 class UserProblems(Aggregate[list[Event], Problem]):
     """The events of a user's problems."""
 
+    keyed = "problem"
+
     def __init__(self, connection: Connection, owner: str, command: Command) -> None:
         super().__init__(connection, owner, STREAM, command)
 
@@ -60,10 +61,6 @@ class UserProblems(Aggregate[list[Event], Problem]):
 
     def first_answer(self, event: Event) -> Problem:
         return _problem_of((each for each in self.load() if each.position <= event.position), event)
-
-    def key(self) -> str | None:
-        key = self.command.idempotency_key
-        return None if key is None else f"problem/{sha256(key.encode()).hexdigest()}"
 
 
 class KnownProblem(UserProblems):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import sha256
 from uuid import UUID
 
 from events.http.errors import invalid, missing
@@ -30,6 +29,7 @@ class UserWebhooks(Aggregate[Webhooks, Webhook]):
     ) -> None:
         super().__init__(connection, owner, STREAM, command)
         self.webhook_id = webhook_id
+        self.keyed = "webhook" if webhook_id is None else None
 
     def hold(self) -> None:
         lock(self.connection, self.owner)
@@ -51,10 +51,6 @@ class UserWebhooks(Aggregate[Webhooks, Webhook]):
         webhook = added(event)
         assert webhook is not None, "only the adding of a webhook has an idempotency key"
         return webhook
-
-    def key(self) -> str | None:
-        key = self.command.idempotency_key
-        return None if key is None or self.webhook_id else f"webhook/{sha256(key.encode()).hexdigest()}"
 
 
 def add(webhooks: UserWebhooks, url: str, types: Sequence[str], *, private: bool) -> Outcome[Webhook]:

@@ -151,6 +151,21 @@ def week_start(moment: datetime) -> datetime:
     return add_days(midnight(moment), -moment.weekday())
 
 
+def day_before(span: Span) -> Span | None:
+    """Returns the day before the start of a span."""
+    return day(add_days(span.start, -1)) if span.start else None
+
+
+def in_week(span: Span, number: int) -> Span | None:
+    """Returns the day with the weekday `number` (0 is Monday) in the week in which a span starts."""
+    return day(add_days(week_start(span.start), number)) if span.start else None
+
+
+def week_of(span: Span) -> Span | None:
+    """Returns the week in which a span starts."""
+    return unit("week", span.start) if span.start else None
+
+
 def days(start: datetime, count: int, grain: Grain = "day") -> Span:
     return Span(start, add_days(start, count), grain)
 

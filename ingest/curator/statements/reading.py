@@ -18,6 +18,7 @@ from events.language.chinese_script import has_cjk, to_simplified
 from events.language.names.tables import canonical_name
 from events.language.stop_words import CHINESE, ENGLISH
 from events.language.terms import analyse
+from events.language.values import word_set
 
 _READ = 400
 _MOST = 4
@@ -45,25 +46,7 @@ _CHINESE_SUBJECT = re.compile(
 )
 _HAN_NUMBERS = str.maketrans("一二两三四五六七八九", "1223456789")
 _MAX_WORDS = 24
-_PAST = frozenset(
-    [
-        "had",
-        "was",
-        "were",
-        "met",
-        "flew",
-        "ran",
-        "took",
-        "bought",
-        "lent",
-        "came",
-        "went",
-        "made",
-        "did",
-        "saw",
-        "got",
-    ]
-)
+_PAST = word_set("had was were met flew ran took bought lent came went made did saw got")
 
 
 @dataclass(frozen=True, slots=True)

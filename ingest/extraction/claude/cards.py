@@ -111,33 +111,25 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     told: list[tuple[int, EventFound]] = []
     refused = answer.faulty
     reasons: list[str] = []
-    findings: list[StateFound | EventFound | KnowledgeFound] = [
-        *answer.states, *answer.events, *answer.knowledge,
-    ]  # fmt: skip
-    for found in findings:
+    problems: list[tuple[int, ProblemTold]] = []
+    for found in (*answer.states, *answer.events, *answer.knowledge, *answer.problems):
         at = place(found.turn, found.quote, turns[first:])
-        card = None
+        card: GroundedState | GroundedEvent | KnowledgeLearned | ProblemTold | None = None
         if at is not None:
-            card = _card(found, QuoteInContext(turns, first, first + at[0], at[1], known), shown)
+            quote = QuoteInContext(turns, first, first + at[0], at[1], known)
+            if isinstance(found, ProblemFound):
+                card = ground_problem(found, quote, turns[: first + at[0] + 1], shown)
+            else:
+                card = _card(found, quote, shown)
         if at is None or card is None:
             refused += 1
             reasons.append(_reason(found, said=at is not None))
+        elif isinstance(card, ProblemTold):
+            problems.append((at[0], card))
         else:
             read.append((at[0], card))
             told += [(at[0], found)] if isinstance(found, EventFound) else []
             refused += 0 if isinstance(card, KnowledgeLearned) else card.refused
-    problems: list[tuple[int, ProblemTold]] = []
-    for each in answer.problems:
-        at = place(each.turn, each.quote, turns[first:])
-        problem = None
-        if at is not None:
-            quote = QuoteInContext(turns, first, first + at[0], at[1], known)
-            problem = ground_problem(each, quote, turns[: first + at[0] + 1], shown)
-        if at is None or problem is None:
-            refused += 1
-            reasons.append(_reason(each, said=at is not None))
-        else:
-            problems.append((at[0], problem))
     problems.sort(key=lambda pair: pair[0])
     return replace(_in_order(turns[first:], read, told, problems, refused), reasons=tuple(reasons))
 

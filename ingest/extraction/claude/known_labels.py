@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from events.language.concepts import concepts_asked, normalise_entity
 from events.language.terms import analyse
 from events.types.turn_contract import on_clock
-from ingest.extraction.extractor_port import NOTHING_ONGOING, SessionBatch
+from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.known_cards import KnownEvent, KnownFact
 from ingest.extraction.memory_blocks import without_memory_blocks
 from ingest.extraction.token_budget import about_tokens
@@ -28,7 +30,7 @@ _LABEL = re.compile(r"\s*[\[(]?\s*([FPR])\s*(\d{1,3})\s*[\])]?\s*[.:]?\s*", re.I
 _SPACE = re.compile(r"\s+")
 
 _Card = TypeVar("_Card", KnownFact, KnownEvent)
-_Labelled = TypeVar("_Labelled", KnownFact, KnownEvent, str)
+_Shown = TypeVar("_Shown", KnownFact, KnownEvent, str)
 
 
 class KnownLabels:
@@ -42,75 +44,49 @@ class KnownLabels:
     """
 
     def __init__(self, batch: SessionBatch) -> None:
-        self._facts: dict[str, KnownFact] = {}
-        self._plans: dict[str, KnownEvent] = {}
-        self._fact_lines: list[str] = []
-        self._plan_lines: list[str] = []
-        self._problems: dict[str, str] = {}
-        self._problem_lines: list[str] = []
-        self._threads: list[str] = []
-        if not batch.known.facts and not batch.known.plans and batch.ongoing == NOTHING_ONGOING:
-            return
-        turns = _Turns(batch)
-        left = MOST_TOKENS
-        for label, problem, line, cost in _labelled(
-            "R", turns.ongoing(batch.ongoing.problems), _text_line, _ONGOING_TOKENS
-        ):
-            self._problems[label] = problem
-            self._problem_lines.append(line)
-            left -= cost
-        for _, thread, _, cost in _labelled(
-            "T", turns.ongoing(batch.ongoing.threads), _text_line, _ONGOING_TOKENS
-        ):
-            self._threads.append(_text_line(thread))
-            left -= cost
-        for label, plan, line, cost in _labelled(
-            "P", turns.plans(batch.known.plans), _plan_line, _PLANS_TOKENS
-        ):
-            self._plans[label] = plan
-            self._plan_lines.append(line)
-            left -= cost
-        for label, fact, line, _ in _labelled("F", turns.facts(batch.known.facts), _fact_line, left):
-            self._facts[label] = fact
-            self._fact_lines.append(line)
+        turns, known, ongoing = _Turns(batch), batch.known, batch.ongoing
+        self._problems = _labelled("R", turns.ongoing(ongoing.problems), _text_line, _ONGOING_TOKENS)
+        self._threads = _labelled("T", turns.ongoing(ongoing.threads), _text_line, _ONGOING_TOKENS)
+        self._plans = _labelled("P", turns.plans(known.plans), _plan_line, _PLANS_TOKENS)
+        left = MOST_TOKENS - self._problems.cost - self._threads.cost - self._plans.cost
+        self._facts = _labelled("F", turns.facts(known.facts), _fact_line, left)
 
     def fact(self, label: str | None) -> KnownFact | None:
         """Returns the fact with this label, or None. Case, spaces and brackets do not count."""
-        return None if label is None else self._facts.get(_canonical(label))
+        return None if label is None else self._facts.cards.get(_canonical(label))
 
     def plan(self, label: str | None) -> KnownEvent | None:
         """Returns the open plan with this label, or None. Case, spaces and brackets do not count."""
-        return None if label is None else self._plans.get(_canonical(label))
+        return None if label is None else self._plans.cards.get(_canonical(label))
 
     def problem(self, label: str) -> str | None:
         """Returns the description of the open problem with this label, or None."""
-        return self._problems.get(_canonical(label))
+        return self._problems.cards.get(_canonical(label))
 
     def facts(self) -> tuple[KnownFact, ...]:
         """Returns the facts that are shown, in the order of their labels."""
-        return tuple(self._facts.values())
+        return tuple(self._facts.cards.values())
 
     def words(self) -> str:
         """Returns the entities, the values and the contents that are shown, one card a line."""
-        facts = (f"{fact.entity} {fact.value}" for fact in self._facts.values())
-        plans = (plan.content for plan in self._plans.values())
-        return "\n".join((*facts, *plans, *self._problems.values(), *self._threads))
+        facts = (f"{fact.entity} {fact.value}" for fact in self._facts.cards.values())
+        plans = (plan.content for plan in self._plans.cards.values())
+        threads = map(_text_line, self._threads.cards.values())
+        return "\n".join((*facts, *plans, *self._problems.cards.values(), *threads))
 
-    def facts_text(self) -> str:
-        """Returns one line for each fact, escaped: ``F1 2026-05-02 Evan.partner = Canadian woman``."""
-        return "\n".join(self._fact_lines)
+    def sections(self) -> dict[str, str]:
+        """Returns the text of each section of the prompt, escaped, with one line for each card.
 
-    def plans_text(self) -> str:
-        """Returns one line for each open plan, escaped: ``P1 2026-05-09 Prague weekend``."""
-        return "\n".join(self._plan_lines)
-
-    def problems_text(self) -> str:
-        """Returns one line for each open problem, escaped: ``R1 Nora's insomnia``."""
-        return "\n".join(self._problem_lines)
-
-    def threads_text(self) -> str:
-        """Returns one line for each open thread, escaped."""
-        return "\n".join(self._threads)
+        A line of a fact is ``F1 2026-05-02 Evan.partner = Canadian woman``, of a plan ``P1 2026-05-09 Prague weekend``,
+        and of a problem ``R1 Nora's insomnia``.
+        """
+        threads = map(_text_line, self._threads.cards.values())
+        return {
+            "known_facts": "\n".join(self._facts.lines),
+            "open_plans": "\n".join(self._plans.lines),
+            "open_problems": "\n".join(self._problems.lines),
+            "open_threads": "\n".join(threads),
+        }
 
 
 class _Turns:
@@ -119,9 +95,15 @@ class _Turns:
     def __init__(self, batch: SessionBatch) -> None:
         texts = [without_memory_blocks(one.turn.text) for one in batch.turns]
         self._text = "\n".join(texts)[:_LONGEST_TEXT]
-        self._terms = frozenset(analyse(self._text))
-        self._asked = frozenset(concepts_asked(self._text))
         self._speakers = {normalise_entity(one.turn.speaker or "user") for one in batch.turns}
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return frozenset(analyse(self._text))
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(concepts_asked(self._text))
 
     def facts(self, facts: Sequence[KnownFact]) -> list[KnownFact]:
         scored = [
@@ -158,20 +140,29 @@ def _best_first(scored: Iterable[tuple[int, int, _Card]]) -> list[tuple[int, int
     return sorted(scored, key=lambda each: (-each[0], -each[1]))
 
 
+@dataclass(slots=True)
+class _Labelled(Generic[_Shown]):
+    """Cards by their labels, the line of each, and the estimated tokens of all lines."""
+
+    cards: dict[str, _Shown] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    cost: int = 0
+
+
 def _labelled(
-    letter: str, cards: Sequence[_Labelled], line_of: Callable[[_Labelled], str], most: int
-) -> Iterator[tuple[str, _Labelled, str, int]]:
-    """Yields label, card, line and estimated tokens of the first cards that fit into ``most`` tokens."""
-    number = 1
+    letter: str, cards: Sequence[_Shown], line_of: Callable[[_Shown], str], most: int
+) -> _Labelled[_Shown]:
+    """Returns the first cards that fit into ``most`` tokens."""
+    shown = _Labelled[_Shown]()
     for card in cards:
-        label = f"{letter}{number}"
+        label = f"{letter}{len(shown.lines) + 1}"
         line = f"{label} {line_of(card)}"
         cost = about_tokens(line) + 1
-        if cost > most:  # A shorter card may still fit.
-            continue
-        most -= cost
-        number += 1
-        yield label, card, line, cost
+        if shown.cost + cost <= most:  # A shorter card may still fit.
+            shown.cards[label] = card
+            shown.lines.append(line)
+            shown.cost += cost
+    return shown
 
 
 def _fact_line(fact: KnownFact) -> str:

@@ -87,14 +87,8 @@ def question(batch: SessionBatch) -> str:
 
     Earlier turns are shown only when the first turn leans on them.
     """
-    labels = KnownLabels(batch)
     parts = []
-    for name, lines in (
-        ("known_facts", labels.facts_text()),
-        ("open_plans", labels.plans_text()),
-        ("open_problems", labels.problems_text()),
-        ("open_threads", labels.threads_text()),
-    ):
+    for name, lines in KnownLabels(batch).sections().items():
         if lines:
             parts.append(f"<{name}>\n{lines}\n</{name}>")
     today = local_said_at(batch.turns[-1].turn).date()

@@ -16,6 +16,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
+from events.language.values import word_set
 from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
 from events.types.json_values import JsonObject
 
@@ -46,11 +47,8 @@ WITH_MODES: dict[str, object] = {
 _MOST_FAULTS = 20
 # Cards of one kind in one answer about a dozen turns, and names in one list.
 MOST_CARDS = 60
-MOST_NAMES = {
-    "aliases": 20,
-    "participants": 15,
-    "topics": 8,
-}  # A card stores 16 participants, the entity among them.
+MOST_NAMES = {"aliases": 20, "participants": 15, "topics": 8}
+"""A card stores 16 participants, the entity among them."""
 # Characters. More than a careful model writes, and less than the tables store (events.store.bounds).
 _LONGEST = {
     "quote": 4_000, "content": 1_000, "definition": 2_000, "entity": 200, "concept_key": 100, "value": 250,
@@ -59,22 +57,8 @@ _LONGEST = {
     "problem": 250, "approach": 250, "outcome": 250,
 }  # fmt: skip
 # Fields that are searched and shown as names. They hold no control characters and no bidirectional overrides.
-_NAMES = frozenset(
-    (
-        "entity",
-        "concept_key",
-        "value",
-        "replaces",
-        "title",
-        "aliases",
-        "same_as",
-        "expands",
-        "participants",
-        "topics",
-        "problem",
-        "approach",
-        "outcome",
-    )
+_NAMES = word_set(
+    "entity concept_key value replaces title aliases same_as expands participants topics problem approach outcome"
 )
 _NOT_IN_NAMES = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ue000-\uf8ff\ufffe\uffff]"
@@ -84,12 +68,7 @@ _LONGEST_SHOWN = 60
 # reprlib bounds the length and the depth of a value in a fault before the value is written out.
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxother = 3, 2 * _LONGEST_SHOWN, 2 * _LONGEST_SHOWN
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "boolean": (bool,),
-    "array": (list,),
-}
+_TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool, "array": list}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

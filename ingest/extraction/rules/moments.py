@@ -88,11 +88,6 @@ _VAGUE = re.compile(
 _OUTLANDISH = timedelta(days=366 * 120)
 
 
-def moments(sentence: Sentence, reference: datetime) -> list[Moment]:
-    """Returns the times in the sentence, in order. The grammar leaves out recurring times and bare clock times."""
-    return _moments(timex.find(sentence.raw, reference), reference)
-
-
 def _moments(times: Iterable[timex.Found], reference: datetime) -> list[Moment]:
     found = []
     for one in times:

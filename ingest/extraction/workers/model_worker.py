@@ -29,7 +29,6 @@ from ingest.extraction.extractor_port import (
 )
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
-from ingest.extraction.ongoing import ongoing
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
 from ingest.extraction.workers.event_targets import with_targets
@@ -258,8 +257,11 @@ class ModelWorker(Handler):
             modes = mode_contexts(connection, [task.turns[0] for task in some], self._modes)
             for task, before, chosen in zip(some, earlier, modes, strict=True):
                 turns = tuple(recorded(turn) for turn in task.turns)
-                known = self._memory.of(connection, task.turns[0].partition, turns)
-                task.batch = SessionBatch(turns, before, known, chosen, ongoing(connection, turns))
+                partition = task.turns[0].partition
+                known = self._memory.of(connection, partition, turns)
+                task.batch = SessionBatch(
+                    turns, before, known, chosen, self._memory.ongoing(partition, turns)
+                )
 
         fresh = [task for task in tasks if task.batch is None]
         for culprit in isolate(fresh, attempt):

@@ -28,7 +28,6 @@ from ingest.extraction.extraction_events import caused_by, events_of
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.known_memory import KnownMemory
 from ingest.extraction.mode_contexts import mode_contexts
-from ingest.extraction.ongoing import ongoing
 from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.session_batcher import SessionBatcher, SessionBatchLimits
 
@@ -262,9 +261,10 @@ class Reextraction:
         before = preceding(connection, [group[0] for group in groups])
         modes = mode_contexts(connection, [group[0] for group in groups], modes_of(self._settings))
         # Cards of these turns do not count, because the new ones replace them.
-        known = self._memory.of(connection, turns[0].partition, tuple(map(recorded, turns)), before=True)
+        partition = turns[0].partition
+        known = self._memory.of(connection, partition, tuple(map(recorded, turns)), before=True)
         return [
-            SessionBatch(said, earlier, known, chosen, ongoing(connection, said))
+            SessionBatch(said, earlier, known, chosen, self._memory.ongoing(partition, said))
             for group, earlier, chosen in zip(groups, before, modes, strict=True)
             for said in [tuple(recorded(turn) for turn in group)]
         ]

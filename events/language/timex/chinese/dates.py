@@ -148,11 +148,10 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     if traditional:
         return None
     dom = value(words[k])
-    signed = words[k + 1] in ("日", "号")
-    if dom is not None and 1 <= dom <= 31 and (signed or _ends_bare(scan, k)):
+    if dom is not None and 1 <= dom <= 31 and words[k + 1] in ("日", "号"):
         if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
             return None
-        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
+        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 2, 0
     if lunar:
         return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0
@@ -168,11 +167,6 @@ def _counted(scan: Scan, i: int) -> bool:
     """True when word `i` is the unit of the word before it: 三年, 每年."""
     last = scan.before(i)
     return scan.tight(i) and (value(last) is not None or last in listed("个 半 每 整 第 几 数 多 元"))
-
-
-def _ends_bare(scan: Scan, i: int) -> bool:
-    """True for a day without 日 after its month: "五月八，" but not "五月八个"."""
-    return scan.tight(i) and scan.words[i + 1] in listed("$ ， , 。 、 到 至 - ~ 的 早上 下午 晚上")
 
 
 def _first_month(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
@@ -203,25 +197,11 @@ def dated(scan: Scan, i: int) -> Found | None:
         return None
     k = scan.skip(j, "的", ",", "，")
     below = month_day(scan, k) or _first_month(scan, k)
-    if below is None:
+    if below is None or (lunar and not below[2]):
         return None if lunar else found
-    reading, stop, is_lunar = below
-    if lunar and not is_lunar:
-        return _lunar_again(scan, span.start.year, k)
+    reading, stop, _ = below
     assert isinstance(reading, Cycle)
     return given(reading.at(span.start.year), weekday_after(scan, stop))
-
-
-def _lunar_again(scan: Scan, number: int, i: int) -> Found | None:
-    """Parses a date whose year is marked as lunar, not its month: 农历2015年十月十五."""
-    month = value(scan.words[i])
-    if month is None or scan.words[i + 1] != "月":
-        return None
-    day = _lunar_day(scan, i + 2)
-    if day is None:
-        return given(_lunar_month(number, month), i + 2)
-    start = solar(number, month, day[0])
-    return (calendar.day(start), day[1]) if start else None
 
 
 def weekday_after(scan: Scan, i: int) -> int:

@@ -30,7 +30,7 @@ from .numbers import length, positional, value
 from .offsets import AFTER, BEFORE, offset
 from .periods import period, present
 from .times import hours, within
-from .words import PARTS, STARTS, UNITS, WEEKDAYS
+from .words import PARTS, STARTS, UNITS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -122,11 +122,9 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     j = i + 1 if opener else i
     if word in listed("截止 截止到 截止至 截至 直到 到 至"):
         return _deadline(scan, i)
-    first = _bound(scan, j + 1 if word == "=" else j)
+    first = _bound(scan, j)
     if first is None:
         return None
-    if word == "=":
-        return (first[0], first[1]) if isinstance(first[0], Span) else None
     joined = _joined(scan, j, first, bool(opener))
     if joined is not None:
         return joined
@@ -215,23 +213,13 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
     if word in AFTER and span.end is not None:
         if span.grain == "day":
             nth = value(words[k + 2]) if words[k + 1] == "第" and words[k + 3] in ("天", "日") else None
-            one = _first_one(scan, k + 1)
-            weekday = WEEKDAYS.get(words[one])
             if nth is not None:
                 return calendar.day(add_days(span.end, nth - 1)), k + 4
-            if weekday is not None:
-                return calendar.day(add_days(span.end, (weekday - span.end.weekday()) % 7)), one + 1
         return ((since(span) if included else after(span)), k + 1) if span.start is not None else None
     if word not in _SINCE or span.start is None:
         return None
     starts = word == "开始" and not opened and span.grain in ("hour", "minute")
     return None if starts else (since(span), scan.skip(k + 1, "算"))
-
-
-def _first_one(scan: Scan, i: int) -> int:
-    """Returns the word after 的, 第一个 or 头一个 at word `i`."""
-    j = scan.skip(i, "的")
-    return j + 3 if scan.words[j] in ("第", "头") and scan.words[j + 1 : j + 3] == ["一", "个"] else j
 
 
 def findings(scan: Scan) -> Iterator[Mention]:

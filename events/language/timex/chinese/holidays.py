@@ -5,10 +5,9 @@ from __future__ import annotations
 from events.language.timex.tables import values_of
 
 from .. import calendar
-from ..calendar import Span, add_days
-from ..cycles import Reading, yearly
+from ..cycles import Reading, each, yearly
 from ..holidays import CHINESE, RULES
-from ..scan import packrat
+from ..scan import given, packrat
 from .words import ChineseScan as Scan
 
 # Holidays that Taiwan keeps on another day, for texts in traditional characters.
@@ -37,19 +36,13 @@ def holiday(scan: Scan, i: int) -> Found | None:
         return None
     if words[j] in ("黄金周", "长假", "假期", "连假", "小长假") and key in _WEEKS:
         length = _WEEKS[key]
-
-        def holiday_week(year: int) -> Span | None:
-            day = rule(year)
-            return calendar.days(day.start, length) if day and day.start else None
-
-        return yearly(holiday_week, "week", 0.7), j + 1
+        whole = each(
+            yearly(rule, "week", 0.7),
+            lambda day: calendar.days(day.start, length) if day.start else None,
+        )
+        return given(whole, j + 1)
     if words[j] == "前夕":
-
-        def eve(year: int) -> Span | None:
-            day = rule(year)
-            return calendar.day(add_days(day.start, -1)) if day and day.start else None
-
-        return yearly(eve, "day", 0.8), j + 1
+        return given(each(yearly(rule, "day", 0.8), calendar.day_before), j + 1)
     j = scan.skip(j, "连假", "假期", "长假")
     sure = 0.6 if words[i] in ("过年", "新年") else 0.9
     return yearly(rule, "day", sure), scan.skip(j, "当天", "期间", "那天")

@@ -11,14 +11,13 @@ from typing import cast
 from events.language.timex.tables import values_of
 
 from .. import calendar
-from ..calendar import Span, add_days, add_months
+from ..calendar import Span, add_days, add_months, in_week
 from ..cycles import Cycle
 from ..scan import listed, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .dates import dated
 from .holidays import holiday
 from .numbers import value
-from .weeks import in_week
 from .words import SEASONS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
@@ -98,8 +97,6 @@ def _tenth(span: Span, first: int, last: int) -> Span | None:
 def _half(span: Span, number: int) -> Span | None:
     if span.start is None:
         return None
-    if span.grain == "month":
-        return _half_month(span, first=number == 1)
     return calendar.half(span.start.year, number) if span.grain == "year" else None
 
 

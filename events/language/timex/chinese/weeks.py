@@ -39,8 +39,6 @@ def relative(scan: Scan, i: int) -> Found | None:  # noqa: C901, PLR0912 - one b
     counted = words[j] == "个"
     if word == "今" and not counted:
         return None
-    if words[j] in ("上半年", "下半年") and shift == 0:
-        j += 0
     j += counted
     name = words[j]
     if name in WEEKDAYS:
@@ -51,8 +49,6 @@ def relative(scan: Scan, i: int) -> Found | None:  # noqa: C901, PLR0912 - one b
         if shift:
             span = calendar.unit("half_year", frame.now, shift)
         return given(span, j + 2)
-    if name == "月" and words[j + 1] == "份":
-        name = "月"
     if counted or words[j - 1] == "一":
         unit = {"小时": "hour", "钟头": "hour", "分钟": "minute", "秒": "second", "秒钟": "second"}.get(name)
         if unit is not None and shift:
@@ -99,10 +95,6 @@ def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
     if shift == 0 and weekday != 6 and scan.tense(i) > 0:
         return other.or_else(counted, 0.8)
     return counted.or_else(other, 0.85)
-
-
-def in_week(span: Span, number: int) -> Span | None:
-    return calendar.day(add_days(calendar.week_start(span.start), number)) if span.start else None
 
 
 @packrat

@@ -17,7 +17,6 @@ from .words import LEADS, MONTHS, NUMBERED, NUMBERS, ORDINALS, SHIFTS, UNITS, VE
 _DATED = listed("on by since until till from before after dated date due at of and is was am pm between in")
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 _FRACTION_OF = words_of("english.fraction_of")
-_NOT_COUNTING = listed("at in on and to or for from until through")
 _COUNTED = listed("people times items percent million billion thousand am pm %")
 
 
@@ -111,13 +110,11 @@ def _three(first: str, second: str, third: str) -> Reading | None:
 
 
 def _two(scan: Scan, i: int, mark: str, after: int) -> Found | None:
-    """Parses a month with a year, or a month with a day: 12-2015, 2015/12, 10/16, "on 4-22"."""
+    """Parses a month with a year, or a month with a day: 12-2015, 2015/12, 10/16."""
     words, last = scan.words, scan.before(i)
     first, second = words[i], words[i + 2]
     a, b = int(first), int(second)
     short = len(first) <= 2 and len(second) <= 2
-    if short and mark in ("-", ".") and last == "on":
-        return given(month_day(a, b) or month_day(b, a), after) if not words[after].isalpha() else None
     if mark == "-":
         named = scan.tight(i) and last == "-" and scan.tight(i - 1)  # the name of a file or of a branch
         if named or (words[after] == "-" and scan.tight(after) and scan.tight(after + 1)):
@@ -169,13 +166,11 @@ def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
 
 
 def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Parses a year of two digits at the end of a date: "22/Jan/19", "29 May 16"."""
-    words, mark = scan.words, scan.words[i]
-    if mark in ("/", "-") and words[i - 2] == mark and scan.tight(i - 1):
-        return given(scan.digits(i + 1, 2), i + 2)
-    short = scan.digits(i, 2)
-    ends = words[i + 1] in listed("$ . ! ? ;") and not (scan.tight(i + 1) and scan.tight(i + 2))
-    return (short, i + 1) if short is not None and short > 12 and len(mark) == 2 and ends else None
+    """Parses a year of two digits at the end of a date: "22/Jan/19"."""
+    mark = scan.words[i]
+    if mark not in ("/", "-") or scan.words[i - 2] != mark or not scan.tight(i - 1):
+        return None
+    return given(scan.digits(i + 1, 2), i + 2)
 
 
 def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
@@ -214,10 +209,6 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
     dom = ordinal(scan, k)
     if dom is None and scan.digits(k, 2) is not None and not not_a_day(scan, k + 1):
         dom = int(words[k]), k + 1
-    if dom is None and words[k] in NUMBERS:
-        spelled = integer(scan, k)
-        if spelled and 1 <= spelled[0] <= 31 and not _counts(scan, spelled[1]):
-            dom = spelled
     if dom is not None and 1 <= dom[0] <= 31:
         found = _with_year(scan, month, dom[0], dom[1])
         if found is not None or dom[0] >= 30 or (scan.digits(k, 2) is not None and k != j):
@@ -229,12 +220,6 @@ def _month_first(scan: Scan, i: int, month: int) -> Found | None:
         return None
     led = scan.before(i) in LEADS or scan.before(i) == "the"
     return yearly(lambda number: calendar.month(number, month), "month", 0.9 if led else 0.6), i + 1
-
-
-def _counts(scan: Scan, i: int) -> bool:
-    """True when the number before word `i` counts something or is a time."""
-    word = scan.words[i]
-    return (word.isalpha() and word not in _NOT_COUNTING) or word == ":"
 
 
 def not_a_day(scan: Scan, i: int) -> bool:

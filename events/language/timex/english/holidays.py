@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.language.timex.calendar import Span, add_days, day
+from events.language.timex.calendar import day_before
 from events.language.timex.cycles import Reading, each, yearly
 from events.language.timex.holidays import ENGLISH, RULES
 from events.language.timex.scan import Phrases, Scan, given, packrat
@@ -16,13 +16,9 @@ def holiday(scan: Scan, i: int) -> tuple[Reading, int] | None:
     """Parses the longest holiday name at word `i`, or "eve of" a holiday. Hyphens may stand between its words."""
     if scan.words[i] == "eve" and scan.words[i + 1] == "of":
         named = holiday(scan, scan.skip(i + 2, "the"))
-        return given(each(named[0], _day_before), named[1]) if named else None
+        return given(each(named[0], day_before), named[1]) if named else None
     found = _HOLIDAYS.at(scan, i)
     if found is None:
         return None
     sure = 0.8 if found[0] in ("new_year", "qixi", "workers") else 0.9
     return yearly(RULES[found[0]], "month" if found[0] == "ramadan" else "day", sure), found[1]
-
-
-def _day_before(span: Span) -> Span | None:
-    return day(add_days(span.start, -1)) if span.start else None

@@ -11,9 +11,9 @@ from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, given, listed, phrases_of
 from ..shares import nth, share, weekend_about
-from .numbers import ordinal, plain, year_number
+from .numbers import ordinal, plain, told_year, year_number
 from .simple import Found, opens, simple
-from .words import SHIFTS, UNITS, WEEKDAYS
+from .words import UNITS, WEEKDAYS
 
 _TOMORROW = listed("tomorrow tmr tmrw tomorow tommorow tommorrow")
 _DAYS = phrases_of("days", int)
@@ -53,9 +53,6 @@ def day_word(scan: Scan, i: int) -> Found | None:
     side = words[j + 1]
     if side in ("before", "after"):
         sign = -1 if side == "before" else 1
-        relative = _DAYS.at(scan, j + 2)
-        if relative is not None:
-            return calendar.day(add_days(frame.today, sign + relative[0])), relative[1]
         if j > i and words[j + 2] in _CLAUSE_END and words[j + 2] not in ("-", "and"):
             return replace(calendar.day(add_days(frame.today, sign)), sure=0.5, ambiguous=True), j + 2
         return _neighbour(scan, j + 2, "day", sign) if words[j + 2] not in ("that", "this") else None
@@ -69,15 +66,14 @@ def day_word(scan: Scan, i: int) -> Found | None:
 
 
 def _closing(scan: Scan, i: int) -> Found | None:
-    """Parses "EOD", "eod tomorrow", "EOW". "COB" is written in capitals: cobs of corn are eaten."""
+    """Parses "EOD", "eod tomorrow", "cob on Friday", "EOW"."""
     word = scan.words[i]
     close = _at_five if word == "cob" else _at_the_end
     dated = simple(scan, scan.skip(i + 1, "on", "of")) if word in ("eod", "cob") else None
     if dated is not None and dated[0].grain == "day":
         return given(each(dated[0], close, "hour" if word == "cob" else "second"), dated[1])
     if word == "cob":
-        span = close(calendar.day(scan.frame.today)) if scan.original(i).isupper() else None
-        return (span.doubted(0.6), i + 1) if span else None
+        return None
     whole = calendar.unit(_ENDING[word], scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
 
@@ -132,9 +128,6 @@ def week(scan: Scan, i: int) -> Found | None:
             return _neighbour(scan, j + 2, unit, sign) if j > i else None
     if unit == "weekend":
         return _weekend(scan, j)
-    if unit == "quarter" and after in ("1", "2", "3", "4"):
-        year = _year_of(scan, j + 2)
-        return given(calendar.quarter(year[0], int(after)), year[1]) if year else None
     if unit == "week":
         if after in ("of", "commencing", "starting", "beginning", "ending"):
             found = _week_of(scan, scan.skip(j + 2, "on", "from"))
@@ -154,11 +147,7 @@ def week(scan: Scan, i: int) -> Found | None:
 
 def _year_of(scan: Scan, i: int) -> tuple[int, int] | None:
     """Parses the year of a numbered week or quarter: "of 2027", "2027", "of next year"."""
-    j = scan.skip(i, "of", "in", ",")
-    shift = SHIFTS.get(scan.words[j])
-    if shift is not None and scan.words[j + 1] == "year":
-        return scan.frame.now.year + shift, j + 2
-    return year_number(scan, j)
+    return told_year(scan, scan.skip(i, "of", "in", ","))
 
 
 def _numbered_week(scan: Scan, i: int, number: int) -> Found | None:
@@ -180,10 +169,7 @@ def _week_of(scan: Scan, i: int) -> Found | None:
         if dom is None or not 1 <= dom[0] <= 31:
             return None
         found = monthly(dom[0], sure=0.75), dom[1]
-    return given(
-        each(found[0], lambda span: calendar.unit("week", span.start) if span.start else None, "week"),
-        found[1],
-    )
+    return given(each(found[0], calendar.week_of, "week"), found[1])
 
 
 def _weekend(scan: Scan, i: int) -> Found | None:

@@ -6,19 +6,11 @@ from ..calendar import full_year
 from ..lengths import Length
 from ..numerals import NUMBERS, ORDINALS, spelled
 from ..scan import Scan, given, listed, packrat, phrases_of
-from .words import UNITS
+from ..tables import numbers_of
+from .words import SHIFTS, UNITS
 
 _AMOUNTS = phrases_of("amounts", float)
-_PARTS = {
-    "half": 2,
-    "halves": 2,
-    "third": 3,
-    "thirds": 3,
-    "quarter": 4,
-    "quarters": 4,
-    "fourth": 4,
-    "fourths": 4,
-}
+_PARTS = numbers_of("english.fractions")
 _ABOVE = {"a": 1, "one": 1, "two": 2, "three": 3}
 _PAIRING = listed("or to - – —")
 _SIDES = listed("ago later back earlier from before after")
@@ -213,9 +205,17 @@ def year_number(scan: Scan, i: int) -> tuple[int, int] | None:
     return spelled_year(scan, i)
 
 
+def told_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    """Parses a year by its number, or by its place from this year: "2027", "next year"."""
+    shift = SHIFTS.get(scan.words[i])
+    if shift is not None and scan.words[i + 1] == "year":
+        return scan.frame.now.year + shift, i + 2
+    return year_number(scan, i)
+
+
 @packrat
 def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Parses "nineteen eighty-six", "two thousand and fifteen", "twenty twenty", "nineteen oh four"."""
+    """Parses "nineteen eighty-six", "two thousand and fifteen", "twenty twenty"."""
     words = scan.words
     first = NUMBERS.get(words[i], 0)
     if words[i + 1] in ("thousand", "hundred"):
@@ -224,8 +224,5 @@ def spelled_year(scan: Scan, i: int) -> tuple[int, int] | None:
         return found if found and least <= found[0] <= most else None
     if not 15 <= first <= 20:
         return None
-    if words[i + 1] in ("oh", "o", "zero"):
-        ones = NUMBERS.get(words[i + 2], 0)
-        return (first * 100 + ones, i + 3) if 1 <= ones <= 9 else None
     rest = integer(scan, i + 1) if words[i + 1] in NUMBERS else None
     return (first * 100 + rest[0], rest[1]) if rest and 10 <= rest[0] <= 99 else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.language.timex.english.weekdays import in_week, weekday_name
+from events.language.timex.english.weekdays import weekday_name
 
 from .. import calendar
-from ..calendar import Span
+from ..calendar import Span, in_week
 from ..clock import part
 from ..cycles import Cycle, each, settle, weekly, yearly
 from ..holidays import RULES
@@ -35,7 +35,7 @@ def _now(scan: Scan, lasting: Length) -> Span:
 
 def _anchor(scan: Scan, i: int) -> tuple[Span, int] | None:
     """Parses the moment that an offset starts from, as a span."""
-    found = present(scan, i) or simple(scan, scan.skip(i, "on") if scan.words[i] == "on" else i)
+    found = present(scan, i) or simple(scan, scan.skip(i, "on"))
     if found is None:
         return None
     return given(scan.settle(found[0], i), found[1])
@@ -169,10 +169,6 @@ def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     if side == "ago" or (side in _BACK and told):
         on = _ago_on(scan, lasting, j + 1) if side == "ago" and not lasting.fine else None
         return on or given(lasting.shifted(_now(scan, lasting), frame, -1), j + 1)
-    if (side, after) == ("in", "the") and words[j + 2] in ("future", "past") and words[j + 3] in _ENDS:
-        return given(
-            lasting.shifted(_now(scan, lasting), frame, 1 if words[j + 2] == "future" else -1), j + 3
-        )
     if side in ("later", "hence", "afterwards"):
         return given(lasting.shifted(_now(scan, lasting), frame, 1), j + 1)
     if side == "on" and unit == "week" and weekday_name(scan, j + 1) is not None and scan.tense(j) >= 0:

@@ -52,8 +52,6 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     words = scan.words
     opener = words[i] if words[i] in ("from", "between", "since") else ""
     j = i + 1 if opener else i
-    if opener == "between" and words[j] == "from":
-        j += 1
     first = _bound(scan, j) if opener else moment(scan, j) or _bare_first(scan, j)
     best = _joined(scan, first, j, opener) if first is not None else None
     whole = moment(scan, i) if words[i] in _BOUNDING else None
@@ -65,9 +63,6 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
     if bounded is not None and (best is None or bounded[1] > best[1]):
         best = bounded
     if best is None and first is not None and opener != "since" and not _is_bare(first):
-        inside = _days_inside(scan, first)
-        if inside is not None:
-            return inside
         span = scan.settle(first[0], i)
         return _or_later(scan, _for_length(scan, first, span) or (span, first[1])) if span else None
     return best
@@ -130,19 +125,6 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
         moved = onto_day(reading, target)
         span = scan.join(reading, moved, i) if moved else None
     return given(span, stop)
-
-
-def _days_inside(scan: Scan, month: Found) -> tuple[Span, int] | None:
-    """Parses two days after their month: "in January from 4 to 22"."""
-    if month[0].grain != "month" or scan.words[month[1]] not in ("from", "between"):
-        return None
-    first = _bare_day(scan, month[1] + 1)
-    joined = first is not None and scan.words[first[1]] in (*_TO, "and")
-    last = _bare_day(scan, first[1] + 1) if first is not None and joined else None
-    if first is None or last is None:
-        return None
-    span = _of_month(scan, month[0], first[0], last[0], month[1])
-    return given(span, last[1])
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:

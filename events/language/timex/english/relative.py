@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from events.language.timex.english.holidays import holiday
 from events.language.timex.english.seasons import quarter_of, season
-from events.language.timex.english.weekdays import day_of_month, in_week, weekday_alone, weekday_name
+from events.language.timex.english.weekdays import day_of_month, weekday_alone, weekday_name
 
 from .. import calendar
-from ..calendar import Span, add_days
+from ..calendar import Span, add_days, in_week
 from ..clock import part
 from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from events.language.timex import calendar
 from events.language.timex.calendar import Grain, Span, full_year
 from events.language.timex.cycles import Cycle, Reading, each, yearly
-from events.language.timex.english.numbers import ordinal, plain, year_number
+from events.language.timex.english.numbers import ordinal, plain, told_year, year_number
 from events.language.timex.english.simple import Found, opens
-from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, SHIFTS, UNITS
+from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, UNITS
 from events.language.timex.scan import Scan, given, listed
 from events.language.timex.shares import weekend_about
 from events.language.timex.tables import numbers_of
@@ -69,7 +69,7 @@ def quarter(scan: Scan, i: int) -> Found | None:
     if (joined and not digit_first) or (digit_first and not plain(scan, i)):
         return None
     k = j + 1 if words[j] in listed("- / , of in ' fy") else j
-    year = year_number(scan, j) or year_number(scan, k)
+    year = year_number(scan, j) or told_year(scan, k)
     short = scan.digits(k, 2) if len(words[k]) == 2 else None
     if (
         year is None
@@ -77,9 +77,6 @@ def quarter(scan: Scan, i: int) -> Found | None:
         and (words[j] in ("'", "fy") or (digit_first and scan.tight(j) and scan.tight(k)))
     ):
         year = full_year(short), k + 1
-    shift = SHIFTS.get(words[k])
-    if year is None and shift is not None and words[k + 1] == "year":
-        year = scan.frame.now.year + shift, k + 2
     if year is not None:
         return given(rule(year[0]), year[1])
     if digit_first or (scan.tight(j) and words[j].isalnum()):
@@ -107,10 +104,7 @@ def season(scan: Scan, i: int) -> Found | None:
     if name is None:
         return None
     j, k = i + 1, scan.skip(i + 1, "of", "in", ",")
-    year = year_number(scan, k)
-    shift = SHIFTS.get(words[k])
-    if year is None and shift is not None and words[k + 1] == "year":
-        year = now.year + shift, k + 2
+    year = told_year(scan, k)
     if year is not None:
         return given(calendar.season(year[0], name), year[1])
     cycle = yearly(lambda number: calendar.season(number, name), "season", 0.8)
@@ -173,9 +167,7 @@ def holidays(scan: Scan, i: int) -> Found | None:
     weekend = words[found[1]] == "weekend"
     k = found[1] + weekend
     j = scan.skip(scan.skip(k, "of", "in", ","), "the")
-    year, shift = year_number(scan, j), SHIFTS.get(words[j])
-    if year is None and shift is not None and words[j + 1] == "year":
-        year = scan.frame.now.year + shift, j + 2
+    year = told_year(scan, j)
     if year is not None and isinstance(reading, Cycle):
         reading, k = reading.at(year[0]), year[1]
         if not weekend and words[k] == "weekend":
@@ -183,6 +175,5 @@ def holidays(scan: Scan, i: int) -> Found | None:
     if reading is None:
         return None
     if not weekend and words[k] == "week" and reading.grain == "day":
-        whole = each(reading, lambda span: calendar.unit("week", span.start) if span.start else None, "week")
-        return given(whole, k + 1)
+        return given(each(reading, calendar.week_of, "week"), k + 1)
     return given(each(reading, weekend_about, "weekend") if weekend else reading, k)

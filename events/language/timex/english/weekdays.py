@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from events.language.timex import calendar
-from events.language.timex.calendar import Span
+from events.language.timex.calendar import Span, in_week
 from events.language.timex.cycles import Cycle, Reading, each, monthly, settle, weekly
-from events.language.timex.english.dates import month_day, named, not_a_day, numeric
+from events.language.timex.english.dates import named, not_a_day, numeric
 from events.language.timex.english.numbers import length, ordinal, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.times import hours
@@ -61,23 +61,13 @@ def _dated_weekday(scan: Scan, i: int, number: int) -> Found | None:
     words = scan.words
     j = i + 1 if words[i] in (",", "(", "/", "-") else i
     shy = words[j] in SHY and not (words[j + 1].isdecimal() or ordinal(scan, j + 1))
-    found = numeric(scan, j) or (named(scan, j) if not shy else None) or _dotted(scan, j)
+    found = numeric(scan, j) or (named(scan, j) if not shy else None)
     if found is None or found[0].grain != "day":
         return None
     reading, k = found
     if isinstance(reading, Cycle):
         reading = replace(reading, weekday=number)
     return reading, k + 1 if words[i] == "(" and words[k] == ")" else k
-
-
-def _dotted(scan: Scan, i: int) -> Found | None:
-    """Parses month and day with a dot between them: "Friday 7.6". They are a date only after a weekday."""
-    words = scan.words
-    if words[i].isdecimal() and words[i + 1] == "." and scan.tight(i + 1) and scan.tight(i + 2):
-        a, b = words[i], words[i + 2]
-        if b.isdecimal() and len(a) <= 2 and len(b) <= 2 and words[i + 3] not in ("am", "pm", "p", "a"):
-            return given(month_day(int(a), int(b)) if 1 <= int(a) <= 12 else None, i + 3)
-    return None
 
 
 def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
@@ -91,11 +81,6 @@ def _weekday_of_month(scan: Scan, number: int, i: int) -> Found | None:
     if dom is None or not 1 <= dom[0] <= 31 or words[dom[1]] in ("week", "month", "quarter", "half"):
         return None
     return monthly(dom[0], number), dom[1]
-
-
-def in_week(span: Span, number: int) -> Span | None:
-    """Returns the day of a week with the weekday `number` (0 is Monday)."""
-    return calendar.day(calendar.add_days(calendar.week_start(span.start), number)) if span.start else None
 
 
 @packrat

@@ -34,15 +34,15 @@ def labels(*texts: str) -> KnownLabels:
 
 
 def test_the_card_that_shares_words_with_the_turns_comes_first() -> None:
-    shown = labels("I started painting portraits too").facts_text().splitlines()
+    shown = labels("I started painting portraits too").sections()["known_facts"].splitlines()
     assert shown[0] == "F1 2026-04-18 user.hobby = watercolour painting"
-    assert labels("臺南很熱").facts_text().startswith("F1 2026-04-28 user.residence = 臺南\n")
-    assert labels("Nora called").facts_text().startswith("F1 2026-05-03 Nora.employer = Acme\n")
-    assert "Nora" not in labels("I sold the car").facts_text()
+    assert labels("臺南很熱").sections()["known_facts"].startswith("F1 2026-04-28 user.residence = 臺南\n")
+    assert labels("Nora called").sections()["known_facts"].startswith("F1 2026-05-03 Nora.employer = Acme\n")
+    assert "Nora" not in labels("I sold the car").sections()["known_facts"]
 
 
 def test_a_plan_is_shown_with_its_day_on_the_speakers_clock_as_exact_as_it_was_said() -> None:
-    lines = labels("Bergen is off").plans_text().splitlines()
+    lines = labels("Bergen is off").sections()["open_plans"].splitlines()
     assert lines[0] == "P1 2026-05-16 Nora's weekend in Bergen"
     assert {line.split(" ", 1)[1] for line in lines[1:]} == {
         "2026-05-15 和小芸去看電影", "undated Paint the fence", "2026 Sail round Cape Horn",
@@ -82,9 +82,9 @@ def test_the_known_cards_of_a_prompt_are_bounded() -> None:
     ]
     many += [planned(f"Exhibit painting number {n} " + "畫" * 90, on=20) for n in range(40)]
     shown = KnownLabels(SessionBatch((said("The painting is done"),), known=known_of(*many)))
-    assert about_tokens(f"{shown.facts_text()}\n{shown.plans_text()}") <= MOST_TOKENS
-    assert len(shown.facts_text().splitlines()) > 10
-    assert shown.plans_text()
+    assert about_tokens("\n".join(shown.sections().values())) <= MOST_TOKENS
+    assert len(shown.sections()["known_facts"].splitlines()) > 10
+    assert shown.sections()["open_plans"]
 
 
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=4))
@@ -128,5 +128,5 @@ def test_a_long_plan_does_not_hide_the_shorter_plans_after_it() -> None:
     long = [planned(f"Paint mural {n} " + "畫" * 100, n, on=20) for n in range(1, 4)]
     known = known_of(planned("Buy a boat", 9), *long)
     shown = KnownLabels(SessionBatch((said("I paint"),), known=known))
-    assert shown.plans_text().splitlines()[-1].endswith("undated Buy a boat")
+    assert shown.sections()["open_plans"].splitlines()[-1].endswith("undated Buy a boat")
     assert shown.words().splitlines()[-1] == "Buy a boat"

@@ -10,7 +10,7 @@ import pytest
 from events.types.cards import SourceSpan
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.moments import moment
-from ingest.extraction.rules.moments import moments
+from ingest.extraction.rules.moments import Dates
 from ingest.extraction.rules.sentences import sentences
 from tests.support.events.turns import recorded
 
@@ -32,7 +32,7 @@ def _turn(text: str) -> TurnRecorded:
 )
 def test_a_range_holds_the_day_it_is_said_to_end_with(text: str, words: str, start: str, end: str) -> None:
     [sentence] = sentences(text)
-    [by_rules] = moments(sentence, SAID_AT)
+    [by_rules] = Dates(sentence, SAID_AT).moments
     by_model = moment(words, _turn(text), SourceSpan(turn_id="t", start=0, end=len(text), text=text))
     assert by_model is not None
     for found in (by_rules, by_model):
@@ -52,7 +52,7 @@ def test_every_extractor_keeps_the_other_day_that_the_words_may_mean(
     text: str, words: str, start: str, other: str | None
 ) -> None:
     [sentence] = sentences(text)
-    [by_rules] = moments(sentence, SAID_AT)
+    [by_rules] = Dates(sentence, SAID_AT).moments
     by_model = moment(words, _turn(text), SourceSpan(turn_id="t", start=0, end=len(text), text=text))
     assert by_model is not None
     for found in (by_rules, by_model):

@@ -198,7 +198,9 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     ours, theirs = (ThreadOpened(title=title, project_id=project) for title, project in (
         ("the move to Cadiz", "default"), ("a thread of another project", "work"),
     ))  # fmt: skip
-    threads = [replace(event_with(each), stream=STREAM) for each in (ours, theirs)]
+    later = replace(event_with(ThreadOpened(title="told later", project_id="default")), stream=STREAM)
+    later = replace(later, occurred_at=NOW + timedelta(days=1))
+    threads = [*(replace(event_with(each), stream=STREAM) for each in (ours, theirs)), later]
     known = [stated("hobby", "painting", 1, cardinality="multi_value"), planned("Regatta in Cadiz", 2, on=20)]
     log.append(connection, [*known, event_with(trouble), *threads])
     answers: list[dict[str, Any]] = [
@@ -220,7 +222,7 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     assert "P1 2026-05-20 Regatta in Cadiz" in api.requests[0].question
     assert "<open_problems>\nR1 a stiff neck\n</open_problems>" in api.requests[0].question
     assert "<open_threads>\nthe move to Cadiz\n</open_threads>" in api.requests[0].question
-    made = events_of(connection, "ana")[5:]
+    made = events_of(connection, "ana")[6:]
     [closed] = [each.payload for each in made if isinstance(each.payload, ProblemClosed)]
     assert closed.problem == "a stiff neck"
     states = {each.payload.value: each for each in made if isinstance(each.payload, StateAsserted)}
