@@ -48,7 +48,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 class CardlogsTogether(LoadScopeScheduling):  # type: ignore[misc]
     """Gives a process whole files. The files of the shared Cardlog go to two processes, and each starts one.
 
-    In one process they would take longer than all other tests together. The files that start a Cardlog of their own go
+    In one process they would take longer than all other tests together. The files that a model reads go to one of the
+    two. The files that start a Cardlog of their own go
     to one process, too, because each Cardlog needs 0.7 GB.
     """
 
@@ -60,7 +61,9 @@ class CardlogsTogether(LoadScopeScheduling):  # type: ignore[misc]
 @cache
 def _group(file: Path) -> str:
     text = file.read_text("utf-8")
-    if re.search(r"\b(?:stack: Running|person: Person|read_by_model: Person)", text):
+    if re.search(r"\b(?:by_model: Running|read_by_model: Person)", text):
+        return "shared below"
+    if re.search(r"\b(?:stack: Running|person: Person)", text):
         return "shared" if file.parent.name == "acceptance" else "shared below"
     return "own" if re.search(r"from tests.support.stack import .*\bstart\b", text) else ""
 

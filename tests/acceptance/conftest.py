@@ -1,11 +1,14 @@
-"""A whole Cardlog as a user starts it, in a process of its own, and the HTTP client that all tests share."""
+"""Two whole Cardlogs as a user starts them, one with rules and one with a model, their users, and one HTTP client."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
 
+from tests.support.ingest.messages_api import MessagesApi
+from tests.support.person import Person
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
@@ -25,6 +28,42 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running.wait()
     yield running
     assert stop(running) == 0
+
+
+@pytest.fixture
+def person(stack: Running) -> Person:
+    """A new user of the Cardlog that all tests share. Rules read the turns."""
+    return Person(stack, f"user-{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture(scope="session")
+def _model() -> Iterator[MessagesApi]:
+    with MessagesApi() as api:
+        yield api
+
+
+@pytest.fixture
+def model(_model: MessagesApi) -> MessagesApi:
+    """The model of ``by_model``. It reads at once and as the rules do, until a test sets its ``trouble``."""
+    _model.seconds, _model.trouble = 0, lambda _: None
+    _model.requests.clear()
+    return _model
+
+
+@pytest.fixture(scope="session")
+def by_model(_model: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A Cardlog whose turns a model reads, with users of its own for each test."""
+    data = tmp_path_factory.mktemp("by_model") / "data"
+    patient = LONG | {"CARDLOG_QUARANTINE_OVER_MS": "60000"}
+    running = start(data, **patient, ANTHROPIC_BASE_URL=_model.url, ANTHROPIC_API_KEY="key-of-the-test")
+    yield running
+    assert stop(running) == 0
+
+
+@pytest.fixture
+def read_by_model(by_model: Running, model: MessagesApi) -> Person:
+    """A new user of ``by_model``."""
+    return Person(by_model, f"user-{uuid.uuid4().hex[:8]}")
 
 
 @pytest.fixture(scope="session", autouse=True)

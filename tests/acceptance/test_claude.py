@@ -5,41 +5,15 @@ from __future__ import annotations
 import json
 import signal
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from events.platform.database import connect
 from tests.support.ingest.messages_api import MessagesApi, status
-from tests.support.stack import WITHOUT_MODEL, Running, start, stop, typed
+from tests.support.stack import Running
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
-
-
-@pytest.fixture(scope="module")
-def _server() -> Iterator[MessagesApi]:
-    with MessagesApi() as server:
-        yield server
-
-
-@pytest.fixture
-def api(_server: MessagesApi) -> MessagesApi:
-    """The model, which answers at once and is asked for the first time."""
-    _server.seconds, _server.trouble = 0, lambda _: None
-    _server.requests.clear()
-    return _server
-
-
-@pytest.fixture(scope="module")
-def running(_server: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One Cardlog for all tests. Each test has users of its own."""
-    data = tmp_path_factory.mktemp("claude") / "data"
-    stack = start(data, ANTHROPIC_BASE_URL=_server.url, ANTHROPIC_API_KEY="key-of-the-test")
-    yield stack
-    assert stop(stack) == 0
 
 
 def push(running: Running, turns: list[dict[str, str]]) -> None:
@@ -93,64 +67,56 @@ def expected(pushed: list[dict[str, str]]) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def test_the_demo_runs_through_the_model(api: MessagesApi) -> None:
-    done = typed("demo", timeout=200, given=WITHOUT_MODEL | {"ANTHROPIC_BASE_URL": api.url, "COLUMNS": "160"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 of 10 questions answered rightly" in done.stdout
-    assert f"extractor: claude-haiku-5-5 at {api.url} (prompt claude-" in done.stderr
-    assert api.requests
-
-
-def test_the_log_shows_prompt_version_tokens_and_quotes(running: Running, api: MessagesApi) -> None:
-    push(running, [{"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."}])
-    running.wait()
-    [read] = show(running, "--user", "ana", "--type", "TurnsExtracted")
+def test_the_log_shows_prompt_version_tokens_and_quotes(by_model: Running, model: MessagesApi) -> None:
+    push(by_model, [{"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."}])
+    by_model.wait()
+    [read] = show(by_model, "--user", "ana", "--type", "TurnsExtracted")
     assert read["data"]["prompt_version"].startswith("claude-4-")
     assert read["data"]["usage"]["calls"] == 1
     assert read["data"]["usage"]["input_tokens"] > 0
     assert read["data"]["usage"]["cost_usd"] > 0
-    [state] = show(running, "--user", "ana", "--type", "StateAsserted")
+    [state] = show(by_model, "--user", "ana", "--type", "StateAsserted")
     assert state["data"]["origin"]["source_span"]["text"] in "I moved to Lisbon last week, at last."
     assert state["causation_id"] == read["event_id"]
-    card = running.recall("ana", "where do I live?")["cards"][0]
+    card = by_model.recall("ana", "where do I live?")["cards"][0]
     assert (card["value"], card["turn_ids"]) == ("Lisbon", ["t1"])
-    log = (running.data.parent / f"{running.data.name}.log").read_text()
-    assert f"extractor: claude-haiku-5-5 at {api.url}" in log
+    log = (by_model.data.parent / f"{by_model.data.name}.log").read_text()
+    assert f"extractor: claude-haiku-5-5 at {model.url}" in log
     assert "key-of-the-test" not in log
 
 
 def test_a_thousand_turns_pushed_while_the_model_is_down_are_read_once_and_in_order(
-    running: Running, api: MessagesApi
+    by_model: Running, model: MessagesApi
 ) -> None:
-    api.trouble = lambda _: status(529)
+    model.trouble = lambda _: status(529)
     pushed = turns(1_000, "patient")
-    push(running, pushed)
-    stage = eventually(lambda: (seen := extractor(running))["state"] == "waiting" and seen)
+    push(by_model, pushed)
+    stage = eventually(lambda: (seen := extractor(by_model))["state"] == "waiting" and seen)
     assert "529" in stage["detail"]
-    eventually(lambda: extractor(running)["behind"] == 1_000)
-    assert extracted(running, "patient") == {}
-    api.trouble = lambda _: None
-    running.wait()
-    assert extracted(running, "patient") == expected(pushed)
-    stage = eventually(lambda: (seen := extractor(running))["state"] == "running" and seen)
+    eventually(lambda: extractor(by_model)["behind"] == 1_000)
+    assert extracted(by_model, "patient") == {}
+    model.trouble = lambda _: None
+    by_model.wait()
+    assert extracted(by_model, "patient") == expected(pushed)
+    stage = eventually(lambda: (seen := extractor(by_model))["state"] == "running" and seen)
     assert (stage["behind"], stage["dead"]) == (0, 0)
-    assert running.command("log", "verify").returncode == 0
+    assert by_model.command("log", "verify").returncode == 0
 
 
 def test_killed_workers_and_stops_in_between_lose_nothing_and_repeat_nothing(
-    running: Running, api: MessagesApi
+    by_model: Running, model: MessagesApi
 ) -> None:
-    api.seconds = 0.05
+    model.seconds = 0.05
     pushed = turns(600, "killed", sessions=6)
-    push(running, pushed)
+    push(by_model, pushed)
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
-        seen = len(api.requests)
-        eventually(lambda seen=seen: len(api.requests) >= seen + 10)  # type: ignore[misc]
-        for worker in running.workers("extractor"):
+        seen = len(model.requests)
+        eventually(lambda seen=seen: len(model.requests) >= seen + 10)  # type: ignore[misc]
+        for worker in by_model.workers("extractor"):
             worker.send_signal(number)
-    running.wait()
-    assert extracted(running, "killed") == expected(pushed)
-    with connect(running.admin_database_url, application="test") as connection:
+    by_model.wait()
+    assert extracted(by_model, "killed") == expected(pushed)
+    with connect(by_model.admin_database_url, application="test") as connection:
         row = connection.execute(
             "SELECT count(*), count(DISTINCT (user_id, turn_ids)) FROM cards.event_cards WHERE episode"
             " AND user_id LIKE 'killed%'"

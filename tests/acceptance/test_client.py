@@ -38,18 +38,6 @@ def test_the_example_of_the_guide_works(stack: Running, monkeypatch: pytest.Monk
     exec(compile(example, str(GUIDE), "exec"), {})
 
 
-def test_the_status_has_every_stage(stack: Running, client: Client) -> None:
-    status = client.status()
-    assert {"recorder", "extractor", "cards", "vectors"} <= status["stages"].keys()
-    assert status["stages"]["cards"]["workers"] == 1
-
-    async def asked() -> bool:
-        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as opened:
-            return (await opened.status()).keys() == status.keys()
-
-    assert asyncio.run(asked())
-
-
 def test_a_client_follows_a_turn_until_its_cards_have_vectors(stack: Running, client: Client) -> None:
     turn_id = "é 1"
     client.push({"user_id": "fay", "text": "I live in Porto.", "turn_id": turn_id})
@@ -106,30 +94,6 @@ def test_an_export_comes_line_by_line_and_has_an_end(stack: Running, client: Cli
         next(client.export_user("nobody"))
 
 
-def test_cards_are_read_a_page_at_a_time(client: Client) -> None:
-    said = ["I live in Turin.", "My cat is called Miso.", "We met Zoe at the harbour."]
-    pushed = client.push([{"user_id": "pia", "text": text, "session_id": "first"} for text in said])
-    whole = client.cards("pia", wait_for=pushed["token"], limit=100)
-    assert whole["next_cursor"] is None
-    everything = [card["card_id"] for card in whole["cards"]]
-    assert len(everything) >= len(said)
-
-    pages: list[str] = []
-    cursor: str | None = None
-    while True:
-        page = client.cards("pia", limit=1, cursor=cursor)
-        pages += [card["card_id"] for card in page["cards"]]
-        if (cursor := page["next_cursor"]) is None:
-            break
-    assert pages == everything
-
-    values = {card["value"] for card in client.cards("pia", kind=["state"])["cards"]}
-    assert values >= {"Turin", "Miso"}
-    [home] = client.cards("pia", concept_key="residence")["cards"]
-    assert (home["kind"], home["value"], home["session_id"]) == ("state", "Turin", "first")
-    assert client.cards("nobody")["cards"] == []
-
-
 def test_the_command_prints_the_prompt(stack: Running, client: Client) -> None:
     pushed = client.push({"user_id": "olga", "text": "I live in Riga."})
     client.recall("olga", "x", wait_for=pushed["token"])
@@ -162,61 +126,10 @@ def test_the_awaited_client_does_the_same(stack: Running) -> None:
     asyncio.run(talk())
 
 
-def test_references_are_kept_through_the_client(client: Client) -> None:
-    created = client.create_reference("lena", "todo_list", "sewing box", tier="pinned")
-    assert (created["version"], created["rendering"]) == (1, "sewing box: (empty)")
-    added = client.change_reference("lena", "todo_list", "sewing box", "add", text="red thread", due=None)
-    item = added["data"]["items"][0]["id"]
-    done = client.change_reference(
-        "lena", "todo_list", "sewing box", "mark_done", item_id=item, expected_version=2
-    )
-    assert done["rendering"] == "sewing box: [✓] red thread"
-    assert client.reference("lena", "todo_list", "sewing box")["rendering"] == done["rendering"]
-    assert client.reference("lena", "todo_list", "sewing box", version=1)["data"] == {"items": []}
-    history = client.reference_history("lena", "todo_list", "sewing box", values=True)["versions"]
-    assert [each["op"] and each["op"]["op"] for each in history] == ["mark_done", "add", None]
-    assert history[0]["after"] == done["data"]
-    assert client.archive_reference("lena", "todo_list", "sewing box", reason="full")["archived"]
-    assert client.references("lena")["references"] == []
-    back = client.restore_reference("lena", "todo_list", "sewing box", version=2)
-    assert (back["archived"], back["rendering"]) == (False, "sewing box: [ ] red thread")
-    assert [each["key"] for each in client.references("lena", kind="todo_list")["references"]] == [
-        "sewing box"
-    ]
-    with pytest.raises(RefusedError) as refused:
-        client.change_reference("lena", "todo_list", "sewing box", "sew")
-    assert (refused.value.status, refused.value.field) == (422, "op")
-    with pytest.raises(RefusedError) as refused:
-        client.change_reference("lena", "todo_list", "sewing box", "clear", expected_version=1)
-    assert (refused.value.status, refused.value.problem["current"]["version"]) == (409, back["version"])
-
-
 def test_null_is_a_value_that_an_op_may_set(client: Client) -> None:
     client.create_reference("lena", "variable", "loom", data={"warp": "linen"})
     changed = client.change_reference("lena", "variable", "loom", "set", path="/weft", value=None)
     assert changed["data"] == {"warp": "linen", "weft": None}
-
-
-def test_the_awaited_client_keeps_references(stack: Running) -> None:
-    async def talk() -> None:
-        async with AsyncClient(stack.write_url, stack.read_url, api_key=stack.key) as client:
-            await client.create_reference("otto", "plan", "陽台")
-            changed = await client.change_reference(
-                "otto", "plan", "陽台", "add_step", text="買土", item_id="1"
-            )
-            assert changed["rendering"] == "陽台: [ ] 1. 買土"
-            assert (await client.reference("otto", "plan", "陽台"))["version"] == 2
-            assert len((await client.reference_history("otto", "plan", "陽台"))["versions"]) == 2
-            assert (await client.archive_reference("otto", "plan", "陽台"))["archived"]
-            assert (await client.restore_reference("otto", "plan", "陽台"))["data"] == changed["data"]
-            assert len((await client.references("otto"))["references"]) == 1
-            assert (await client.proposals("otto"))["proposals"] == []
-            for answer in (client.approve_proposal, client.refuse_proposal):
-                with pytest.raises(RefusedError) as refused:
-                    await answer("otto", "01890a5d-ac96-774b-bcce-b302099a8057")
-                assert (refused.value.status, refused.value.field) == (404, "proposal_id")
-
-    asyncio.run(talk())
 
 
 def test_a_wrong_request_names_its_field(client: Client) -> None:

@@ -15,11 +15,6 @@ def curated(user: Friend) -> str:
     return str(user.write("curator/runs")["token"])
 
 
-def predicates(user: Friend, card: dict[str, Any]) -> set[tuple[str, str]]:
-    found = user.read(f"cards/{card['card_id']}/relations")["relations"]
-    return {(each["predicate"], each["direction"]) for each in found}
-
-
 def test_a_pet_a_dog_and_its_death(stack: Running) -> None:
     robin = Friend(stack, "curated dog").tells(
         ("2024-01-10", "Robin has a pet."),
@@ -55,25 +50,3 @@ def test_a_job_that_is_part_time(stack: Running) -> None:
     assert again["undone_reason"] == "only for a month"
     lou.recall("Where does Lou work?", wait_for=again["token"])
     assert lou.write("curator/runs")["acts"] == []
-
-
-def test_two_cities(stack: Running) -> None:
-    kim = Friend(stack, "curated cities").tells(
-        ("2024-03-01", "Kim lives in Rome."), ("2024-09-01", "Kim lives in Milan.")
-    )
-    curated(kim)
-    # The timeline of the fact holds the conflict: nothing announces a move, and Rome held for half a year.
-    answer = stack.recall(kim.user, "Where does Kim live?")
-    [alert] = answer["contradictions"]
-    assert len(alert["card_ids"]) == 2
-
-
-def test_a_cat_that_never_was(stack: Running) -> None:
-    sam = Friend(stack, "curated cat").tells(
-        ("2024-03-01", "Sam has a cat."), ("2024-09-01", "Sam never had a cat.")
-    )
-    token = curated(sam)
-    cat, never = sam.card("Sam has a cat"), sam.card("Sam never had a cat")
-    assert ("contradicts", "out") in predicates(sam, never)
-    found = [card["card_id"] for card in sam.recall("Does Sam have a cat?", wait_for=token)]
-    assert {cat["card_id"], never["card_id"]} <= set(found)

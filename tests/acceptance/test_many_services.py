@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from deploy.embedded.server import free_port
-from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment
+from tests.support.connections import serving
+from tests.support.stack import Running
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 
-@contextmanager
-def serving(kind: str, stack: Running, log: Path) -> Iterator[str]:
-    port = free_port()
-    with log.open("a") as output:
-        process = subprocess.Popen(
-            [*COMMAND, "serve", kind, "--port", str(port)],
-            stdout=output,
-            stderr=output,
-            env=clean_environment() | WITHOUT_MODEL | stack.servers,
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        eventually(lambda: _ready(url), within=60)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _ready(url: str) -> bool:
-    try:
-        return WEB.get(f"{url}/readyz", timeout=5).status_code == 200
-    except httpx2.TransportError:
-        return False
-
-
 @pytest.fixture(scope="module")
-def services(stack: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[str]]]:
+def services(stack: Running) -> Iterator[dict[str, list[str]]]:
     """The stack's own services, and a second of each kind beside them."""
-    log = tmp_path_factory.mktemp("services") / "log"
-    with ExitStack() as second:
-        yield {
-            "write": [stack.write_url, second.enter_context(serving("write", stack, log))],
-            "read": [stack.read_url, second.enter_context(serving("read", stack, log))],
-        }
+    with (
+        serving("write", stack.redis_url, **stack.servers) as write,
+        serving("read", stack.redis_url, **stack.servers) as read,
+    ):
+        yield {"write": [stack.write_url, write], "read": [stack.read_url, read]}
 
 
 USER = "of two services"

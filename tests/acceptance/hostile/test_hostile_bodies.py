@@ -37,7 +37,7 @@ def guarded(database: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def patient() -> Iterator[str]:
     """A service that gives a whole body ten minutes, and takes ten connections."""
     with serving("write", NOTHING, CARDLOG_BODY_TIMEOUT_S="600", CARDLOG_MAX_CONNECTIONS="10") as url:

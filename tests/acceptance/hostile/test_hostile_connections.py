@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -122,7 +121,7 @@ def test_pushes_that_cannot_be_taken_are_refused_at_once() -> None:
         assert titles.keys() <= {"Too many requests at once", "Too many pushes", "Queue unavailable"}, titles
 
 
-def test_five_hundred_pushes_at_once_are_all_answered(stack: Running, tmp_path: Path) -> None:
+def test_two_hundred_pushes_at_once_are_all_answered(stack: Running) -> None:
     def push(number: int) -> int:
         answer = WEB.post(
             f"{stack.write_url}/v1/turns", json={"user_id": f"crowd {number}", "text": "Hello."}, timeout=60
@@ -131,6 +130,6 @@ def test_five_hundred_pushes_at_once_are_all_answered(stack: Running, tmp_path: 
         return answer.status_code
 
     with ThreadPoolExecutor(100) as pool:
-        answers = Counter(pool.map(push, range(500)))
+        answers = Counter(pool.map(push, range(200)))
     assert set(answers) <= {202, 503}
     assert answers[202]

@@ -64,24 +64,22 @@ def spaces(size: int) -> Iterator[bytes]:
         yield b" " * 65536
 
 
-@BOTH
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"[" * 100_000, b'{"a":' * 40_000, b"[" * 40 + b"]" * 40, b"9" * 200_000, b'{"k": 1e999}', b"NaN",
-        b'"\\ud800"', b"\xff\xfe", b'{"user_id": "a\\u0000b"}', b"{", b"[" + b"{}," * 60_000 + b"{}]", b"-Infinity",
-        b'{"a\\u0000": 1}', b"null", b'"x"', b"[[]]", b"[null]",
-    ],
-    ids=lambda body: repr(body[:20]),
+TRAPS = (
+    b"[" * 100_000, b'{"a":' * 40_000, b"[" * 40 + b"]" * 40, b"9" * 200_000, b'{"k": 1e999}', b"NaN",
+    b'"\\ud800"', b"\xff\xfe", b'{"user_id": "a\\u0000b"}', b"{", b"[" + b"{}," * 60_000 + b"{}]", b"-Infinity",
+    b'{"a\\u0000": 1}', b"null", b'"x"', b"[[]]", b"[null]",
 )  # fmt: skip
-def test_json_that_is_a_trap_is_a_422(stack: Running, service: str, body: bytes) -> None:
-    url = url_of(stack, service)
-    for method, path, operation in routes(stack, service):
-        if "requestBody" in operation:
-            answer = WEB.request(
-                method, url + path, content=body, headers={"content-type": "application/json"}, timeout=30
-            )
-            assert answer.status_code == 422, answer.text
+
+
+@BOTH
+def test_json_that_is_a_trap_is_a_422(stack: Running, service: str) -> None:
+    """Every route gets one trap, and a few routes get every trap: all routes share the reader of bodies."""
+    url, json_type = url_of(stack, service), {"content-type": "application/json"}
+    taking = [each for each in routes(stack, service) if "requestBody" in each[2]]
+    for number, body in enumerate(TRAPS):
+        for method, path, _ in taking if number == 0 else taking[:5]:
+            answer = WEB.request(method, url + path, content=body, headers=json_type, timeout=30)
+            assert answer.status_code == 422, (path, body[:20], answer.text)
             assert answer.headers["content-type"] == "application/problem+json"
 
 

@@ -11,19 +11,12 @@ import psycopg
 import pytest
 
 from deploy.command import main
-from deploy.embedded.postgres import EmbeddedPostgres
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect
 from events.platform.settings import variable_of
-from events.store import authentication, log
+from events.store import authentication
 from events.types.envelope import partition_of
-from events.types.tenancy import vouch
-from projectors.cards.projector import CardsProjector
-from projectors.embedding.embedder import HashEmbedder
-from projectors.embedding.embedders import Embedders
-from projectors.generations.generations import ensure_live
-from projectors.vectors.projector import VectorsProjector
-from tests.support.events.guarded_log import EVENTS, PARTITION, USER, Log, turn
-from tests.support.stack import start, stop
+from tests.support.events.guarded_log import EVENTS, PARTITION, USER, Log
+from tests.support.stack import Running
 
 # --- what is forged, rewritten or cut
 
@@ -262,57 +255,22 @@ def test_a_key_is_never_written_over_and_one_that_is_broken_is_refused(
 
 
 def test_the_embedded_stack_works_as_a_role_that_can_only_append_and_with_a_key_of_its_own(
-    tmp_path: Path,
+    stack: Running, tmp_path: Path
 ) -> None:
-    running = start(tmp_path / "data")
-    try:
-        running.redis.xadd("turns", {"user_id": USER, "text": "I live in Oslo."})
-        running.wait()
-        assert stat.S_IMODE((running.data / "log.key").stat().st_mode) == 0o600
-        assert stat.S_IMODE((running.data / "ready.json").stat().st_mode) == 0o600
-        with psycopg.connect(running.database_url, autocommit=True) as service:
-            for statement in (
-                "DELETE FROM log.events",
-                "UPDATE log.heads SET position = 0",
-                "CREATE ROLE mine",
-            ):
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    service.execute(statement.encode())
-            document = json.loads(running.command("log", "verify", "--json").stdout)
-            assert (document["ok"], document["before_key"], document["notes"]) == (True, 0, [])
-            assert document["authenticated"] == document["events"] > 0
-            assert "ok    log: the role can only append" in running.command("doctor").stdout
-            # Imports and rebuilds from an archive need the owner, and find the owner.
-            assert running.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
-            assert running.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
-            assert running.command("rebuild", "cards").returncode == 0
-            service.execute("SELECT set_config('cardlog.tenant', '*', false)")
-            forged = FORGED.format("").replace("= 5", "= 1").encode()
-            assert service.execute(forged, (PARTITION,)).rowcount == 0, "it sees no event without the log key"
-            authentication.use_file(str(running.data / "log.key"))
-            service.execute("SELECT set_config('cardlog.tenant', %s, false)", [vouch("*")])
-            authentication.use(None)
-            assert service.execute(forged, (PARTITION,)).rowcount == 1
-        document = json.loads(running.command("log", "verify", "--json").stdout)
-        [fault] = document["faults"]
-        assert "carries no authentication: somebody without the log key appended it" in fault
-    finally:
-        assert stop(running) == 0
-
-
-def test_a_data_folder_of_an_older_build_continues_with_the_new_role(tmp_path: Path) -> None:
-    """The old tables belong to the superuser that did everything, and the old events carry no authentication."""
-    with EmbeddedPostgres(tmp_path / "data") as server, connect(server.url, application="test") as owner:
-        migrate(owner)
-        log.append(owner, [turn("I live in Oslo.")])
-        for projector in (CardsProjector(), VectorsProjector(Embedders(HashEmbedder))):
-            ensure_live(owner, projector)
-    running = start(tmp_path / "data")
-    try:
-        running.redis.xadd("turns", {"user_id": "bea", "text": "I live in Bern."})
-        running.wait()
-        document = json.loads(running.command("log", "verify", "--json").stdout)
-        assert (document["ok"], document["before_key"]) == (True, 1)
-        assert running.recall("bea", "where do I live?")["cards"][0]["value"] == "Bern"
-    finally:
-        assert stop(running) == 0
+    stack.redis.xadd("turns", {"user_id": USER, "text": "I live in Oslo."})
+    stack.wait()
+    document = json.loads(stack.command("log", "verify", "--json").stdout)
+    assert (document["ok"], document["before_key"]) == (True, 0)
+    assert document["authenticated"] == document["events"] > 0
+    assert "ok    log: the role can only append" in stack.command("doctor").stdout
+    # Imports and rebuilds from an archive need the owner, and find the owner.
+    assert stack.command("log", "export", str(tmp_path / "log.jsonl")).returncode == 0
+    assert stack.command("log", "import", str(tmp_path / "log.jsonl")).returncode == 0
+    assert stack.command("rebuild", "cards").returncode == 0
+    with psycopg.connect(stack.database_url, autocommit=True) as service:
+        for statement in ("DELETE FROM log.events", "UPDATE log.heads SET position = 0", "CREATE ROLE mine"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                service.execute(statement.encode())
+        service.execute("SELECT set_config('cardlog.tenant', '*', false)")
+        forged = FORGED.format("").replace("= 5", "= 1").encode()
+        assert service.execute(forged, (PARTITION,)).rowcount == 0, "it sees no event without the log key"

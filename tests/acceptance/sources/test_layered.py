@@ -82,12 +82,3 @@ def test_a_problem_keeps_what_worked(person: Person) -> None:
     prompt = person.context("what helped my glucose after dinner?", token_budget=900)["text"]
     for _, approach, outcome in tried:
         assert f"<worked>{approach}: {outcome}" in prompt
-
-
-def test_a_day_in_the_life(person: Person) -> None:
-    words = "I started yoga three times a week for stress."
-    person.say(words)
-    episodes = person.read("memory/{user}/episodes", topics="yoga", k="5")["episodes"]
-    assert [episode["content"] for episode in episodes] == [words]
-    assert episodes[0]["explanation"]["topic_points"] == 3
-    assert "yoga" in person.context("what do I do against stress?")["text"]

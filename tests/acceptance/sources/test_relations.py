@@ -102,14 +102,6 @@ def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(stack: 
     assert not any("<state" in line and "Acme" in line for line in prompt(stack, "noa", "where do I work?"))
 
 
-def test_a_turn_whose_fact_is_over_says_so_and_stands_below_what_replaced_it(stack: Running) -> None:
-    say(stack, "wei", ("2026-03-01", "I live in Taipei."), ("2026-04-01", "I moved to Taichung."))
-    lines = prompt(stack, "wei", "where do I live?")
-    [old] = [line for line in lines if "Taipei" in line]
-    assert "Taichung" in lines[0]
-    assert 'newer="perhaps no longer: ' in old
-
-
 def test_a_turn_is_past_too_where_no_states_are_asked_for(person: Person) -> None:
     person.say("I live in Taipei.", said_at="2026-03-01T09:00:00Z")
     person.say("I moved to Taichung.", said_at="2026-04-01T09:00:00Z")

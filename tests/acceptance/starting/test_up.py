@@ -17,15 +17,37 @@ import httpx2
 import pytest
 from rich.cells import cell_len
 
-from projectors.embedding.embedder import DEFAULT_MODEL
+from deploy.embedded.postgres import EmbeddedPostgres
+from events.platform.database import connect, migrate
+from events.store import log
+from projectors.cards.projector import CardsProjector
+from projectors.embedding.embedder import DEFAULT_MODEL, HashEmbedder
+from projectors.embedding.embedders import Embedders
+from projectors.generations.generations import ensure_live
+from projectors.vectors.projector import VectorsProjector
+from tests.support.events.guarded_log import turn
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
 from tests.support.waiting import eventually
 
 
-def test_data_is_kept_between_runs_even_after_a_kill_and_without_a_model(tmp_path: Path) -> None:
+def of_an_older_build(data: Path) -> None:
+    """Makes the data folder of a build whose superuser did everything. Its events carry no authentication."""
+    with EmbeddedPostgres(data) as server, connect(server.url, application="test") as owner:
+        migrate(owner)
+        log.append(owner, [turn("I live in Bern.")])
+        for projector in (CardsProjector(), VectorsProjector(Embedders(HashEmbedder))):
+            ensure_live(owner, projector)
+
+
+def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_without_a_model(
+    tmp_path: Path,
+) -> None:
+    of_an_older_build(tmp_path / "data with a space")
     first = start(tmp_path / "data with a space")
     first.redis.xadd("turns", {"user_id": "u1", "text": "I live in Oslo."})
     first.wait()
+    verified = json.loads(first.command("log", "verify", "--json").stdout)
+    assert (verified["ok"], verified["before_key"]) == (True, 1)
     port = urlsplit(first.database_url).port
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(10)

@@ -13,10 +13,10 @@ from deploy.command import main
 from evaluation.answers.conversations import Conversation, own
 from evaluation.answers.memory import open_memory
 from evaluation.answers.readings import Readings
-from evaluation.answers.recorded_model import RecordedExtractor, RecordingFailedError
+from evaluation.answers.recorded_model import RecordedExtractor
 from evaluation.answers.trial import check_recording, read_all, run_trial
 from events.platform.settings import Settings, variable_of
-from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, status
+from tests.support.ingest.messages_api import MessagesApi
 
 NAME = "cn-assistant"
 SETTINGS = Settings(embed_model="hash")  # a model would take most of the time, and says nothing of recordings
@@ -97,50 +97,3 @@ def test_a_private_reading_holds_no_sentence_and_gives_the_same_answers(tmp_path
     texts = [turn.text for session in SHORT.sessions for turn in session]
     assert not any(text[place : place + 8] in written for text in texts for place in range(len(text) - 7))
     assert replayed(tmp_path / "private")[1] == replayed(tmp_path / "open")[1]
-
-
-def test_an_answer_that_was_asked_for_twice_is_replayed_as_two(tmp_path: Path) -> None:
-    with MessagesApi() as api:
-        api.next.extend([calls({"states": "none"}), None])
-        record(recorder(api, tmp_path))
-        assert len(api.requests) == 3
-    counts = [len(json.loads(path.read_text("utf-8"))["answers"]) for path in tmp_path.rglob("*.json")]
-    assert sorted(counts) == [1, 2]
-    extractor, score = replayed(tmp_path)
-    assert (extractor.counts.replayed, extractor.counts.missing) == (2, {})
-    assert score["evidence_at_10"] > 0
-
-
-def test_a_reading_of_another_question_is_noticed(tmp_path: Path) -> None:
-    with MessagesApi() as api:
-        record(recorder(api, tmp_path))
-    for path in tmp_path.rglob("*.json"):
-        reading = json.loads(path.read_text("utf-8"))
-        path.write_text(json.dumps(reading | {"request": "another"}), "utf-8")
-    assert replayed(tmp_path)[0].counts.drifted == 2
-
-
-def test_a_recording_ends_when_the_server_is_away_and_keeps_what_it_has(tmp_path: Path) -> None:
-    def only_once(_: Request) -> Trouble | None:
-        return None if len(api.requests) == 1 else status(529)
-
-    with MessagesApi() as api:
-        api.trouble = only_once
-        with pytest.raises(RecordingFailedError, match="kept"):
-            record(recorder(api, tmp_path))
-    assert len(list(tmp_path.rglob("*.json"))) == 1
-
-
-def test_two_trials_give_the_same_figures(tmp_path: Path) -> None:
-    first, second = (run_trial(SETTINGS, [WHOLE], None, lambda *_: None) for _ in range(2))
-    assert {key: score.document() for key, score in first.scores.items()} == {
-        key: score.document() for key, score in second.scores.items()
-    }
-    assert first.misses == second.misses
-
-
-def test_without_a_model_nothing_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "record", "--to", str(tmp_path)]) == 2
-    assert "--base-url" in capsys.readouterr().err
-    assert main(["eval", "answers", "--only", "nobody"]) == 1
-    assert NAME in capsys.readouterr().err

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import pytest
-
 from evaluation.answers.conversations import (
-    CATEGORIES,
-    DataError,
-    chosen_of,
     own,
 )
 from evaluation.answers.judging import holds, way_of
@@ -17,21 +10,6 @@ from evaluation.answers.shown_cards import ShownCard
 from evaluation.answers.told_times import told_times
 
 OWN = own()
-
-
-def test_the_own_conversations_are_chinese_in_both_scripts_over_months() -> None:
-    assert sum(each.turns for each in OWN) >= 150
-    assert sum(len(each.questions) for each in OWN) >= 45
-    zones = {turn.timezone for each in OWN for session in each.sessions for turn in session}
-    assert zones == {"Asia/Taipei", "Asia/Shanghai"}
-    for each in OWN:
-        instants = [turn.said_at for session in each.sessions for turn in session]
-        assert instants == sorted(instants)
-        assert (instants[-1] - instants[0]).days > 120
-        roles = {turn.role for session in each.sessions for turn in session}
-        assert roles == ({"user", "assistant"} if each.name.endswith("assistant") else {"user"})
-    kinds = Counter(question.category for each in OWN for question in each.questions)
-    assert set(kinds) == set(CATEGORIES)
 
 
 def test_every_question_has_evidence_in_its_conversation_and_a_way_to_judge_it() -> None:
@@ -61,9 +39,3 @@ def test_the_evidence_itself_answers_the_question_once_its_times_are_told() -> N
             whole = "\n".join([*words, *(turns[turn].text for turn in earlier), question.text])
             cards = [*(ShownCard(text, times) for text in words), ShownCard(whole, times)]
             assert holds(question, cards), question
-
-
-def test_a_conversation_that_does_not_exist_is_named() -> None:
-    with pytest.raises(DataError, match="nobody"):
-        list(chosen_of(OWN, ["nobody"]))
-    assert [each.name for each in chosen_of(OWN, [OWN[1].name])] == [OWN[1].name]

@@ -14,12 +14,3 @@ def test_the_curve_counts_pairs_by_threshold() -> None:
     points = {each.threshold: each for each in curve([Dialogue("one/1", names, lines, same)])["all"]}
     assert (points[0.95].right, points[0.95].merged, points[0.95].same) == (1, 1, 3)
     assert (points[0.6].precision, points[0.6].recall) == (0.5, 2 / 3)
-
-
-def test_who_answers_to_a_short_name_is_evidence() -> None:
-    lines = (Utterance("Rom, are you there?", "Max Weiler"), Utterance("Yes!", "Romy Adler"))
-    dialogue = Dialogue(
-        "one/1", ("Max Weiler", "Rom", "Romy Adler"), lines, frozenset({frozenset(("Rom", "Romy Adler"))})
-    )
-    points = {each.threshold: each for each in curve([dialogue])["all"]}
-    assert (points[0.95].precision, points[0.95].recall) == (1.0, 1.0)

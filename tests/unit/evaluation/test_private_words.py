@@ -17,37 +17,6 @@ TURNS = {
 }
 
 
-def test_a_quote_becomes_its_place() -> None:
-    answer = {"events": [{"turn": 1, "quote": "we packed sandwiches and a kite"}]}
-    kept = without_words(answer, TURNS)
-    assert kept == {"events": [{"turn": 1, "quote": {"places": [[1, 43, 74]]}}]}
-    assert with_words(kept, TURNS) == answer
-
-
-def test_a_quote_that_differs_a_little_keeps_only_the_difference() -> None:
-    quote = "the ferry to the island leaves at noon - so we packed sandwiches"
-    kept = without_words({"quote": quote}, TURNS)
-    left = "".join(part for part in kept["quote"]["places"] if isinstance(part, str))
-    assert left == " -"
-    assert with_words(kept, TURNS) == {"quote": quote}
-
-
-def test_other_fields_keep_short_words_and_lose_sentences() -> None:
-    answer = {
-        "content": "They said that the ferry to the island leaves at noon",
-        "value": "a kite",
-        "place": "他們已經訂好山上的小木屋",
-        "aliases": ["Bring a warm coat, it is windy"],
-    }
-    kept = without_words(answer, TURNS)
-    written = json.dumps(kept, ensure_ascii=False)
-    assert "ferry to the island" not in written
-    assert "訂好山上的小木屋" not in written
-    assert "warm coat" not in written
-    assert kept["value"] == "a kite"
-    assert with_words(kept, TURNS) == answer
-
-
 @given(
     st.recursive(
         st.none() | st.integers() | st.text(max_size=60) | st.sampled_from([*TURNS.values()]),

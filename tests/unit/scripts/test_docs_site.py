@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -29,17 +28,6 @@ def test_a_link_to_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_links_follow_the_pages_and_files_beside_the_site_become_text(tmp_path: Path) -> None:
-    (tmp_path / "docs" / "deep").mkdir(parents=True)
-    (tmp_path / "Makefile").write_text("")
-    (tmp_path / "README.md").write_text("[a](docs/deep/a.md#x) [`make`](Makefile) [deep](docs/deep)")
-    (tmp_path / "docs" / "deep" / "a.md").write_text("[up](../../README.md)")
-    (tmp_path / "docs" / "deep" / "README.md").write_text("# Deep")
-    prepare(tmp_path, tmp_path / "build")
-    assert (tmp_path / "build" / "index.md").read_text() == "[a](deep/a.md#x) `make` [deep](deep/README.md)"
-    assert (tmp_path / "build" / "deep" / "a.md").read_text() == "[up](../index.md)"
-
-
 def test_the_reference_names_every_operation_and_every_field() -> None:
     for name, document in api_reference.documents().items():
         page = api_reference.page(document, 8700)
@@ -54,18 +42,6 @@ def test_the_reference_names_every_operation_and_every_field() -> None:
 def test_the_index_of_decisions_is_fresh() -> None:
     """Run ``make docs`` where this fails."""
     assert decision_index.refreshed() == (decision_index.FOLDER / "README.md").read_text("utf-8")
-
-
-def test_the_index_takes_titles_and_statuses_from_the_records(tmp_path: Path) -> None:
-    rows = "| [0001](0001-old.md) | Old | accepted | 2020-01-01 |\n| [0002](0002-gone.md) | Gone | x | 2020-01-02 |\n"
-    (tmp_path / "README.md").write_text(f"# D\n\n|---|---|---|---|\n{rows}\nThe end.\n")
-    (tmp_path / "0001-new.md").write_text("# 1. New\n\n**Status.** Replaced by 3.\n")
-    (tmp_path / "0003-later.md").write_text("# 3. Later\n")
-    today = f"{datetime.now(UTC):%Y-%m-%d}"
-    assert decision_index.refreshed(tmp_path) == (
-        "# D\n\n|---|---|---|---|\n| [0001](0001-new.md) | New | replaced by 3 | 2020-01-01 |\n"
-        f"| [0003](0003-later.md) | Later | accepted | {today} |\n\nThe end.\n"
-    )
 
 
 def test_the_pictures_are_fresh(tmp_path: Path) -> None:

@@ -7,15 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.security.roles import WORKERS_AND_SERVICES, tenant_weaknesses
+from deploy.security.roles import WORKERS_AND_SERVICES
 from events.platform.database import Connection, connect, migrate
 from events.store import archive, log
 from events.types.tenancy import storage_id
 from projectors.cards.projector import CardsProjector
-from projectors.embedding.embedder import HashEmbedder
-from projectors.embedding.embedders import Embedders
 from projectors.rebuild.swap import rollback
-from projectors.vectors.projector import VectorsProjector
 from tests.support.projectors.folding import count, fold_live, moved, noted, rebuild
 from tests.support.roles import roles_for, seeing
 
@@ -34,21 +31,6 @@ def service(database: str, connection: Connection) -> Iterator[str]:
             ]
             log.append(recorder, [*told, noted("saw a cat", EVE)])
         yield url
-
-
-def test_folding_and_rebuilding_under_policies_give_equal_tables(
-    service: str, database: str, connection: Connection
-) -> None:
-    vectors = VectorsProjector(Embedders(HashEmbedder))
-    for projector in (CardsProjector(), vectors):
-        fold_live(service, projector)
-        log.append(connection, [noted("saw an owl", ADA), moved("Bern", 9)])
-        fold_live(service, projector)
-        done = rebuild(service, projector, verify=True)
-        assert done.equal, done.unequal
-    assert count(connection, "vectors.card_vectors_384") == 9
-    assert count(connection) == 7  # the cards were folded first
-    assert [each for each in tenant_weaknesses(connection) if "protected" in each] == []
 
 
 def test_a_reader_reads_each_new_generation_without_another_grant(service: str, database: str) -> None:

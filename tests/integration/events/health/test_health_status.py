@@ -17,12 +17,10 @@ from events.health.health_status import (
     WorkClock,
     assess,
     read_health,
-    refuse_if_stuck,
 )
 from events.health.heartbeat import HeartbeatReport, WorkerState
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.health.stage_health import StageHealth
-from events.http.errors import ProblemError
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
@@ -98,15 +96,6 @@ def test_rates_are_added_up_and_unknown_when_one_is() -> None:
     assert judged(said("stopped", rate=2.0)).rate is None
 
 
-def test_a_service_is_not_ready_once_a_stage_is_stalled_for_too_long() -> None:
-    refuse_if_stuck(judged(said(), moved_s=60.0), 60)
-    refuse_if_stuck(judged(said(), behind=0, seconds=0.0, moved_s=9999.0), 60)
-    with pytest.raises(ProblemError) as refusal:
-        refuse_if_stuck(judged(said(), moved_s=61.0), 60)
-    assert refusal.value.document["status"] == 503
-    assert refusal.value.document["stage"] == "cards"
-
-
 def test_behind_and_age_are_counted_from_the_log(database: str, connection: Connection) -> None:
     ensure_live(connection, CardsProjector(supersede=True))
     EXTRACTOR.open(connection)
@@ -150,14 +139,6 @@ def test_a_role_that_sees_one_tenant_at_a_time_counts_no_unknown_number_as_zero(
         assert 'cardlog_stage_behind{stage="cards"} 1.0' in samples
         assert "cardlog_stage_parked{" not in samples
         assert 'cardlog_stage_seconds_behind{stage="cards"}' not in samples
-
-
-def test_work_waits_from_the_first_look_that_sees_it_to_the_first_that_sees_none() -> None:
-    clock = WorkClock()
-    first = clock.seconds("cards", 1, behind=3)
-    assert clock.seconds("cards", 1, behind=2) > first
-    assert clock.seconds("cards", 1, behind=0) == 0.0
-    assert clock.seconds("cards", 1, behind=1) == 0.0
 
 
 def rewrite(connection: Connection, change: str) -> None:
@@ -313,37 +294,6 @@ def test_a_failing_probe_is_unknown_and_logged(caplog: pytest.LogCaptureFixture)
     assert CachedProbe(fail)() is None
     # On a busy machine the probe fails after its caller stopped waiting.
     assert eventually(lambda: "the probe failed" in caplog.text)
-
-
-def test_metrics_leave_out_what_is_unknown() -> None:
-    registry = CollectorRegistry()
-    seen = HealthSnapshot(
-        (judged(said()), StageHealth("vectors", None, None, "unknown")), {"redis": False}, events=12
-    )
-    registry.register(StageMetrics(lambda: seen))
-    text = generate_latest(registry).decode()
-    assert 'cardlog_stage_behind{stage="cards"} 5.0' in text
-    assert 'cardlog_stage_up{stage="cards"} 1.0' in text
-    assert 'cardlog_stage_stuck{stage="cards"} 0.0' in text
-    assert 'cardlog_stage_waiting{stage="cards"} 0.0' in text
-    assert 'stage="vectors"' not in text
-    assert 'cardlog_server_up{server="redis"} 0.0' in text
-    assert "cardlog_log_events_total 12.0" in text
-    samples = [line.split("{")[0].split()[0] for line in text.splitlines() if not line.startswith("#")]
-    assert not {"cardlog_dead", "cardlog_turns_recorded_total"} & set(samples)
-    registry = CollectorRegistry()
-    registry.register(StageMetrics(lambda: replace(seen, dead=3, counts={"recorded": 9})))
-    text = generate_latest(registry).decode()
-    assert "cardlog_dead 3.0" in text
-    assert "cardlog_turns_recorded_total 9.0" in text
-    assert "cardlog_turns_duplicates_total 0.0" in text
-    registry = CollectorRegistry()
-    registry.register(
-        StageMetrics(
-            lambda: HealthSnapshot((judged(said("waiting", detail="the model is away"), behind=0),), {})
-        )
-    )
-    assert 'cardlog_stage_waiting{stage="cards"} 1.0' in generate_latest(registry).decode()
 
 
 def test_an_extractors_counts_are_those_of_each_workers_last_process() -> None:

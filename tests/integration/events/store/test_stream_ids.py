@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -120,23 +119,6 @@ def test_what_nobody_was_given_yet_moves_along_under_the_name_it_had(
     assert queue.settled_up_to(told[-1])
 
 
-def test_sealed_turns_move_along_under_the_name_that_they_had(
-    settings: Settings, redis: Redis, connection: Connection, sealed: None
-) -> None:
-    queue = queue_of(settings)
-    queue.open()
-    redis.xadd("turns", {"user_id": "u", "text": "far"}, id=YEAR_2286)
-    pushed = [{"user_id": "u", "text": "sealed"}, {"user_id": "u", "text": "named", "turn_id": "own"}]
-    told = [str(redis.xadd("turns", sealed_entry(turn))) for turn in pushed]  # type: ignore[arg-type]
-    assert queue.roll_over()
-    with recording(settings):
-        eventually(lambda: settled(queue))
-    assert queue.dead_count() == 0
-    assert texts(connection, "u") == ["far", "sealed", "named"]
-    names = [event.payload.turn_id for event in log.read(connection, partition_of("u"))]
-    assert names == [YEAR_2286, told[0], "own"]
-
-
 def test_a_sealed_turn_that_died_on_its_move_can_be_retried(
     settings: Settings, redis: Redis, connection: Connection, sealed: None
 ) -> None:
@@ -152,36 +134,6 @@ def test_a_sealed_turn_that_died_on_its_move_can_be_retried(
     with recording(settings):
         eventually(lambda: texts(connection, "u") == ["sealed"])
     assert [event.payload.turn_id for event in log.read(connection, partition_of("u"))] == [YEAR_2286]
-
-
-def test_the_stream_rolls_over_under_constant_traffic(
-    settings: Settings, redis: Redis, connection: Connection
-) -> None:
-    queue = queue_of(settings)
-    pushed: list[str] = []
-    stop = threading.Event()
-
-    def push() -> None:
-        with Redis.from_url(settings.redis_url) as client:
-            while not stop.is_set():
-                pushed.append(f"turn {len(pushed)}")
-                client.xadd("turns", {"user_id": "u", "text": pushed[-1]})
-                stop.wait(
-                    0.002
-                )  # at the rate of a busy app; without this pause one thread is faster than two cores
-
-    with recording(settings), recording(settings, "r2"):
-        thread = threading.Thread(target=push)
-        thread.start()
-        try:
-            eventually(lambda: queue.counts()["recorded"])
-            redis.xadd("turns", {"user_id": "far", "text": "far"}, id=YEAR_2286)
-            eventually(lambda: near_now(redis, queue.last_id() or ""))
-        finally:
-            stop.set()
-            thread.join()
-        eventually(lambda: settled(queue))
-    assert sorted(texts(connection, "u")) == sorted(pushed)
 
 
 def test_nothing_is_lost_or_doubled_while_far_ids_come_again_and_again(

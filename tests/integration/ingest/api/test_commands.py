@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from events.platform.database import Connection
 from events.types.relations import CardsConnected
 from ingest.api.transactions import commanding
-from tests.support.conversing import Memory, day, remembering
+from tests.support.conversing import Memory, day
 from tests.support.projectors.folding import count
-
-
-@pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        yield opened
 
 
 def appended(memory: Memory) -> int:
@@ -75,15 +67,6 @@ def test_a_relation_that_cannot_be_is_refused(memory: Memory) -> None:
     refused(memory, "relations", 422, "colour", **{**body, "colour": "red"})
     refused(memory, "relations", 422, "user_id", **{**body, "user_id": ""})
     refused(memory.of("eve"), "relations", 404, "from_card", **body)
-
-
-def test_a_body_that_is_no_json_is_refused(memory: Memory) -> None:
-    for body in (b"{", b"", b"\xff", b"[]", b'{"user_id": "\\ud800"}'):
-        answer = memory.write.post(
-            "/v1/relations", content=body, headers={"content-type": "application/json"}
-        )
-        assert answer.status_code == 422
-        assert answer.json()["field"] in ("(body)", "user_id")
 
 
 def test_no_way_leads_back_to_where_it_began(memory: Memory) -> None:
@@ -260,19 +243,6 @@ def test_a_verdict_is_given_once(memory: Memory) -> None:
     assert listed(known_at=day(90).isoformat()) == []
     assert listed(as_of=day(89).isoformat()) == []
     assert listed(as_of=day(90).isoformat()) == listed()
-
-
-def test_a_conflict_shows_both_sides_until_it_is_settled(memory: Memory) -> None:
-    arbitration = contested(memory)
-    found = memory.get(f"arbitrations/{arbitration}")
-    assert (found["status"], found["old_value"], found["new_value"]) == ("open", "Rome", "Milan")
-    assert found["evidence"]["old"]["turn_ids"] == ["t-0105"]
-    assert found["evidence"]["new"]["turn_ids"] == ["t-0405"]
-    assert memory.contents() == ["residence is Rome"]
-    assert memory.contents(status="contested") == ["residence is Milan"]
-    memory.post(f"arbitrations/{arbitration}/verdict", verdict="coexist")
-    memory.fold()
-    assert sorted(memory.contents()) == ["residence is Milan", "residence is Rome"]
 
 
 def test_a_command_is_done_when_its_announcement_is_lost(memory: Memory) -> None:

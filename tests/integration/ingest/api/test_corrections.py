@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
-from events.platform.database import Connection
-from tests.support.conversing import Memory, day, remembering
+from tests.support.conversing import Memory, day
 from tests.support.projectors.folding import count, rebuild
-
-
-@pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        yield opened
 
 
 def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) -> dict[str, Any]:

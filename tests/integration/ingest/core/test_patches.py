@@ -246,23 +246,9 @@ def test_a_malformed_patch_is_refused_and_not_queued(ada: Documents, patch: Any,
     assert ada.done(ada.get("/queue"))["entries"] == []
 
 
-@pytest.mark.parametrize("size", [10_000_000])
-def test_ten_megabytes_are_refused(ada: Documents, size: int) -> None:
-    answer = ada.send("events", {"patch": [add("/preferences/other/x", "x" * size)], "actor": "user"})
-    assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
-
-
 def raw(ada: Documents, body: bytes) -> Any:
     url = f"/v1/memory/{ada.user}/events"
     return ada.write.post(url, content=body, headers={"content-type": "application/json"})
-
-
-def test_a_value_of_a_thousand_levels_is_refused(ada: Documents) -> None:
-    value = b"[" * 1000 + b"]" * 1000
-    answer = raw(
-        ada, b'{"actor": "user", "patch": [{"op": "add", "path": "/profile/other/x", "value": %b}]}' % value
-    )
-    assert (answer.status_code, answer.json()["field"]) == (422, "(body)")
 
 
 def test_a_name_that_is_there_twice_is_refused(ada: Documents) -> None:

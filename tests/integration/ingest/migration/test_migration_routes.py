@@ -85,13 +85,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_text_is_refused_and_leaves_nothing(
-    write: TestClient, connection: Connection, body: bytes
-) -> None:
-    answer = write.post(PATH, content=body, headers=JSON)
-    assert answer.status_code in (400, 413, 422), answer.text[:300]
-    assert answer.json()["detail"]
+def test_a_hostile_text_is_refused_and_leaves_nothing(write: TestClient, connection: Connection) -> None:
+    for name, body in HOSTILE.items():
+        answer = write.post(PATH, content=body, headers=JSON)
+        assert answer.status_code in (400, 413, 422), (name, answer.text[:300])
+        assert answer.json()["detail"], name
     assert noted(connection) == 0
 
 

@@ -46,9 +46,9 @@ def rendering(connection: Connection) -> str:
 
 
 def test_a_sure_request_is_applied_and_flagged_as_derived(
-    api: TestClient, connection: Connection, database: str
+    write: TestClient, connection: Connection, database: str
 ) -> None:
-    api.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
     say(connection, database, "Please add rye flour to my baking list.", "幫我把酵母加到baking清單")
     assert rendering(connection) == "baking: [ ] rye flour · [ ] 酵母"
     assert [row[0] for row in listed(connection)] == ["applied", "applied"]
@@ -58,14 +58,14 @@ def test_a_sure_request_is_applied_and_flagged_as_derived(
     assert derived[0] == ("true", "Please add rye flour to my baking list.")
     say(connection, database, "cross the rye flour off my baking list")
     assert rendering(connection) == "baking: [✓] rye flour · [ ] 酵母"
-    undone = api.post("/v1/references/todo_list/baking/restore", json={"user_id": "ada", "version": 3})
+    undone = write.post("/v1/references/todo_list/baking/restore", json={"user_id": "ada", "version": 3})
     assert undone.json()["rendering"] == "baking: [ ] rye flour · [ ] 酵母"
 
 
 def test_words_that_ask_for_nothing_change_nothing(
-    api: TestClient, connection: Connection, database: str
+    write: TestClient, connection: Connection, database: str
 ) -> None:
-    api.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
     before = count(connection, "log.events")
     say(
         connection, database, "I should probably buy yeast tomorrow", "cross the anchovies off my baking list"
@@ -76,29 +76,29 @@ def test_words_that_ask_for_nothing_change_nothing(
 
 
 def test_a_request_for_an_unknown_list_waits_until_it_is_approved(
-    api: TestClient, connection: Connection, database: str
+    write: TestClient, connection: Connection, database: str
 ) -> None:
     say(connection, database, "add a head torch to my camping list", "put tea on the list")
     assert [row[0] for row in listed(connection)] == ["waiting", "waiting"]
     [first, second] = connection.execute(
         'SELECT proposal_id FROM "references".proposals ORDER BY position'
     ).fetchall()
-    approved = api.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
+    approved = write.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
     assert (approved.status_code, approved.json()["rendering"]) == (200, "camping: [ ] head torch")
-    again = api.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
+    again = write.post(f"/v1/proposals/{first[0]}/accept", json={"user_id": "ada"})
     assert (again.status_code, again.json()["field"]) == (409, "proposal_id")
-    assert api.post(f"/v1/proposals/{second[0]}/refuse", json={"user_id": "ada"}).status_code == 200
-    others = api.post(f"/v1/proposals/{second[0]}/accept", json={"user_id": "eve"})
+    assert write.post(f"/v1/proposals/{second[0]}/refuse", json={"user_id": "ada"}).status_code == 200
+    others = write.post(f"/v1/proposals/{second[0]}/accept", json={"user_id": "eve"})
     assert others.status_code == 404
     fold_live(database, ReferencesProjector())
     assert [row[0] for row in listed(connection)] == ["approved", "refused"]
 
 
 def test_a_list_is_named_by_the_words_or_the_op_waits(
-    api: TestClient, connection: Connection, database: str
+    write: TestClient, connection: Connection, database: str
 ) -> None:
     for key, project in (("baking", None), ("camping", "trip")):
-        api.post("/v1/references/todo_list", json={"user_id": "ada", "key": key, "project_id": project})
+        write.post("/v1/references/todo_list", json={"user_id": "ada", "key": key, "project_id": project})
     said = ("add call the plumber to my to-do list", "add salt to my list", "add a tent to my camping list")
     say(connection, database, *said, "幫我把酵母加到烘焙清單")
     proposals = connection.execute(
@@ -112,8 +112,8 @@ def test_a_list_is_named_by_the_words_or_the_op_waits(
     ]
 
 
-def test_a_turn_is_proposed_from_once(api: TestClient, connection: Connection, database: str) -> None:
-    api.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
+def test_a_turn_is_proposed_from_once(write: TestClient, connection: Connection, database: str) -> None:
+    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": "baking"})
     say(connection, database, "add salt to my baking list")
     connection.execute("UPDATE log.checkpoints SET position = 0 WHERE processor = 'proposer'")
     proposer = Proposer(settings_of(database, reference_proposals=True), lambda: False)

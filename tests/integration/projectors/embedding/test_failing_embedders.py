@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import orjson
 import pytest
 from starlette.testclient import TestClient
@@ -17,7 +16,7 @@ from events.health.health_status import read_health
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
+from projectors.embedding.embedder import HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -75,31 +74,6 @@ class Ill(HashEmbedder):
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors: Vectors = Ill.answer(texts)
         return vectors
-
-
-def dead(_: Sequence[str]) -> Any:
-    raise EmbedderUnavailableError(
-        "the embedding model in /models cannot be loaded; build it again with: cardlog model fetch --force"
-    )
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        dead,
-        lambda texts: np.full((len(texts), 384), np.nan),
-        lambda texts: np.zeros((len(texts), 768)),
-    ],
-    ids=["dies", "NaN", "another dimension"],
-)
-def test_cards_wait_for_a_local_embedder_that_fails(
-    settings: Settings, connection: Connection, answer: Callable[[Sequence[str]], Any]
-) -> None:
-    Ill.answer = staticmethod(answer)
-    fold_live(settings.database_url, VectorsProjector(Embedders(Ill)))
-    check_waiting(settings, connection)
-    fold_live(settings.database_url, VectorsProjector(Embedders(HashEmbedder)))
-    check_found(settings, connection)
 
 
 def test_cards_are_found_while_a_local_embedder_hangs(settings: Settings, connection: Connection) -> None:

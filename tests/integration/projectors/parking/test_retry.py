@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import psycopg
 import pytest
 
 from events.platform.database import Connection, connect
-from events.platform.settings import Settings
 from events.store import log
 from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import Generation, Projector, ensure_live
+from projectors.generations.generations import Generation, ensure_live
 from projectors.parking import parking
-from projectors.runner import Runner
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,
@@ -28,7 +23,6 @@ from tests.support.projectors.parking import (
     runner_of,
 )
 from tests.support.stack import typed_here
-from tests.support.waiting import eventually
 
 
 def test_retry_folds_in_order_as_far_as_it_goes(database: str, connection: Connection) -> None:
@@ -121,19 +115,6 @@ def test_parked_events_belong_to_the_generation_that_passed_them(
     assert parked(connection, "ledger") == []
 
 
-@contextmanager
-def running(database: str, projector: Projector) -> Iterator[None]:
-    stop = threading.Event()
-    runner = Runner(Settings(database_url=database, batch_events=3), projector, stop.is_set)
-    thread = threading.Thread(target=runner.run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-
-
 def test_retry_and_runner_keep_out_of_each_others_way(database: str, connection: Connection) -> None:
     ledger = Ledger("one")
     ensure_live(connection, ledger)
@@ -155,29 +136,6 @@ def test_retry_and_runner_keep_out_of_each_others_way(database: str, connection:
         drain(runner, connection)
     assert entries(connection, "alex") == ["one", "two", "three"]
     assert parked(connection, "ledger") == []
-
-
-def test_retrying_while_the_runner_runs_keeps_the_order_and_loses_nothing(
-    database: str, connection: Connection
-) -> None:
-    words = [str(n) for n in range(300)]
-    live, mended = Ledger("5"), Ledger()
-    ensure_live(connection, live)
-    with running(database, live), connect(database, application="operator") as operator:
-        for word in words[:100]:
-            log.append(connection, [noted("alex", word)])
-        eventually(lambda: parking.queues(connection))
-        live.refused = set()
-        folded = 0
-        for word in words[100:]:
-            log.append(connection, [noted("alex", word)])
-            folded += parking.retry(operator, mended, "alex").folded
-        heads = log.heads(connection)
-        eventually(lambda: Generation("ledger", 1).processor.positions(connection) == heads)
-        folded += parking.retry(operator, mended, "alex").folded
-    assert folded > 0
-    assert parked(connection, "ledger") == []
-    assert entries(connection, "alex") == words
 
 
 def test_the_command_lists_retries_and_drops(

@@ -81,15 +81,6 @@ def test_the_size_of_batches_changes_nothing(database: str, connection: Connecti
     ]
 
 
-def test_words_of_what_was_said_earlier_are_found_after_a_rebuild_as_before(
-    database: str, connection: Connection
-) -> None:
-    for value, day in (("Kaohsiung", 3), ("Kaohsiung", 1)):
-        log.append(connection, [moved(value, day)])
-        fold_live(database)
-    assert rebuild(database, verify=True).equal
-
-
 TAMPERING = {
     "cards": "UPDATE cards.cards SET confidence = 0.25 WHERE card_id IN (SELECT card_id FROM cards.cards LIMIT 1)",
     "statements": "UPDATE cards.statements SET position = position + 1 WHERE event_id IN ("

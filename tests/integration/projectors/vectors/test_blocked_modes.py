@@ -139,19 +139,6 @@ def test_an_embedder_that_fails_at_work_stops_its_own_mode_only(
     assert stage(connection).blocked == ()
 
 
-def test_a_missing_default_model_leaves_the_modes_with_their_own(
-    database: str, connection: Connection
-) -> None:
-    away = VectorsProjector(Embedders(missing, {"code": lambda: HashEmbedder(768)}))
-    log.append(connection, [said("one"), said("a class", "code")])
-    fold_live(database, away)
-    log.append(connection, [said("a function", "code")])
-    fold_live(database, away)
-    assert held(connection) == (0, 2, 1)
-    [blocked] = stage(connection).blocked
-    assert (blocked.mode, blocked.reason) == ("general", REMEDY)
-
-
 @pytest.mark.parametrize("default", [HashEmbedder, missing])
 def test_the_worker_says_what_it_waits_for(
     database: str, connection: Connection, default: Callable[[], Embedder]

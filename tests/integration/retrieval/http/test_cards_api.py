@@ -90,26 +90,6 @@ def test_a_page_is_stable_while_cards_come(memory: Memory) -> None:
     assert third["next_cursor"] is None
 
 
-def test_a_project_is_a_wall(memory: Memory) -> None:
-    for project in ("default", "trip", "thesis"):
-        memory.event(f"about {project}", day(1), project_id=project)
-    memory.fold()
-    assert memory.contents() == ["about default"]
-    assert memory.contents(project_id="trip") == ["about trip"]
-    assert sorted(memory.contents(project_id=["trip", "thesis"])) == ["about thesis", "about trip"]
-    assert len(memory.contents(project_id="*")) == 3
-
-
-def test_nobody_reads_anothers_cards(memory: Memory) -> None:
-    card = memory.event("a secret", day(1))
-    memory.fold()
-    eve = memory.of("eve")
-    assert eve.contents(project_id="*", status="*") == []
-    for path in ("", "/history", "/relations", "/latest"):
-        assert eve.get(f"cards/{card}{path}", answers=404)["field"] == "card_id"
-    assert eve.get("cards/aggregate", group_by="kind")["total"] == 0
-
-
 def test_the_past_is_shown_when_asked_for(memory: Memory) -> None:
     memory.state("residence", "Taipei", day(0), announced=True)
     memory.state("residence", "Kaohsiung", day(10), announced=True)

@@ -134,21 +134,6 @@ def test_a_worker_embeds_the_cards_of_every_user_again(
         assert read.get(place).json()["state"] == "done"
 
 
-def test_a_mode_of_the_settings_gets_its_new_model_alone(
-    before: Settings, connection: Connection, say: Say
-) -> None:
-    say(4)
-    say(3, "code")
-    after = replace(before, embed_model="hash-768", modes="code=hash-1024")
-    with services(after) as (write, read):
-        assert write.post("/v1/modes/code/reembed", json={"dry_run": True}).json()["other"] == 3
-        assert write.post("/v1/modes/code/reembed", json={}).status_code == 202
-        with working(after):
-            eventually(lambda: read.get("/v1/modes/code/reembed").json()["state"] == "done")
-        assert models(connection) == {"hash": 4, "hash-1024": 3}
-        assert read.get("/v1/modes/general/reembed").json()["state"] == "none"
-
-
 def test_a_mode_that_shares_its_former_model_is_embedded_again(
     before: Settings, connection: Connection, say: Say
 ) -> None:

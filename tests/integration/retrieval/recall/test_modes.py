@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +12,10 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
-from projectors.embedding.embedder import HashEmbedder, Vectors
-from projectors.embedding.embedders import Embedders, embedders_of
-from projectors.generations.generations import ProjectorBlockedError
+from projectors.embedding.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild
+from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import PATIENT
 
 SAID = (
@@ -67,35 +64,6 @@ def by_meaning(answer: dict[str, Any]) -> set[str]:
     return {card["content"] for card in answer["cards"] if "semantic" in card["channels"]}
 
 
-def models(connection: Connection, dimension: int) -> list[tuple[str, int]]:
-    rows = connection.execute(
-        f"SELECT model, count(*) FROM vectors.card_vectors_{dimension} GROUP BY model ORDER BY model".encode()
-    )
-    return [(model, number) for model, number in rows.fetchall()]
-
-
-@pytest.mark.usefixtures("said")
-def test_a_mode_is_embedded_and_asked_with_its_own_model(database: str, connection: Connection) -> None:
-    settings = settings_of(database, "code=hash-768, journal")
-    fold(settings)
-    assert models(connection, 384) == [("hash", 2)]
-    assert models(connection, 768) == [("hash-768", 1)]
-    for mode, found in (("general", SAID[0][0]), ("code", SAID[1][0]), ("journal", SAID[2][0])):
-        answer = recall(settings, mode=mode)
-        assert by_meaning(answer) == {found}, mode
-        assert answer["channels"]["semantic"]["hits"] == 1
-        assert answer["warnings"] == []
-
-
-@pytest.mark.usefixtures("said")
-def test_a_question_without_a_mode_is_put_to_every_model(database: str) -> None:
-    settings = settings_of(database, "code=hash-768, journal=hash-1024")
-    fold(settings)
-    answer = recall(settings)
-    assert by_meaning(answer) == {text for text, _ in SAID}
-    assert answer["channels"]["semantic"]["hits"] == 3
-
-
 @pytest.mark.usefixtures("said")
 def test_a_missing_model_is_reported_and_costs_only_its_own_mode(database: str) -> None:
     fold(settings_of(database, ""))
@@ -112,38 +80,6 @@ def test_a_missing_model_is_reported_and_costs_only_its_own_mode(database: str) 
     assert "no/such-model" in semantic["detail"]
     [warning] = everywhere["warnings"]
     assert warning.startswith("the semantic channel answers in part: for the mode code: no embedding model")
-
-
-@pytest.mark.usefixtures("said")
-def test_cards_whose_model_is_missing_wait_for_it_and_nothing_is_lost(
-    database: str, connection: Connection
-) -> None:
-    fold_live(database)
-    missing = VectorsProjector(embedders_of(settings_of(database, "code=no/such-model")))
-    with pytest.raises(ProjectorBlockedError, match="for the mode code: no embedding model no/such-model"):
-        rebuild(database, missing)
-    fold_live(database, VectorsProjector(embedders_of(settings_of(database, "code=hash-768"))))
-    assert (count(connection, "vectors.card_vectors_384"), models(connection, 768)) == (2, [("hash-768", 1)])
-
-
-@pytest.mark.usefixtures("said")
-def test_a_rebuild_gives_a_mode_its_new_model_and_embeds_nothing_else_again(
-    database: str, connection: Connection
-) -> None:
-    embedded: list[str] = []
-
-    class Noting(HashEmbedder):
-        def embed(self, texts: Sequence[str]) -> Vectors:
-            embedded.extend(texts)
-            return super().embed(texts)
-
-    fold_live(database)
-    fold_live(database, VectorsProjector(Embedders(Noting)))
-    assert sorted(embedded) == sorted(text for text, _ in SAID)
-    embedded.clear()
-    rebuild(database, VectorsProjector(Embedders(Noting, {"code": lambda: Noting(1024)})))
-    assert embedded == [SAID[1][0]]
-    assert (models(connection, 384), models(connection, 1024)) == ([("hash", 2)], [("hash-1024", 1)])
 
 
 @pytest.mark.usefixtures("said")
@@ -200,15 +136,6 @@ def test_cards_of_a_mode_that_left_the_settings_belong_to_the_general_mode(
     again = settings_of(database, before)
     assert [card["content"] for card in recall(again, mode="code")["cards"]] == [SAID[1][0]]
     assert [card["content"] for card in recall(again, mode="general")["cards"]] == [SAID[0][0]]
-
-
-@pytest.mark.usefixtures("said")
-def test_cards_from_before_a_mode_had_its_own_model_are_found_by_meaning_at_once(database: str) -> None:
-    fold(settings_of(database, "code, journal"))
-    after = settings_of(database, "code=hash-768, journal")
-    answer = recall(after, mode="code")
-    assert by_meaning(answer) == {SAID[1][0]}
-    assert answer["channels"]["semantic"]["status"] == "ok"
 
 
 @pytest.mark.usefixtures("said")

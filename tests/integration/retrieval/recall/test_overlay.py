@@ -250,17 +250,6 @@ def test_what_was_withdrawn_a_moment_ago_does_not_answer(memory: Memory) -> None
     assert memory.values("where do I live?") == [("Taipei", False)]
 
 
-def test_switches_hold_for_pending_cards(memory: Memory) -> None:
-    memory.push("I live in Taipei.")
-    memory.push("I moved to Kaohsiung.")
-    memory.push("JWT is a compact, signed token format.")
-    memory.settings = replace(memory.settings, supersede_fork=False, knowledge_extraction=False)
-    answer = memory.ask("where do I live?")
-    assert {card["value"] for card in answer["cards"] if card["kind"] == "state"} == {"Taipei", "Kaohsiung"}
-    assert [found["concept_key"] for found in answer["contradictions"]] == ["residence"]
-    assert "knowledge" not in [card["kind"] for card in memory.ask("what is JWT?")["cards"]]
-
-
 def test_a_thousand_turns_of_others_hide_nothing_and_more_are_reported(memory: Memory, redis: Redis) -> None:
     memory.push("I live in Taipei.")
     memory.settle()

@@ -147,23 +147,6 @@ def test_one_channel_fails_and_the_others_answer(
         assert variable_of(f"fault_{channel}") in warning
 
 
-@pytest.mark.parametrize("survivor", ["semantic", "tags", "fuzzy", "time"])
-@pytest.mark.parametrize("fault", ["down", "error", "slow:60000"])
-def test_one_channel_of_five_is_enough(
-    cards: str, patient: dict[str, int], survivor: str, fault: str
-) -> None:
-    dead = [name for name in CHANNELS if name != survivor]
-    settings = (
-        patient | {f"{name}_deadline_ms": 100 for name in dead} | {f"fault_{name}": fault for name in dead}
-    )
-    with asking(cards, **settings) as client:
-        answer, seconds = Asking(client).timed()
-    assert "We adopted two kittens yesterday" in [card["content"] for card in answer["cards"]]
-    assert [name for name, each in answer["channels"].items() if each["status"] == "ok"] == [survivor]
-    assert len(answer["warnings"]) == 4
-    assert seconds < _WITHIN_S
-
-
 def test_with_all_channels_dead_the_answer_is_empty_and_names_them(cards: str) -> None:
     faults = {
         f"fault_{name}": fault

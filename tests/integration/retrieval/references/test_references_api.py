@@ -158,14 +158,6 @@ def test_an_archived_reference_is_listed_only_when_asked_for(services: Services)
     assert len(services.get("references", archived=True).json()["references"]) == 1
 
 
-def test_nobody_reads_the_references_of_others(services: Services) -> None:
-    services.create("todo_list", "chores")
-    missing = services.get("references/todo_list/nothing")
-    others = services.read.get("/v1/references/todo_list/chores", params={"user_id": "eve"})
-    assert (others.status_code, others.json()) == (404, missing.json())
-    assert services.read.get("/v1/references", params={"user_id": "eve"}).json()["references"] == []
-
-
 def test_a_member_lists_the_references_of_the_team(services: Services) -> None:
     for member in ("ada", "bo"):
         services.write.put(f"/v1/teams/crew/members/{member}", json={"user_id": "ada"})

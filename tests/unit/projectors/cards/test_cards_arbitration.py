@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from events.types.envelope import Event
-from projectors.cards.arbitration import Thresholds
 from projectors.cards.card import StoredCard
-from tests.support.projectors.statements import current, day, held, moved, ruled, said, timeline
+from tests.support.projectors.statements import current, day, moved, ruled, said, timeline
 from tests.support.projectors.tables import Tables, tables_of
 
 
@@ -35,12 +31,6 @@ def test_the_third_change_within_thirty_days_waits_and_the_old_stays_current() -
     assert current(timeline(*FLIPS[:3])) == ["Hualien"]
 
 
-def test_changes_further_apart_than_the_window_are_believed() -> None:
-    slow = [moved("Taipei", 0), moved("Tainan", 20), moved("Hualien", 40), moved("Kaohsiung", 60)]
-    assert statuses(*slow) == []
-    assert current(timeline(*slow)) == ["Kaohsiung"]
-
-
 @pytest.mark.parametrize(("after", "waits"), [(29.5, False), (30, True), (90, True)])
 def test_a_contradiction_in_passing_of_what_held_for_thirty_days_waits(after: float, waits: bool) -> None:
     events = [said("Rome", 0), said("Milan", after)]
@@ -54,26 +44,6 @@ def test_what_is_announced_or_tells_since_when_is_no_contradiction() -> None:
     assert current(timeline(said("Rome", 0), said("Milan", 90, statement="updated"))) == ["Milan"]
     # "Today" dates nothing that an undated claim would not say.
     assert current(timeline(said("Rome", 0), said("Milan", 90, since=89.9))) == ["Rome"]
-
-
-def test_thresholds_are_settings() -> None:
-    lenient = Thresholds(changes=9, days=30, stale_days=365)
-    assert timeline(*FLIPS, thresholds=lenient).conflicts == ()
-    strict = Thresholds(changes=1, days=30, stale_days=30)
-    assert current(timeline(*FLIPS, thresholds=strict)) == ["Taipei"]
-
-
-def test_history_told_late_contradicts_nothing() -> None:
-    told = [said("Rome", 0), said("Milan", 90, since=-400, effective_until=day(-100))]
-    assert statuses(*told) == []
-    assert held(timeline(*told)) == [("Milan", day(-400), day(-100)), ("Rome", day(0), None)]
-
-
-def test_what_lies_between_what_is_known_is_history_however_often_it_changed() -> None:
-    events = [moved("Rome", 0), moved("Milan", 1), moved("Turin", 2), moved("Genoa", 90)]
-    told = [*events, said("Bari", 95, since=5)]
-    assert statuses(*told) == []
-    assert held(timeline(*told))[-2:] == [("Bari", day(5), day(90)), ("Genoa", day(90), None)]
 
 
 def test_what_somebody_once_did_does_not_bear_out_that_they_do_it_now() -> None:
@@ -91,23 +61,6 @@ def test_how_long_it_held_is_counted_from_what_late_words_make_of_it() -> None:
     assert statuses(events[0], events[1], events[3]) == [("Rome", "Paris", "open")]
 
 
-def test_a_stretch_of_time_is_neither_doubted_nor_decides_anything() -> None:
-    stay = said("Lisbon", 100, since=100, effective_until=day(130))
-    assert statuses(*CONTEST, stay) == [("Rome", "Milan", "open")]
-    away = said("Lisbon", 40, since=40, effective_until=day(80))
-    assert statuses(said("Rome", 0), away, said("Milan", 60)) == [("Rome", "Milan", "open")]
-    assert statuses(*FLIPS[:3], said("Lisbon", 12, since=12, effective_until=day(14))) == []
-
-
-def test_years_told_in_one_turn_are_no_flip_flop() -> None:
-    years = [
-        said(city, 0, since=-400 + 100 * number, turn="t")
-        for number, city in enumerate(["Rome", "Milan", "Turin", "Genoa"])
-    ]
-    assert statuses(*years) == []
-    assert current(timeline(*years)) == ["Genoa"]
-
-
 CONTEST = [said("Rome", 0), said("Milan", 60)]
 
 
@@ -121,26 +74,6 @@ def test_a_verdict_settles_it(verdict: str, believed: list[str]) -> None:
     assert current(timeline(*events)) == believed
     [conflict] = timeline(*events).conflicts
     assert conflict.contest.settled_at == day(61)
-
-
-@given(st.permutations((*range(4),)), st.booleans())
-def test_times_of_the_log_follow_the_arrival_and_nothing_else_does(arrived: list[int], ends: bool) -> None:
-    last = said("Milan", 70) if ends else ruled(CONTEST[1], "accept_new", 70)
-    told = (*CONTEST, last, said("Turin", 30, since=20, effective_until=day(25)))
-    at = {number: 100 + place for place, number in enumerate(arrived)}
-    events = [replace(each, recorded_at=day(at[number])) for number, each in enumerate(told)]
-    for batches in ((events,), tuple([events[number]] for number in arrived)):
-        [row] = tables_of(*batches).arbitrations.values()
-        assert (row.said_at, row.old_value, row.new_value) == (day(60), "Rome", "Milan")
-        assert row.opened_at == day(max(at[0], at[1]))
-        assert row.settled_at == day(max(at[0], at[1], at[2]))
-        assert row.status == ("withdrawn" if ends else "accept_new")
-
-
-def test_the_first_verdict_counts_for_any_order_of_arrival() -> None:
-    first, second = ruled(CONTEST[1], "keep_old", 61), ruled(CONTEST[1], "accept_new", 62)
-    for order in ([first, second], [second, first]):
-        assert current(timeline(*CONTEST, *order)) == ["Rome"]
 
 
 def test_what_was_ruled_to_coexist_is_restated_and_ended_one_by_one() -> None:
@@ -183,12 +116,6 @@ def test_saying_it_twice_in_one_turn_bears_nothing_out() -> None:
         period for period in timeline(*events, verdict).periods if period.latest.state.value == "Milan"
     ]
     assert (period.superseded_at, len(period.agreeing)) == (None, 1)
-
-
-def test_only_what_was_said_last_is_asked_about() -> None:
-    events = [*CONTEST, said("Turin", 61)]
-    assert statuses(*events) == [("Rome", "Milan", "withdrawn"), ("Rome", "Turin", "open")]
-    assert current(timeline(*events)) == ["Rome"]
 
 
 def test_a_switch_that_names_what_it_leaves_is_doubted_as_a_whole() -> None:

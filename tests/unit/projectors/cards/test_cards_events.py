@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from events.types.cards import EventNoted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from projectors.cards.card import StoredCard
 from projectors.cards.history import cards_of
-from tests.support.projectors.histories import cut, history
 from tests.support.projectors.statements import day, event, noted, said, until
 from tests.support.projectors.tables import Tables, tables_of
 
@@ -59,40 +55,6 @@ def test_a_newer_event_decides_what_becomes_of_an_earlier_one(
     [edge] = tables.relations.values()
     assert (edge.from_card, edge.to_card, edge.predicate) == (new.event_id, old.event_id, "update")
     assert (edge.reason, edge.implied, edge.event_id) == (reason, True, new.event_id)
-
-
-def test_the_correction_of_a_plan_is_a_plan() -> None:
-    old = trip()
-    right = noted(
-        "We sail to Elba", 5, at=60, position=2, status="planned", corrects=True, replaces_event=old.event_id
-    )
-    tables = tables_of([old, right])
-    assert standing(tables, old) == ("corrected", None, True)
-    assert standing(tables, right) == ("planned", None, False)
-
-
-def test_the_event_said_last_decides_and_the_first_ends_the_earlier_event() -> None:
-    old = trip()
-    off, on_again, late = (
-        newer(old, "cancelled", 5, 2),
-        newer(old, "planned", 9, 3),
-        newer(old, "cancelled", 7, 4),
-    )
-    assert standing(tables_of([old], [off]), old) == ("cancelled", day(5), False)
-    # The event of day 7 arrives after the event of day 9.
-    for batches in ([[old], [off], [on_again], [late]], [[old, off, on_again, late]]):
-        tables = tables_of(*batches)
-        assert standing(tables, old) == ("planned", day(5), False)
-        assert len(tables.relations) == 3
-
-
-def test_two_events_of_one_instant_are_decided_by_their_ids() -> None:
-    old = trip()
-    first, second = newer(old, "cancelled", 5, 2), newer(old, "corrected", 5, 3)
-    assert first.event_id < second.event_id
-    assert row(tables_of([old, first, second]), old).event_status == "corrected"
-    again = replace(first, position=4)
-    assert row(tables_of([old], [second], [again]), old).event_status == "corrected"
 
 
 def test_each_event_of_a_chain_has_the_standing_that_its_own_successor_gives_it() -> None:
@@ -188,18 +150,3 @@ def test_a_past_shows_the_standing_of_then() -> None:
         (day(5), False),
         (None, True),
     ]
-
-
-@given(st.integers(0, 2**32), st.integers(2, 24))
-def test_a_withdrawal_leaves_no_trace_of_an_event(seed: int, length: int) -> None:
-    choose = random.Random(seed)
-    events = [one for one in history(seed, length) if isinstance(one.payload, EventNoted)]
-    if not events:
-        return
-    gone = choose.sample(events, choose.randint(1, len(events)))
-    gone_ids = {one.event_id for one in gone}
-    tables = tables_of(*cut(events, choose))
-    tables.take([withdrawal(*gone)], gone)
-    rest = tables_of([one for one in events if one.event_id not in gone_ids])
-    assert tables.cards == rest.cards
-    assert tables.relations == rest.relations

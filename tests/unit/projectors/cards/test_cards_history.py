@@ -15,23 +15,6 @@ def recorded(event: Event, on: float, position: int) -> Event:
     return replace(event, recorded_at=day(on), position=position)
 
 
-def test_what_was_not_recorded_yet_was_not_known() -> None:
-    # Tainan was said on day 5 and came on day 50.
-    events = [
-        recorded(said("Taipei", 0), 0, 1),
-        recorded(moved("Kaohsiung", 20), 20, 2),
-        recorded(moved("Tainan", 5), 50, 3),
-    ]
-    spans = {
-        moment: {row.value: row.superseded_at for row in cards_of(until(moment, events)).cards}
-        for moment in (0, 20, 49, 50)
-    }
-    assert spans[0] == {"Taipei": None}
-    assert spans[20] == spans[49] == {"Taipei": day(20), "Kaohsiung": None}
-    assert spans[50] == {"Taipei": day(5), "Tainan": day(20), "Kaohsiung": None}
-    assert cards_of(until(-1, events)).cards == []
-
-
 def test_verdicts_confirmations_and_overwritten_values_count_from_when_they_were_recorded() -> None:
     rome, milan = recorded(said("Rome", 0), 0, 1), recorded(said("Milan", 60), 60, 2)
     verdict, confirmation = ruled(milan, "accept_new", 70), verified(milan.event_id, 80)

@@ -39,14 +39,6 @@ def test_case_width_script_and_articles_do_not_count() -> None:
     assert [row.mentions for row in rows.values()] == [2]
 
 
-def test_a_name_that_two_concepts_share_joins_nothing() -> None:
-    rows = concepts(
-        learned("Reflection pattern", "an agent looks at its answer", 1, "Reflection"),
-        learned("Java reflection", "classes looked at as they run", 2, "Reflection"),
-    )
-    assert rows.keys() == {"Reflection pattern", "Java reflection"}
-
-
 def test_projects_have_concepts_of_their_own() -> None:
     elsewhere = KnowledgeMerged(from_title="JWT", into_title="token", reason="one thing", project_id="other")
     rows = concepts(learned("JWT", "a", 1), learned("token", "b", 2), event(elsewhere, 9))
@@ -97,12 +89,6 @@ def test_a_rename_is_a_merger_with_what_nobody_explained() -> None:
         learned("JWT", "a token", 1), merged("JWT", "JSON Web Token", 3), merged("JSON Web Token", "JWT", 4)
     ).values()
     assert row.title == "JWT"
-
-
-def test_related_concepts_are_known_by_any_of_their_names() -> None:
-    rows = concepts(learned("JWT", "a token", 1, related=("OAuth 2.0", "JWT")), learned("OAuth 2.0", "b", 2))
-    assert rows["JWT"].related_keys == ["oauth 2.0"]
-    assert "oauth 2.0" in (rows["OAuth 2.0"].name_keys or ())
 
 
 def test_a_confirmation_refreshes_a_concept_and_an_event() -> None:

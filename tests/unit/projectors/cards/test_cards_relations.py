@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 from uuid import UUID
 
-import pytest
-
 from events.types.envelope import Event
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
 from tests.support.projectors.statements import event, moved, said
@@ -29,13 +27,6 @@ def refused(*batches: list[Event]) -> dict[tuple[UUID, UUID], bool]:
     return {(key[1], key[2]): row.refused for key, row in tables_of(*batches).relations.items()}
 
 
-@pytest.mark.parametrize("predicate", ["update", "state_change", "retracts", "parent_of", "expands"])
-def test_what_would_lead_back_is_kept_and_refused(predicate: Predicate) -> None:
-    circle = [connected(A, B, predicate), connected(B, C, predicate), connected(C, A, predicate)]
-    for batches in ([circle], [[one] for one in circle], [circle[:2], circle[2:]]):
-        assert refused(*batches) == {(A, B): False, (B, C): False, (C, A): True}
-
-
 def test_whatever_comes_last_of_a_circle_is_refused() -> None:
     for order in permutations([(A, B), (B, C), (C, A)]):
         found = refused([connected(*cards) for cards in order])
@@ -47,19 +38,8 @@ def test_updates_and_changes_of_state_are_one_chain() -> None:
     assert refused([connected(A, B), connected(B, A, "expands")]) == {(A, B): False, (B, A): False}
 
 
-@pytest.mark.parametrize("predicate", ["related_to", "same_as", "contradicts", "qualifies", "affects_state"])
-def test_what_is_no_chain_may_go_both_ways(predicate: Predicate) -> None:
-    found = refused([connected(A, B, predicate), connected(B, A, predicate)])
-    assert found == {(A, B): False, (B, A): False}
-
-
 def test_nothing_relates_to_itself() -> None:
     assert refused([connected(A, A, "related_to")]) == {(A, A): True}
-
-
-def test_circles_are_of_one_user() -> None:
-    tables = tables_of([connected(A, B), connected(B, A, user="v")])
-    assert not any(row.refused for row in tables.relations.values())
 
 
 def test_a_link_that_was_taken_back_closes_no_circle() -> None:

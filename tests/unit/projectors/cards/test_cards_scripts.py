@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.envelope import Event
-from tests.support.projectors.statements import current, moved, said, timeline
+from tests.support.projectors.statements import moved, said, timeline
 from tests.support.projectors.tables import tables_of
 
 
@@ -26,33 +26,10 @@ def test_a_known_place_in_the_other_language_verifies(after: float) -> None:
     assert flagged(*events) == []
 
 
-@pytest.mark.parametrize("after", [1, 90])
-def test_an_unknown_name_in_another_script_stands_beside(after: float) -> None:
-    events = [said("Littleham", 0), said("山腳村", after)]
-    assert sorted(current(timeline(*events))) == ["Littleham", "山腳村"]
-    assert flagged(*events) == []
-    # Either name said again verifies its card.
-    again = [*events, said("Littleham", after + 90), said("山腳村", after + 95)]
-    assert sorted(current(timeline(*again))) == ["Littleham", "山腳村"]
-    assert len(timeline(*again).periods) == 2
-
-
-def test_an_announced_change_supersedes_in_every_script() -> None:
-    events = [said("Littleham", 0), said("山腳村", 90), moved("海邊村", 100)]
-    assert current(timeline(*events[:2], moved("Bigham", 100))) == ["Bigham"]
-    assert current(timeline(*events)) == ["海邊村"]
-    assert flagged(*events) == []
-
-
 def test_a_value_in_the_script_of_one_that_holds_is_judged_against_that_one() -> None:
     events = [said("Littleham", 0), said("山腳村", 1), said("海邊村", 90)]
     assert flagged(*events) == [("山腳村", "海邊村")]
     assert flagged(said("Littleham", 0), said("山腳村", 1), said("Bigham", 90)) == [("Littleham", "Bigham")]
-
-
-def test_two_known_places_are_two_values_in_any_language() -> None:
-    assert flagged(said("Taipei", 0), said("高雄", 90)) == [("Taipei", "高雄")]
-    assert current(timeline(said("Taipei", 0), said("高雄", 2))) == ["高雄"]
 
 
 @given(

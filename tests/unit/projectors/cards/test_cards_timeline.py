@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
@@ -22,11 +22,6 @@ from tests.support.projectors.statements import (
     verified,
 )
 from tests.support.projectors.tables import tables_of
-
-
-def test_what_begins_later_is_not_true_before() -> None:
-    found = timeline(said("Taipei", 0), moved("Lisbon", 10, since=40))
-    assert held(found) == [("Taipei", day(0), day(40)), ("Lisbon", day(40), None)]
 
 
 def test_of_equal_instants_the_one_said_last_holds() -> None:
@@ -53,28 +48,12 @@ def test_an_end_is_a_card_that_holds_at_no_instant() -> None:
     assert (edge.newer, edge.older, edge.predicate) == (ending.first, job.first, "state_change")
 
 
-def test_an_end_without_a_value_ends_every_value_that_held() -> None:
-    found = timeline(said("Acme", 0), said("", 9, statement="ended"))
-    assert held(found) == [("Acme", day(0), day(9))]
-    assert [edge.predicate for edge in found.edges] == ["state_change"]
-
-
-def test_an_end_in_the_future_ends_it_then() -> None:
-    found = timeline(said("Acme", 0), said("Acme", 9, since=30, statement="ended"))
-    assert held(found) == [("Acme", day(0), day(30))]
-
-
 def test_the_end_of_what_nobody_mentioned_is_kept() -> None:
     [ending] = timeline(said("Acme", 3, statement="ended")).periods
     assert ending.ended
     # Said again, it is the same end.
     [ending] = timeline(said("Acme", 3, statement="ended"), said("Acme", 5, statement="ended")).periods
     assert len(ending.agreeing) == 1
-
-
-def test_what_ended_can_begin_again() -> None:
-    found = timeline(said("Acme", 0), said("Acme", 5, statement="ended"), said("Acme", 9))
-    assert held(found) == [("Acme", day(0), day(5)), ("Acme", day(9), None)]
 
 
 def test_a_switch_that_names_both_is_one_change() -> None:
@@ -123,12 +102,6 @@ def test_a_stretch_of_time_takes_nothings_place() -> None:
     assert held(timeline(said("Taipei", 0), past))[0] == ("Oslo", day(-30), day(-30))
 
 
-def test_who_says_how_long_it_goes_on_ends_it_then() -> None:
-    assert held(timeline(said("Taipei", 0), said("Taipei", 10, effective_until=day(50)))) == [
-        ("Taipei", day(0), day(50))
-    ]
-
-
 @pytest.mark.parametrize("how", ["asserted", "corrected"])
 def test_the_first_and_the_last_possible_day_can_be_stated(how: Statement) -> None:
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -152,18 +125,6 @@ def test_the_first_and_the_last_possible_day_can_be_stated(how: Statement) -> No
 
 
 # --- corrections
-
-
-def test_a_correction_takes_back_every_mention_of_this_conversation_and_no_other() -> None:
-    found = timeline(
-        said("Taipei", -20, session="old"),
-        said("Tainan", 0),
-        said("Tainan", 0.01),
-        said("Kaohsiung", 0.02, statement="corrected"),
-    )
-    assert held(found) == [("Taipei", day(-20), day(0)), ("Kaohsiung", day(0), None)]
-    [correction] = [period for period in found.periods if period.retracted]
-    assert len(correction.agreeing) == 1
 
 
 def test_a_correction_takes_back_what_it_names() -> None:
@@ -205,23 +166,6 @@ def values(*events: Event) -> dict[str | None, tuple[datetime | None, int]]:
     return {row.value: (row.superseded_at, row.mentions) for row in cards if not row.ended}
 
 
-def test_several_values_coexist_and_end_one_by_one() -> None:
-    events = [
-        skill("tennis", 0),
-        skill("chess", 1),
-        skill("Tennis", 2),
-        skill("tennis", 9, statement="ended"),
-    ]
-    assert values(*events) == {"tennis": (day(9), 2), "chess": (None, 1)}
-
-
-def test_a_restatement_verifies() -> None:
-    tables = tables_of([skill("tennis", 0)], [skill("tennis", 40)])
-    [row] = tables.cards.values()
-    assert (row.last_verified, row.mentions, row.said_at) == (day(40), 2, day(0))
-    assert row.turn_ids == ["turn on 0", "turn on 40"]
-
-
 @pytest.mark.parametrize("how", ["updated", "corrected"])
 def test_an_update_overwrites_in_place_and_leaves_what_it_said_before(how: str) -> None:
     first, other = skill("PostgreSQL 15", 0), skill("Redis", 0)
@@ -243,18 +187,6 @@ def test_an_update_overwrites_in_place_and_leaves_what_it_said_before(how: str) 
     assert tables_of([again], [update], [other, first]).rows == tables.rows
 
 
-def test_an_update_to_what_is_known_already_leaves_one_of_them() -> None:
-    events = [skill("Go", 0), skill("Golang", 1), skill("Golang", 5, statement="updated", replaces="Go")]
-    tables = tables_of(events)
-    assert values(*events) == {"Go": (day(5), 1), "Golang": (None, 2)}
-    assert [key[3] for key in tables.relations] == ["update"]
-    assert tables.updates == {}
-
-
-def test_an_update_of_what_nobody_mentioned_is_a_fact() -> None:
-    assert values(skill("Go", 5, statement="updated", replaces="Rust")) == {"Go": (None, 1)}
-
-
 def test_a_correction_among_several_values_overwrites_nothing_older() -> None:
     events = [
         skill("Rust", -90, session="old"),
@@ -270,29 +202,8 @@ def test_a_correction_among_several_values_overwrites_nothing_older() -> None:
 # --- verification
 
 
-def test_a_confirmation_moves_last_verified_and_never_back() -> None:
-    first = said("Taipei", 0)
-    tables = tables_of([first], [verified(first.event_id, 200)], [verified(first.event_id, 150)])
-    [row] = tables.cards.values()
-    assert (row.last_verified, row.mentions) == (day(200), 1)
-
-
 def test_a_confirmation_stays_with_the_fact_when_its_card_gets_an_earlier_beginning() -> None:
     later, earlier = said("Taipei", 10), said("Taipei", 0)
     tables = tables_of([later], [verified(later.event_id, 99)], [earlier])
     [(key, row)] = tables.cards.items()
     assert (key[2], row.last_verified) == (earlier.event_id, day(99))
-
-
-def test_a_confirmation_of_an_old_card_does_not_make_it_true_again() -> None:
-    first = said("Taipei", 0)
-    tables = tables_of([first, moved("Tainan", 5)], [verified(first.event_id, 9)])
-    rows = {row.value: row for row in tables.cards.values()}
-    assert (rows["Taipei"].superseded_at, rows["Taipei"].last_verified) == (day(5), day(9))
-    assert rows["Tainan"].last_verified == day(5)
-
-
-def test_an_instant_apart_is_apart() -> None:
-    tick = timedelta(microseconds=1).total_seconds() / 86400
-    found = timeline(said("Taipei", 0), moved("Tainan", 1), moved("Taipei", 1 + tick))
-    assert current(found) == ["Taipei"]

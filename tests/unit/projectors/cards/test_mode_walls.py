@@ -95,19 +95,6 @@ def is_current(card: StoredCard) -> bool:
     return card.superseded_at is None and not (card.retracted or card.contested)
 
 
-def test_a_change_in_another_mode_changes_nothing_here() -> None:
-    rome, milan = in_mode(said("Rome", 1), "a"), in_mode(moved("Milan", 2), "b")
-    oslo = moved("Oslo", 3)
-    assert values(rome, milan, oslo) == {"Rome": ("a", True), "Milan": ("b", True), "Oslo": (None, True)}
-    bergen = in_mode(moved("Bergen", 4), "general")
-    assert values(oslo, bergen) == {"Oslo": (None, False), "Bergen": ("general", True)}
-
-
-def test_a_new_name_of_a_mode_is_the_same_mode() -> None:
-    rome, milan = in_mode(said("Rome", 1), "journal"), in_mode(moved("Milan", 2), "diary", "journal")
-    assert values(rome, milan) == {"Rome": ("journal", False), "Milan": ("diary", True)}
-
-
 def test_a_card_with_another_mode_is_superseded_there_and_no_longer_here() -> None:
     rome, milan, oslo = said("Rome", 1), moved("Milan", 2), in_mode(moved("Oslo", 3), "journal")
     assert values(rome, milan, oslo)["Rome"] == (None, False)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +20,7 @@ from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from tests.support import hostile
 from tests.support.events.turns import NOW
-from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, says, status
+from tests.support.ingest.messages_api import MessagesApi, says, status
 from tests.support.ingest.model_workers import (
     TOWNS,
     caught_up,
@@ -223,20 +221,6 @@ def test_a_turn_this_build_cannot_decode_fails_in_its_place(
     assert kinds == [("s-0",), ("t9",), ("s-1",)]
 
 
-def test_the_key_is_in_no_line_of_the_logs(
-    settings: Settings, api: MessagesApi, connection: Connection, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("DEBUG")
-    api.next.extend([status(401), Trouble(dropped=True), says("no"), status(500)])
-    log.append(connection, [turn("ana", "I moved to Lisbon, nobody shall know.", 0)])
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    assert len(api.requests) >= 4
-    assert "claude-haiku-5-5" in caplog.text
-    assert "key-of-the-test" not in caplog.text
-    assert "nobody shall know" not in caplog.text
-
-
 def episodes(events: Iterable[Event]) -> list[Any]:
     return [e.payload for e in events if isinstance(e.payload, EventNoted) and e.payload.episode]
 
@@ -264,33 +248,3 @@ def test_hostile_turns_come_out_of_the_log_as_they_went_in_stop_nothing_and_stat
         e.payload for e in events if isinstance(e.payload, StateAsserted | EventNoted | KnowledgeLearned)
     ]
     assert len(cards) == len(episodes(events)) > 0
-
-
-@pytest.mark.parametrize("reader", ["model", "rules"])
-def test_naughty_strings_break_nothing(settings: Settings, connection: Connection, reader: str) -> None:
-    folder = os.environ.get("CARDLOG_EVAL_DATA")
-    if folder is None:
-        pytest.skip("CARDLOG_EVAL_DATA names no folder of evaluation data")
-    settings = replace(settings, session_batch_turns=12, session_batch_linger_ms=200)
-    if reader == "rules":
-        settings = replace(settings, anthropic_base_url="", anthropic_api_key="")
-    naughty = json.loads((Path(folder) / "naughty_strings" / "blns.json").read_text("utf-8"))
-    texts = [text for text in naughty if text and "\0" not in text]
-    log.append(connection, [turn("eve", text, number) for number, text in enumerate(texts)])
-    with reading(settings):
-        eventually(caught_up(connection, "eve"), within=60)
-    kept = [e.payload.text for e in events_of(connection, "eve") if isinstance(e.payload, TurnRecorded)]
-    assert [text.encode() for text in kept] == [text.encode() for text in texts]
-    assert extracted(connection, "eve") == [f"s-{number}" for number in range(len(texts))]
-    assert failed(connection, "eve") == []
-
-
-def test_every_turn_of_substance_is_an_episode_in_its_own_words(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    api.trouble = lambda _: calls({"states": [], "events": [], "knowledge": []})
-    log.append(connection, [turn("ana", "We watched the boats all evening.", 0), turn("ana", "ok!", 1)])
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    [episode] = episodes(events_of(connection, "ana"))
-    assert episode.content == "We watched the boats all evening."

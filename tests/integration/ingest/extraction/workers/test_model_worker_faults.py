@@ -141,22 +141,23 @@ UNUSABLE: dict[str, Trouble] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
 def test_an_answer_that_cannot_be_used_is_asked_for_once_more_with_what_was_wrong(
-    settings: Settings, api: MessagesApi, connection: Connection, name: str
+    settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
-    api.next.append(UNUSABLE[name])
-    log.append(connection, moves("ana", 1))
     with reading(settings):
-        eventually(caught_up(connection, "ana"))
-    assert towns(connection, "ana") == ["Lisbon"]
-    first, second = api.requests
-    if name == "an answer cut off":
-        assert second.body["max_tokens"] == 2 * first.body["max_tokens"]
-    else:
-        assert "cannot be used" in str(second.body["messages"][1:])
-    [said] = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)]
-    assert said.usage.calls == 2
+        for name, answer in UNUSABLE.items():
+            api.requests.clear()
+            api.next.append(answer)
+            log.append(connection, moves(name, 1))
+            eventually(caught_up(connection, name))
+            assert towns(connection, name) == ["Lisbon"], name
+            first, second = api.requests
+            if name == "an answer cut off":
+                assert second.body["max_tokens"] == 2 * first.body["max_tokens"]
+            else:
+                assert "cannot be used" in str(second.body["messages"][1:]), name
+            [said] = [e.payload for e in events_of(connection, name) if isinstance(e.payload, TurnsExtracted)]
+            assert said.usage.calls == 2, name
 
 
 def test_what_was_paid_before_the_server_failed_is_not_forgotten(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.store.feed import LogFeed
@@ -139,30 +139,6 @@ def test_running_calls_at_a_stop_are_awaited_and_written(
         stop.set()
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2"]
     assert len(api.requests) == 3
-
-
-def test_a_lost_connection_costs_no_running_call(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    hold = threading.Event()
-
-    def delay(_: Request) -> None:
-        hold.wait(20)
-
-    api.trouble = delay
-    settings = replace(settings, extract_timeout_s=30)
-    log.append(connection, moves("ana", 4))
-    with reading(settings):
-        eventually(lambda: len(api.requests) == 4)
-        ended = connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-            "WHERE application_name = 'cardlog extractor' AND datname = current_database()"
-        ).fetchall()
-        assert ended == [(True,)]
-        hold.set()
-        eventually(caught_up(connection, "ana"))
-    assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
-    assert len(api.requests) == 4
 
 
 def test_a_lost_connection_costs_no_answer_that_waited_for_another(
@@ -301,23 +277,3 @@ def test_only_a_session_that_holds_a_partition_is_ended_when_it_is_silent(
     assignment.write(connection)
     assignment.look(connection, 1e9)
     assert (bool(assignment), limit()) == (False, "0")
-
-
-def test_a_worker_whose_connection_is_taken_away_gives_its_partitions_to_another(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    """A stopped process is silent, so the server ends its session. The test ends the session sooner."""
-    stuck = connect(settings.database_url, application="stopped worker")
-    partition = partition_of("ana")
-    PROCESSOR.open(connection)
-    log.append(connection, moves("ana", 2))
-    stuck.execute("SELECT pg_advisory_lock(hashtextextended('cardlog extractor ' || %s, 0))", (partition,))
-    with reading(settings):
-        eventually(lambda: runs(connection))
-        log.append(connection, moves("bea", 2))
-        eventually(lambda: extracted(connection, "bea") == ["s-0", "s-1"])
-        assert extracted(connection, "ana") == []
-        stuck.execute("SET idle_session_timeout = '50ms'")
-        eventually(caught_up(connection, "ana", "bea"))
-    assert extracted(connection, "ana") == ["s-0", "s-1"]
-    stuck.close()
