@@ -10,8 +10,9 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
+from events.people.judgement import TYPES
 from events.people.mentions import Link, read_card
-from events.people.person import TYPES, Handle, People, fold
+from events.people.person import Handle, People, fold
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store import log

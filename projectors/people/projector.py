@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import ClassVar
 from uuid import UUID
 
+from events.people.judgement import TYPES
 from events.people.mentions import ROLES, read_card
 from events.people.people_log import CARD_TYPES, READ_TYPES, handles_in
-from events.people.person import TYPES, Handle
+from events.people.person import Handle
 from events.platform.database import Connection
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
