@@ -10,11 +10,13 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from events.people.mentions import handle_of, handles_of_alias, name_in, tie_in
 from events.people.ties import tie_of
+from events.types.curation import CuratorUndone
 from events.types.envelope import Event
 from events.types.people import (
     PERSON_EVENTS,
     PersonAliased,
     PersonEvent,
+    PersonMergeProposed,
     PersonNoted,
     PersonsDistinct,
     PersonsMerged,
@@ -24,6 +26,8 @@ from events.types.people import (
 Verdict = Literal["merged", "split", "distinct"]
 TYPES = frozenset(each.__name__ for each in PERSON_EVENTS)
 """The types of the events that say something about people."""
+PROPOSING = frozenset((PersonMergeProposed.__name__, CuratorUndone.__name__))
+"""The types of the events that propose merges, and take proposals back."""
 _T = TypeVar("_T", bound=Hashable)
 
 

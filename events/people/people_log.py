@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from events.people.judgement import TYPES
+from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import Link, read_card
 from events.people.person import Handle, People, fold
 from events.platform.database import Connection
@@ -29,7 +29,7 @@ HANDLES = statement(_PACKAGE, "handles_of")
 LINKS = statement(_PACKAGE, "links_of")
 CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
 """The types of the cards that name people."""
-READ_TYPES = TYPES | CARD_TYPES | {CardsWithdrawn.__name__}
+READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {CardsWithdrawn.__name__}
 
 Rows = Iterable[Mapping[str, Any]]
 

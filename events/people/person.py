@@ -18,9 +18,10 @@ from events.people.evidence import APPLIED, PROPOSED, Pair, pairs, words_in
 from events.people.judgement import Groups, Verdict, join_alone, noted_handle, person_id, verdicts_of
 from events.people.mentions import Link, handles_of_alias, name_in, tie_in
 from events.people.ties import HANDLE, known_tie
+from events.types.curation import CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from events.types.people import PERSON_EVENTS, PersonAliased, PersonNoted
+from events.types.people import PERSON_EVENTS, PersonAliased, PersonMergeProposed, PersonNoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,7 @@ def fold(
 
     A proposal with a score of at least ``applied`` is applied.
     """
+    events = list(events)
     told = standing(events)
     links = list(links)
     known = _known(handles, links, told)
@@ -152,7 +154,8 @@ def fold(
         _add(people, members, known, merges)
     people.people.sort(key=lambda each: (-each.last_mention.timestamp(), str(each.person_id)))
     _add_shared(people)
-    people.proposals = _proposals(people, found, groups)
+    offered = _offered(events, ids)
+    people.proposals = _proposals(people, sorted([*found, *offered], key=lambda each: -each.score), groups)
     return people
 
 
@@ -291,6 +294,26 @@ def _add_shared(people: People) -> None:
             people.people.remove(alone)
         if len(sharing) > 1:
             people.shared[name] = sorted(sharing.values(), key=lambda each: str(each.person_id))
+
+
+def _offered(events: Iterable[Event], ids: Mapping[UUID, str]) -> list[Pair]:
+    """Returns the pairs that the curator proposed below :data:`APPLIED`, and whose run was not undone."""
+    events = list(events)
+    undone = {
+        digest
+        for each in events
+        if isinstance(each.payload, CuratorUndone)
+        for digest in each.payload.digests
+    }
+    return [
+        Pair(ids[told.person_id], ids[told.into_id], told.confidence, (told.reason, *told.evidence))
+        for told in (each.payload for each in sorted(events, key=lambda each: each.position))
+        if isinstance(told, PersonMergeProposed)
+        and told.person_id in ids
+        and told.into_id in ids
+        and told.digest not in undone
+        and told.confidence < APPLIED
+    ]
 
 
 def _proposals(people: People, found: list[Pair], groups: Groups[str]) -> list[Proposal]:

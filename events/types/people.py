@@ -65,5 +65,20 @@ class PersonsDistinct:
     reason: str | None = None
 
 
+@event_type(version=1)
+class PersonMergeProposed:
+    """The curator found that ``person_id`` and ``into_id`` may be one person. Nothing is merged.
+
+    The undoing of a run takes back the proposals with one of its digests. ``digest`` is that of the words.
+    """
+
+    person_id: UUID
+    into_id: UUID
+    reason: str
+    digest: str
+    confidence: float
+    evidence: tuple[str, ...] = ()
+
+
 PersonEvent = PersonNoted | PersonAliased | PersonsMerged | PersonsSplit | PersonsDistinct
 PERSON_EVENTS = (PersonNoted, PersonAliased, PersonsMerged, PersonsSplit, PersonsDistinct)

@@ -1056,7 +1056,7 @@ export interface components {
         };
         /**
          * AskedPair
-         * @description Two cards that a model was asked about.
+         * @description Two cards, or two people, that a model was asked about.
          */
         AskedPair: {
             /**
@@ -1766,7 +1766,7 @@ export interface components {
              * Act
              * @enum {string}
              */
-            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
+            act: "connect" | "create_thread" | "assign_thread" | "derive_insight" | "propose_person_merge";
             /**
              * Predicate
              * @description of a relation, from the first card of the evidence to the second
@@ -1785,7 +1785,7 @@ export interface components {
             confidence: number;
             /**
              * Evidence
-             * @description the ids of the cards that it rests on
+             * @description the ids of the cards that it rests on; of a merge, of the two people
              */
             evidence: string[];
         };
