@@ -15,6 +15,8 @@ SELECT create_distributed_table('cards.card_update_log', 'user_id', colocate_wit
 SELECT create_distributed_table('cards.tag_aliases', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('cards.relations', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('cards.card_counts', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.ties', 'user_id', colocate_with => 'cards.cards');
+SELECT create_distributed_table('cards.person_events', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('cards.words', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.card_vectors_384', 'user_id', colocate_with => 'cards.cards');
 SELECT create_distributed_table('vectors.card_vectors_768', 'user_id', colocate_with => 'cards.cards');

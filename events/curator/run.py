@@ -13,6 +13,7 @@ from events.types.curation import CuratorRan, CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import Usage
 from events.types.insights import InsightDerived
+from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
 
@@ -134,6 +135,18 @@ def acts_in(events: Iterable[tuple[UUID, Payload]]) -> list[CuratorAct]:
                     reason=payload.reason,
                     confidence=payload.confidence,
                     evidence=list(payload.sources),
+                )
+            )
+        elif isinstance(payload, PersonMergeProposed):
+            found.append(
+                CuratorAct(
+                    act="propose_person_merge",
+                    predicate=None,
+                    title=None,
+                    thread_id=None,
+                    reason=payload.reason,
+                    confidence=payload.confidence,
+                    evidence=[payload.person_id, payload.into_id],
                 )
             )
         elif isinstance(payload, CardsConnected):

@@ -16,7 +16,7 @@ from events.language import stop_words
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
 from events.language.values import word_set
-from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, tie_of
+from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, may_tie, tie_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
 from events.types.codec import Payload
 
@@ -116,6 +116,26 @@ def read_card(payload: Payload) -> Reading:
             named.append(Mention(handle_of(payload.entity), payload.entity, "subject", False))
         return _with_roles(reading, payload.origin, named)
     return Reading()
+
+
+def subject_of(card: StateAsserted) -> str:
+    """Returns the handle of the one whom a state is about, with the tie that the words give to the name."""
+    words = f"{card.content}\n{card.origin.source_span.text if card.origin.source_span else ''}"
+    subject = _subjects(card)[0].handle
+    if tie_in(subject) or not may_tie(words):
+        return subject
+    return next(each.handle for each in read_card(card).mentions if each.role == "subject")
+
+
+def ties_in(payload: Payload) -> frozenset[str]:
+    """Returns the handles with a name and a tie that a card event names. Without words of ties this is cheap."""
+    if not isinstance(payload, StateAsserted | EventNoted):
+        return frozenset()
+    span = payload.origin.source_span
+    if not may_tie(payload.content) and (span is None or not may_tie(span.text)):
+        return frozenset()
+    handles = {each.handle for each in read_card(payload).mentions}
+    return frozenset(each for each in handles if name_in(each) and tie_in(each))
 
 
 def read(text: str, before: str = "", topics: tuple[str, ...] = ()) -> Reading:
@@ -322,17 +342,18 @@ def _linking() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
         r"|known as|short for|everyone calls (?:him|her|them)|we call (?:him|her|them)|(?:'s|’s) nickname is"
         r"|is short for|is also called|also goes by|is the same person as)) "
     )
-    han = r"[\u4e00-\u9fff]{2,4}?"
+    kin, circle = (alternatives(kin=each, chinese=True) for each in (True, False))
+    han = rf"(?:(?P<kin1>{kin})|(?P<circle1>{circle}))?的?(?P<name1>[\u4e00-\u9fff]{{2,4}}?)"
     return (
         ("stated", re.compile(one + called + other)),
         ("stated", re.compile(rf"\b(?:[Ww]e|[Ii]|[Ee]veryone|[Pp]eople) calls? (?P<name1>{_NAME}) (?P<name2>{_NAME})")),
         ("identity", re.compile(rf"{one} is (?:actually |really )?{other}(?=[\s.,!;]|$)(?!'s|’s)")),
         ("apart", re.compile(rf"(?P<name1>{_NAME})(?:,| and|, and) (?P<name2>{_NAME})")),
         ("stated", re.compile(
-            rf"(?P<name1>{han})的?(?:也叫|又叫|又名|本名是?叫?|全名是?叫?|外号是?叫?|小名是?叫?|绰号是?叫?|英文名是?叫?)"
+            rf"{han}的?(?:也叫|又叫|又名|本名是?叫?|全名是?叫?|外号是?叫?|小名是?叫?|绰号是?叫?|英文名是?叫?)"
             rf"(?P<name2>{_HAN}|{_NAME})"
         )),
-        ("identity", re.compile(rf"(?P<name1>{han})就是(?P<name2>{_HAN})")),
+        ("identity", re.compile(rf"{han}就是(?P<name2>{_HAN})")),
     )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from datetime import datetime
 
 import psycopg
 
+from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import Link, read_card
-from events.people.person import TYPES, Handle, People, fold
+from events.people.person import Handle, People, fold
 from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.store import asking, log
@@ -21,7 +22,7 @@ from events.types.extraction import CardsWithdrawn
 _PACKAGE = "events.people"
 CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
 """The types of the cards that name people."""
-READ_TYPES = TYPES | CARD_TYPES | {CardsWithdrawn.__name__}
+READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {CardsWithdrawn.__name__}
 
 Rows = Iterable[Row]
 

@@ -12,27 +12,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Literal
-from uuid import NAMESPACE_URL, UUID, uuid5
+from uuid import UUID
 
 from events.people.evidence import APPLIED, PROPOSED, Pair, pairs, words_in
-from events.people.mentions import Link, handle_of, handles_of_alias, name_in, tie_in
-from events.people.ties import HANDLE, known_tie, tie_of
+from events.people.judgement import Groups, Verdict, join_alone, noted_handle, person_id, verdicts_of
+from events.people.mentions import Link, handles_of_alias, name_in, tie_in
+from events.people.ties import HANDLE, known_tie
+from events.types.curation import CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from events.types.people import (
-    PERSON_EVENTS,
-    PersonAliased,
-    PersonEvent,
-    PersonNoted,
-    PersonsDistinct,
-    PersonsMerged,
-    PersonsSplit,
-)
-
-Verdict = Literal["merged", "split", "distinct"]
-TYPES = frozenset(each.__name__ for each in PERSON_EVENTS)
-"""The types of the events that say something about people."""
+from events.types.people import PERSON_EVENTS, PersonAliased, PersonMergeProposed, PersonNoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +110,6 @@ class People:
         )
 
 
-@lru_cache(maxsize=65_536)
-def person_id(owner: str, handle: str) -> UUID:
-    """Returns the id of the person with ``handle``. It is the same before and after every merge."""
-    return uuid5(NAMESPACE_URL, f"person/{owner}/{handle}")
-
-
-def noted_handle(noted: PersonNoted) -> str:
-    """Returns the handle of a noted person."""
-    return handle_of(noted.name, tie_of(noted.kinship) if noted.kinship else "")
-
-
 def standing(events: Iterable[Event]) -> list[Event]:
     """Returns the events about people that nothing takes back, in the order of the log."""
     events = list(events)
@@ -155,24 +133,29 @@ def fold(
 
     A proposal with a score of at least ``applied`` is applied.
     """
+    events = list(events)
     told = standing(events)
     links = list(links)
     known = _known(handles, links, told)
     ids = {person_id(owner, handle): handle for handle in known}
-    verdicts, merges = _verdicts(owner, told, ids)
+    verdicts, merged = verdicts_of(owner, told, ids)
+    merges = [(ids[one], ids[other]) for one, other in merged]
     found = pairs(known, links)
-    groups = _Groups(known, {pair for pair, verdict in verdicts.items() if verdict != "merged"}, owner)
+    apart = [[ids[each] for each in pair] for pair, verdict in verdicts.items() if verdict != "merged"]
+    groups = Groups(known, apart)
     for one, other in merges:
         groups.join(one, other)
     for each in found:
         if each.score >= applied:
             groups.join(each.one, each.other)
+    join_alone(groups, _tied(known))
     people = People(owner=owner, verdicts=verdicts, handle_ids=ids)
     for members in groups.all():
         _add(people, members, known, merges)
     people.people.sort(key=lambda each: (-each.last_mention.timestamp(), str(each.person_id)))
     _add_shared(people)
-    people.proposals = _proposals(people, found, groups)
+    offered = _offered(events, ids)
+    people.proposals = _proposals(people, sorted([*found, *offered], key=lambda each: -each.score), groups)
     return people
 
 
@@ -208,6 +191,16 @@ def _known(handles: Iterable[Handle], links: list[Link], told: list[Event]) -> d
     return {handle: all_of[handle] for handle in sorted(sure)}
 
 
+def _tied(known: Iterable[str]) -> dict[str, list[str]]:
+    """Returns the handles with a tie of each name that is known alone."""
+    known = list(known)
+    tied: dict[str, list[str]] = defaultdict(list)
+    for each in known:
+        if tie_in(each) not in ("", HANDLE) and name_in(each):
+            tied[f"{name_in(each)}|"].append(each)
+    return {each: tied[each] for each in known if each in tied}
+
+
 def _added(event: Event) -> Handle | None:
     """Returns the handle that a command tells, or None."""
     payload = event.payload
@@ -219,76 +212,6 @@ def _added(event: Event) -> Handle | None:
         return None
     at = event.occurred_at
     return Handle(handle=handle, name=name, certain=True, since=at, until=at, mentions=0)
-
-
-def _verdicts(
-    owner: str, told: list[Event], ids: Mapping[UUID, str]
-) -> tuple[dict[frozenset[UUID], Verdict], list[tuple[str, str]]]:
-    """Returns the verdict on each pair, and the merges that hold, in order. A pair with an unknown id has none."""
-    verdicts: dict[frozenset[UUID], Verdict] = {}
-    merges: dict[frozenset[UUID], tuple[str, str]] = {}
-    for event in told:
-        judged = judged_by(owner, event.payload)
-        if judged is None:
-            continue
-        one, other, verdict = judged
-        pair = frozenset((one, other))
-        if len(pair) < 2 or not pair <= ids.keys() or verdicts.get(pair) == "distinct":
-            continue
-        verdicts[pair] = verdict
-        merges.pop(pair, None)
-        if verdict == "merged":
-            merges[pair] = (ids[one], ids[other])
-    return verdicts, list(merges.values())
-
-
-def judged_by(owner: str, payload: PersonEvent) -> tuple[UUID, UUID, Verdict] | None:
-    """Returns the pair that an event is about, and its verdict. The second one is the name that stays."""
-    match payload:
-        case PersonAliased():
-            alias = person_id(owner, handles_of_alias(payload.alias, payload.kind))
-            return alias, payload.person_id, "merged"
-        case PersonsMerged():
-            return payload.person_id, payload.into_id, "merged"
-        case PersonsSplit():
-            return payload.person_id, payload.from_id, "split"
-        case PersonsDistinct():
-            return payload.person_id, payload.other_id, "distinct"
-        case _:
-            return None
-
-
-class _Groups:
-    """Sets of handles. :meth:`join` keeps two handles of a pair in ``apart`` in two sets."""
-
-    def __init__(self, handles: Iterable[str], apart: set[frozenset[UUID]], owner: str) -> None:
-        self._members = {handle: {handle} for handle in handles}
-        self._ids = {handle: person_id(owner, handle) for handle in self._members}
-        self._apart: dict[UUID, set[UUID]] = defaultdict(set)
-        for one, other in map(tuple, apart):
-            self._apart[one].add(other)
-            self._apart[other].add(one)
-
-    def join(self, one: str, other: str) -> None:
-        first, second = self._members[one], self._members[other]
-        if first is second or self.are_apart(one, other):
-            return
-        joined = first | second
-        for each in joined:
-            self._members[each] = joined
-
-    def are_apart(self, one: str, other: str) -> bool:
-        """True when the two may never be one person as things stand."""
-        ids = {self._ids[each] for each in self._members[other]}
-        return any(
-            self._apart[self._ids[each]] & ids
-            for each in self._members[one]
-            if self._ids[each] in self._apart
-        )
-
-    def all(self) -> list[frozenset[str]]:
-        """Returns the sets, in the order of their handles."""
-        return [frozenset(group) for group in {id(group): group for group in self._members.values()}.values()]
 
 
 def _add(
@@ -373,7 +296,27 @@ def _add_shared(people: People) -> None:
             people.shared[name] = sorted(sharing.values(), key=lambda each: str(each.person_id))
 
 
-def _proposals(people: People, found: list[Pair], groups: _Groups) -> list[Proposal]:
+def _offered(events: Iterable[Event], ids: Mapping[UUID, str]) -> list[Pair]:
+    """Returns the pairs that the curator proposed below :data:`APPLIED`, and whose run was not undone."""
+    events = list(events)
+    undone = {
+        digest
+        for each in events
+        if isinstance(each.payload, CuratorUndone)
+        for digest in each.payload.digests
+    }
+    return [
+        Pair(ids[told.person_id], ids[told.into_id], told.confidence, (told.reason, *told.evidence))
+        for told in (each.payload for each in sorted(events, key=lambda each: each.position))
+        if isinstance(told, PersonMergeProposed)
+        and told.person_id in ids
+        and told.into_id in ids
+        and told.digest not in undone
+        and told.confidence < APPLIED
+    ]
+
+
+def _proposals(people: People, found: list[Pair], groups: Groups[str]) -> list[Proposal]:
     """Returns the proposals that wait: between two people, about whom the log has no verdict."""
     waiting: dict[frozenset[UUID], Proposal] = {}
     for each in found:

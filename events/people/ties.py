@@ -9,11 +9,12 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from events.language.chinese_script import to_simplified
+from events.language.chinese_script import has_cjk, to_simplified
 from events.language.names.tables import latin, rows
 
 HANDLE = "@"
 """The tie of an address or an account, which belongs to one person."""
+_WORDS = re.compile(r"[^\W\d_]+")
 _OF_AGE = ("elder_", "younger_")
 
 
@@ -73,6 +74,26 @@ def alternatives(*, kin: bool, chinese: bool) -> str:
         word for word, tie in _ties().by_word.items() if tie.kin is kin and word.isascii() is not chinese
     ]
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+@cache
+def _signs() -> tuple[frozenset[str], re.Pattern[str], re.Pattern[str]]:
+    kin, circle = (alternatives(kin=each, chinese=False) for each in (True, False))
+    english = (
+        rf"\b(?:(?:my|our) (?:(?:best|old|new|good|dear|late|other) )?(?:{kin})|from (?:(?:my|our) )?(?:{circle})"
+        rf"|(?:has|have|had) an? (?:{kin}) (?:named|called))\b"
+    )
+    chinese = "|".join(alternatives(kin=each, chinese=True) for each in (True, False))
+    last_words = frozenset(re.split(r"[ -]", word)[-1] for word in _ties().by_word)
+    return last_words, re.compile(english, re.IGNORECASE), re.compile(chinese)
+
+
+def may_tie(text: str) -> bool:
+    """False when no words of ``text`` can give a tie to a name. It takes some microseconds."""
+    last_words, english, chinese = _signs()
+    if not last_words.isdisjoint(_WORDS.findall(text.casefold())) and english.search(text):
+        return True
+    return has_cjk(text) and chinese.search(to_simplified(text)) is not None
 
 
 def folded(text: str) -> str:

@@ -14,7 +14,7 @@ from events.types.relations import Predicate
 class CuratorAct(Resource):
     """One thing that a run added, with what it rests on."""
 
-    act: Literal["connect", "create_thread", "assign_thread", "derive_insight"]
+    act: Literal["connect", "create_thread", "assign_thread", "derive_insight", "propose_person_merge"]
     predicate: Predicate | None = Field(
         description="of a relation, from the first card of the evidence to the second"
     )
@@ -22,11 +22,13 @@ class CuratorAct(Resource):
     thread_id: UUID | None
     reason: str
     confidence: float
-    evidence: list[UUID] = Field(description="the ids of the cards that it rests on")
+    evidence: list[UUID] = Field(
+        description="the ids of the cards that it rests on; of a merge, of the two people"
+    )
 
 
 class AskedPair(Resource):
-    """Two cards that a model was asked about."""
+    """Two cards, or two people, that a model was asked about."""
 
     later: UUID
     earlier: UUID

@@ -1,9 +1,9 @@
 """The events of the people in a user's conversations: who there is, by which names, and who is whom.
 
 Cards name people, and the fold (:mod:`events.people.person`) finds the people there. These events say what a person or
-an agent says about them. ``person_id`` is the id that :func:`events.people.person.person_id` makes of owner, name and
-tie. The id of a person never changes. No event destroys: a split takes a merge back, and ``PersonsDistinct`` holds for
-ever.
+an agent says about them. ``person_id`` is the id that :func:`events.people.judgement.person_id` makes of owner, name
+and tie. The id of a person never changes. No event destroys: a split takes a merge back, and ``PersonsDistinct`` holds
+for ever.
 """
 
 from __future__ import annotations
@@ -63,6 +63,21 @@ class PersonsDistinct:
     other_id: UUID
     origin: CardOrigin
     reason: str | None = None
+
+
+@event_type(version=1)
+class PersonMergeProposed:
+    """The curator found that ``person_id`` and ``into_id`` may be one person. Nothing is merged.
+
+    The undoing of a run takes back the proposals with one of its digests. ``digest`` is that of the words.
+    """
+
+    person_id: UUID
+    into_id: UUID
+    reason: str
+    digest: str
+    confidence: float
+    evidence: tuple[str, ...] = ()
 
 
 PersonEvent = PersonNoted | PersonAliased | PersonsMerged | PersonsSplit | PersonsDistinct

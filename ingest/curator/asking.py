@@ -17,13 +17,15 @@ from uuid import UUID
 
 import psycopg
 
+from events.people.person import Person
 from events.platform.database import Connection, tuples_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.extraction import Usage
 from events.types.relations import Predicate
-from ingest.curator.passes.undecided import Pair
-from ingest.curator.proposals import Connect
+from ingest.curator.memory import MemoryCard
+from ingest.curator.passes.undecided import MODEL_CONFIDENCE, Pair, PersonPair
+from ingest.curator.proposals import Connect, ProposeMerge
 from ingest.extraction.circuit_breaker import CircuitBreaker
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.token_budget import TokenBudget, about_tokens
@@ -34,13 +36,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+AnyPair = Pair | PersonPair
+
 PREDICATES: tuple[Predicate, ...] = (
     "same_as", "expands", "qualifies", "contradicts", "update", "state_change",
 )  # fmt: skip
-"""What a model may say of a pair. Only the user retracts what the user said."""
+"""What a model may say of two cards. Only the user retracts what the user said."""
+SAME_PERSON = "same_person"
+"""What a model may say of two people."""
 _PACKAGE = "ingest.curator"
 _TOOL = "relate_cards"
-_CONFIDENCE = 0.8
 _LONGEST_REASON = 200
 _TOKENS, _TOKENS_A_PAIR = 200, 100  # of an answer
 _ITEMS_A_PAIR = 4  # of an answer are looked at, good ones and rubbish
@@ -56,9 +61,15 @@ _SCHEMA = {
                 "additionalProperties": False,
                 "required": ["a", "b", "predicate", "reason"],
                 "properties": {
-                    "a": {"type": "string", "description": "the id of the later card"},
-                    "b": {"type": "string", "description": "the id of the earlier card"},
-                    "predicate": {"type": "string", "enum": list(PREDICATES)},
+                    "a": {
+                        "type": "string",
+                        "description": "the id of the later card, or of the first person",
+                    },
+                    "b": {
+                        "type": "string",
+                        "description": "the id of the earlier card, or of the second person",
+                    },
+                    "predicate": {"type": "string", "enum": [*PREDICATES, SAME_PERSON]},
                     "reason": {"type": "string"},
                 },
             },
@@ -71,8 +82,8 @@ _SCHEMA = {
 class Asked:
     """What a model was asked and what it answered. ``refused`` are the reasons why parts of the answer are left out."""
 
-    pairs: tuple[Pair, ...] = ()
-    proposals: tuple[Connect, ...] = ()
+    pairs: tuple[AnyPair, ...] = ()
+    proposals: tuple[Connect | ProposeMerge, ...] = ()
     refused: tuple[str, ...] = ()
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
@@ -95,51 +106,80 @@ def version() -> str:
     return f"curator-{sha256(f'{text()}{json.dumps(_SCHEMA)}'.encode()).hexdigest()[:8]}"
 
 
-def question(pairs: Sequence[Pair]) -> str:
+def question(pairs: Sequence[AnyPair]) -> str:
     """Returns the changing part of the prompt, all as data. Every text is escaped, so no words close an element."""
     labels = _labels(pairs)
-    cards = {each.card_id: each for pair in pairs for each in (pair.earlier, pair.later)}
-    lines = [
-        f'<card id="{label}" said="{cards[card_id].said_at.date()}" about="{escape(cards[card_id].entity or "")}">'
-        f"{escape(cards[card_id].content, quote=False)}</card>"
-        for card_id, label in labels.items()
-    ]
-    asked = [f'<pair a="{labels[p.later.card_id]}" b="{labels[p.earlier.card_id]}"/>' for p in pairs]
+    shown = {id_: _element(each, labels[id_]) for pair in pairs for id_, each in _parts(pair)}
+    lines = [shown[each] for each in labels]
+    asked = [_asked(pair, *(labels[each] for each in pair.ends)) for pair in pairs]
     return "\n".join(("<cards>", *lines, "</cards>", "<pairs>", *asked, "</pairs>"))
 
 
-def judged(answer: object, pairs: Sequence[Pair]) -> tuple[list[Connect], list[str]]:
-    """Returns the relations in an answer, at most one of each pair, and why the rest of the answer is refused."""
+def _parts(pair: AnyPair) -> tuple[tuple[UUID, MemoryCard | Person], ...]:
+    """Returns the two of a pair with their ids, the earlier card or the first person first."""
+    parts = (pair.earlier, pair.later) if isinstance(pair, Pair) else (pair.one, pair.other)
+    return tuple((each.card_id if isinstance(each, MemoryCard) else each.person_id, each) for each in parts)
+
+
+def _element(part: MemoryCard | Person, label: str) -> str:
+    if isinstance(part, MemoryCard):
+        said = f'said="{part.said_at.date()}" about="{escape(part.entity or "")}"'
+        return f'<card id="{label}" {said}>{escape(part.content, quote=False)}</card>'
+    names = " / ".join((part.name, *part.aliases))[:_LONGEST_REASON]
+    return f'<person id="{label}" names="{escape(names)}" ties="{escape(" ".join(part.kinship))}"/>'
+
+
+def _asked(pair: AnyPair, one: str, other: str) -> str:
+    if isinstance(pair, Pair):
+        return f'<pair a="{one}" b="{other}"/>'
+    evidence = escape("; ".join(pair.evidence)[: 2 * _LONGEST_REASON], quote=False)
+    return f'<pair a="{one}" b="{other}">{evidence}</pair>'
+
+
+def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Connect | ProposeMerge], list[str]]:
+    """Returns the relations and merges in an answer, at most one of each pair, and why the rest of it is refused."""
     listed = answer.get("relations") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         return [], ["the answer holds no list of relations"]
     labels = _labels(pairs)
-    open_pairs = {(labels[each.later.card_id], labels[each.earlier.card_id]): each for each in pairs}
-    found: list[Connect] = []
+    open_pairs = {(labels[each.ends[0]], labels[each.ends[1]]): each for each in pairs}
+    found: list[Connect | ProposeMerge] = []
     most = _ITEMS_A_PAIR * len(pairs)
     refused = [f"{len(listed) - most} relations too many"] if len(listed) > most else []
     for item in listed[:most]:
         said = item if isinstance(item, dict) else {}
-        ends, reason = (said.get("a"), said.get("b")), said.get("reason")
-        predicate = next((each for each in PREDICATES if each == said.get("predicate")), None)
-        if not isinstance(ends[0], str) or not isinstance(ends[1], str) or ends not in open_pairs:
-            refused.append("the two cards are no pair of the question, or were answered already")
-        elif predicate is None:
-            refused.append("the predicate is none of the list")
+        ends, reason = (str(said.get("a")), str(said.get("b"))), said.get("reason")
+        pair = open_pairs.get(ends)
+        if pair is None:
+            refused.append("the two are no pair of the question, or were answered already")
         elif not isinstance(reason, str) or not _one_line(reason):
             refused.append("the reason is no text")
+        elif (proposal := _proposal(pair, said.get("predicate"), _one_line(reason))) is None:
+            refused.append("the predicate is none of the list")
         else:
-            pair = open_pairs.pop((ends[0], ends[1]))
-            found.append(
-                Connect(
-                    from_card=pair.later.card_id,
-                    to_card=pair.earlier.card_id,
-                    predicate=predicate,
-                    reason=_one_line(reason),
-                    confidence=_CONFIDENCE,
-                )
-            )
+            del open_pairs[ends]
+            found.append(proposal)
     return found, refused
+
+
+def _proposal(pair: AnyPair, predicate: object, reason: str) -> Connect | ProposeMerge | None:
+    """Returns what an answer about a pair adds, or None for a predicate that the pair cannot have."""
+    one, other = pair.ends
+    if isinstance(pair, PersonPair):
+        if predicate != SAME_PERSON:
+            return None
+        return ProposeMerge(
+            person_id=one,
+            into_id=other,
+            reason=reason,
+            confidence=MODEL_CONFIDENCE,
+            words=pair.evidence,
+            basis="model",
+        )
+    known = next((each for each in PREDICATES if each == predicate), None)
+    if known is None:
+        return None
+    return Connect(from_card=one, to_card=other, predicate=known, reason=reason, confidence=MODEL_CONFIDENCE)
 
 
 class Asker:
@@ -166,13 +206,13 @@ class Asker:
                 with suppress(psycopg.OperationalError):  # a lost connection holds no lock
                     connection.execute(statement(_PACKAGE, "asked_alone"), names)
 
-    def affords(self, connection: Connection, owner: str, pairs: Sequence[Pair]) -> bool:
+    def affords(self, connection: Connection, owner: str, pairs: Sequence[AnyPair]) -> bool:
         """True when the budget of the user covers the question and the longest answer."""
         self._budget.forget()  # another process may have asked meanwhile
         size = about_tokens(f"{text()}{json.dumps(_SCHEMA)}{question(pairs)}")
         return bool(pairs) and self._budget.left(connection, owner) >= size + self._most_tokens(pairs)
 
-    def ask(self, owner: str, pairs: Sequence[Pair]) -> Asked:
+    def ask(self, owner: str, pairs: Sequence[AnyPair]) -> Asked:
         """Returns the answer about ``pairs``. Without an answer the pairs are not among it, but the cost is."""
         now, model = time.monotonic(), self._settings.model
         if not self._breaker.allows_call(now):
@@ -196,7 +236,7 @@ class Asker:
         if self._client is not None:
             self._client.close()
 
-    def _reply(self, pairs: Sequence[Pair]) -> Reply:
+    def _reply(self, pairs: Sequence[AnyPair]) -> Reply:
         # The SDK takes a second to load, and most runs ask nothing.
         from ingest.extraction.claude.extractor import create_client  # noqa: PLC0415
         from ingest.extraction.claude.model_client import Prompt  # noqa: PLC0415
@@ -206,7 +246,7 @@ class Asker:
         messages: list[dict[str, object]] = [{"role": "user", "content": question(pairs)}]
         return self._client.ask(Prompt(text(), tool), messages, self._most_tokens(pairs))
 
-    def _most_tokens(self, pairs: Sequence[Pair]) -> int:
+    def _most_tokens(self, pairs: Sequence[AnyPair]) -> int:
         most = self._settings.extract_max_tokens
         return most if self._settings.thinking else min(most, _TOKENS + _TOKENS_A_PAIR * len(pairs))
 
@@ -216,10 +256,11 @@ def create_asker(settings: Settings) -> Asker | None:
     return Asker(settings) if settings.curator_tokens_per_user_day > 0 and uses_model(settings) else None
 
 
-def _labels(pairs: Sequence[Pair]) -> dict[UUID, str]:
-    """Returns the labels of the cards in a question, in the order of the pairs."""
-    ids = dict.fromkeys(each.card_id for pair in pairs for each in (pair.earlier, pair.later))
-    return {card_id: f"c{number}" for number, card_id in enumerate(ids, 1)}
+def _labels(pairs: Sequence[AnyPair]) -> dict[UUID, str]:
+    """Returns the labels of the cards and the people in a question, in the order of the pairs."""
+    parts = {id_: part for pair in pairs for id_, part in _parts(pair)}
+    kinds = ["c" if isinstance(part, MemoryCard) else "p" for part in parts.values()]
+    return {id_: f"{kind}{number}" for number, (id_, kind) in enumerate(zip(parts, kinds, strict=True), 1)}
 
 
 def _one_line(reason: str) -> str:

@@ -10,12 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal
 from uuid import UUID
 
 from events.insights import insight
 from events.types.codec import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived, InsightKind
+from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected, Predicate
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, ThreadOpened
@@ -49,7 +51,7 @@ class Proposal(ABC):
         """Returns the digest of the words of the proposal. New ids of the same words give the same digest."""
 
     @abstractmethod
-    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
         """Returns the events to append with their streams. ``event_id`` will be the id of the first."""
 
 
@@ -76,7 +78,7 @@ class Connect(Proposal):
         ends = (memory.by_id[each].content for each in (self.from_card, self.to_card))
         return digest_of("connect", self.predicate, *ends)
 
-    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
         ends = f"{self.from_card}/{self.predicate}/{self.to_card}"
         connected = CardsConnected(
             from_card=self.from_card,
@@ -112,7 +114,7 @@ class CreateThread(Proposal):
     def digest(self, memory: Memory) -> str:
         return digest_of("thread", self.project_id, self.mode or "", self.title)
 
-    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
         opened = ThreadOpened(
             title=self.title, project_id=self.project_id, mode=self.mode, reason=self.reason
         )
@@ -139,7 +141,7 @@ class AssignThread(Proposal):
     def digest(self, memory: Memory) -> str:
         return digest_of("assign", str(self.thread_id), memory.by_id[self.card_id].content)
 
-    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
         threaded = CardsThreaded(
             thread_id=self.thread_id,
             card_ids=(self.card_id,),
@@ -176,7 +178,7 @@ class DeriveInsight(Proposal):
         """The digest of what the insight is about."""
         return insight.digest_of(self.insight_kind, self.theme, self.project_id, self.mode)
 
-    def payloads(self, event_id: UUID) -> list[tuple[str, Payload]]:
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
         derived = InsightDerived(
             content=self.content,
             kind=self.insight_kind,
@@ -188,3 +190,39 @@ class DeriveInsight(Proposal):
             confidence=self.confidence,
         )
         return [(INSIGHTS, derived)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposeMerge(Proposal):
+    """``propose_person_merge``: ``person_id`` may be the person ``into_id``. A command or nobody merges the two."""
+
+    person_id: UUID
+    into_id: UUID
+    words: tuple[str, ...]
+    basis: Literal["words", "model"] = "words"
+
+    @property
+    def evidence(self) -> tuple[UUID, ...]:
+        return self.person_id, self.into_id
+
+    def key(self, memory: Memory) -> str:
+        return f"curator/merge/{self.person_id}/{self.into_id}/{self.basis}"
+
+    def digest(self, memory: Memory) -> str:
+        return merge_digest(memory, self.person_id, self.into_id)
+
+    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
+        proposed = PersonMergeProposed(
+            person_id=self.person_id,
+            into_id=self.into_id,
+            reason=self.reason,
+            digest=self.digest(memory),
+            confidence=self.confidence,
+            evidence=self.words,
+        )
+        return [("people", proposed)]
+
+
+def merge_digest(memory: Memory, *people: UUID) -> str:
+    """Returns the digest of the names and ties of two people, in either order."""
+    return digest_of("merge", *sorted(memory.people.handle_ids[each] for each in people))

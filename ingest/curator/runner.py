@@ -25,13 +25,14 @@ from events.store.rows import rows_of
 from events.threads import thread_log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
-from ingest.curator.asking import Asked, Asker, version
+from ingest.curator.asking import AnyPair, Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.consolidation import consolidate
+from ingest.curator.passes.merges import merges
 from ingest.curator.passes.patterns import patterns
 from ingest.curator.passes.threads import threads
-from ingest.curator.passes.undecided import undecided
+from ingest.curator.passes.undecided import MOST_PAIRS, undecided, unsure_people
 from ingest.curator.proposals import CreateThread, Pass, Proposal
 
 
@@ -41,7 +42,7 @@ def conclude(memory: Memory) -> list[Proposal]:
     return [*recurring, *consolidate(memory, recurring)]
 
 
-PASSES: tuple[Pass, ...] = (connect, threads, conclude)
+PASSES: tuple[Pass, ...] = (connect, threads, conclude, merges)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
 MOST_ACTS = 500
@@ -150,7 +151,8 @@ def _curate(
     proposals = proposed(memory, passes)
     asked = Asked()
     if asker is not None:
-        pairs = undecided(memory, proposals)
+        people = unsure_people(memory)
+        pairs: list[AnyPair] = [*people, *undecided(memory, proposals)[: MOST_PAIRS - len(people)]]
         if asker.affords(connection, owner, pairs):
             asked = Asked(pairs=tuple(pairs)) if dry_run else asker.ask(owner, pairs)
             proposals = _new(memory, [*proposals, *asked.proposals])
@@ -197,7 +199,7 @@ def _events(memory: Memory, acts: Sequence[Proposal], asked: Asked) -> list[NewE
     ]
     for act, key in zip(acts, keys, strict=True):
         event_id = uuid7()
-        for number, (stream, payload) in enumerate(act.payloads(event_id)):
+        for number, (stream, payload) in enumerate(act.payloads(memory, event_id)):
             events.append(
                 NewEvent(
                     event_id=uuid7() if number else event_id,

@@ -11,8 +11,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from events.http.errors import ProblemError, invalid, missing
+from events.people.judgement import judged_by, noted_handle, person_id
 from events.people.people_log import Told, lock, told_of
-from events.people.person import People, Person, judged_by, noted_handle, person_id
+from events.people.person import People, Person
 from events.platform.database import Connection
 from events.resources import people as resources
 from events.resources.resource import plain

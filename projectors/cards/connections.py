@@ -15,6 +15,8 @@ _FAMILIES = {
     "expands": "expands",
 }
 CHAINS = tuple(_FAMILIES)
+SUPERSEDING = tuple(name for name, family in _FAMILIES.items() if family == "chain")
+"""From the newer card to the older card, which is no longer true."""
 
 Link = tuple[str, UUID, UUID, str]  # user, from, to, predicate
 

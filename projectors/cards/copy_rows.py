@@ -37,9 +37,10 @@ def lines_of(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:
     """Returns the lines to copy into each table whose rows are added and deleted, never updated."""
     return (
         ("cards", map(line, map(_card_values, changes.cards_put.values()))),
-        ("statements", (_place_line(each.event, each.identity) for each in changes.statements)),
+        ("statements", (_place_line(each.event, each.identity, each.person) for each in changes.statements)),
         ("relations", relation_lines(changes)),
         ("remarks", (_place_line(event, target) for target, event in changes.remarks)),
+        ("person_events", (_place_line(event, one, other) for event, one, other in changes.person_events)),
         ("arbitrations", map(line, map(_arbitration_values, changes.arbitrations_put.values()))),
         ("updates", map(line, map(_update_values, changes.updates_put.values()))),
     )
@@ -50,9 +51,9 @@ def relation_lines(changes: Changes) -> Iterator[str]:
     return map(line, map(_relation_values, changes.relations_put.values()))
 
 
-def _place_line(event: Event, about: str | UUID) -> str:
-    """Returns the line that says where the log has ``event``, which is about an identity or a statement."""
-    return line((event.user_id, about, event.event_id, event.partition, event.position))
+def _place_line(event: Event, about: str | UUID, *more: UUID | None) -> str:
+    """Returns the line that says where the log has ``event``, which is about an identity, a statement or a person."""
+    return line((event.user_id, about, event.event_id, event.partition, event.position, *more))
 
 
 def words_among(terms: Iterable[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
@@ -15,6 +16,7 @@ from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.modes import CardReclassified
 from events.types.naming import ConceptPinned, TagAliased
+from events.types.people import PERSON_EVENTS
 from events.types.references import reference_id
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import CardVerified, ConflictRuled
@@ -24,7 +26,7 @@ from projectors.cards.card_rows import event_card, knowledge_card, reference_car
 from projectors.cards.concept import knowledge_timeline
 from projectors.cards.connections import Connections, Link
 from projectors.cards.event_standing import EventKey, Replacements, changed_standings, standings_touched
-from projectors.cards.mode_walls import within_modes
+from projectors.cards.mode_walls import side_by_side, within_modes
 from projectors.cards.related_rows import (
     ArbitrationKey,
     RelationKey,
@@ -36,7 +38,8 @@ from projectors.cards.related_rows import (
     relations,
     updates,
 )
-from projectors.cards.statement import Key, Statement, identity_groups, statements_of
+from projectors.cards.statement import Key, Statement, identity_groups
+from projectors.cards.subjects import Subjects, Tie, Told
 from projectors.cards.timeline import Remarks, Timeline, ValidPeriod, state_timeline
 
 CardKey = tuple[str, str, UUID]  # user, kind, card
@@ -51,7 +54,7 @@ class Changes:
     ``terms`` are the terms of each user. A term stays when its card goes, so terms are only added. ``verified`` are
     event cards with the time of their last verification, ``modes`` event cards with the mode that somebody gave them,
     ``aliases`` tags with the tag they mean. ``standings`` are
-    event cards of earlier batches whose standing changes, as they are then.
+    event cards of earlier batches whose standing changes, as they are then. ``ties`` are differences of counts.
     """
 
     cards_put: dict[CardKey, StoredCard] = field(default_factory=dict)
@@ -64,6 +67,9 @@ class Changes:
     updates_gone: set[UpdateKey] = field(default_factory=set)
     statements: list[Statement] = field(default_factory=list)
     statements_gone: list[Statement] = field(default_factory=list)
+    ties: Counter[Tie] = field(default_factory=Counter)
+    person_events: list[tuple[Event, UUID, UUID]] = field(default_factory=list)
+    person_events_gone: list[tuple[str, UUID]] = field(default_factory=list)
     remarks: list[tuple[UUID, Event]] = field(default_factory=list)
     verified: dict[tuple[str, UUID], datetime] = field(default_factory=dict)
     modes: dict[tuple[str, UUID], str] = field(default_factory=dict)
@@ -72,17 +78,25 @@ class Changes:
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     terms: dict[str, set[str]] = field(default_factory=dict)
 
+    def told(self, told: Told, recalled: Iterable[Event]) -> None:
+        """Adds what a batch tells of people. An event relates two people, and has a row for each."""
+        self.ties = told.ties
+        self.person_events = [
+            (event, *pair)
+            for event, one, other in told.events.values()
+            for pair in ((one, other), (other, one))
+        ]
+        self.person_events_gone = [
+            (event.user_id, event.event_id) for event in recalled if isinstance(event.payload, PERSON_EVENTS)
+        ]
+
 
 def keys_touched(
-    events: Iterable[Event], recalled: Iterable[Event] = (), *, supersede: bool = True
+    events: Iterable[Event], *, supersede: bool = True, subjects: Subjects | None = None
 ) -> set[Key]:
-    """Returns the identities whose earlier statements :func:`fold` needs, for ``events`` and ``recalled``."""
-    return {
-        (event.user_id, s.identity)
-        for each in (events, recalled)
-        for event in each
-        for s in statements_of(event, supersede=supersede)
-    }
+    """Returns the identities of ``events``, whose earlier statements :func:`fold` needs."""
+    subjects = subjects or Subjects()
+    return {(event.user_id, s.identity) for event in events for s in subjects.statements(event, supersede)}
 
 
 def remarked(event: Event) -> UUID | None:
@@ -108,20 +122,23 @@ def fold(
     connections: Iterable[Link] = (),
     replaced: Sequence[Event] = (),
     references: Mapping[tuple[str, UUID], int] | None = None,
+    subjects: Subjects | None = None,
     supersede: bool = True,
     thresholds: Thresholds | None = None,
 ) -> Changes:
     """Returns the changes that ``events`` make to tables that hold the fold of all earlier events.
 
-    ``known`` are the earlier statements of every identity in :func:`keys_touched`, and of the identities that share
-    an event with it. The fold computes the cards of these identities before and after the batch and returns the
-    difference. The result therefore does not depend on the order of arrival. ``recalled`` are the events that a
-    ``CardsWithdrawn`` among ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
+    ``known`` are the earlier statements of every identity in :func:`keys_touched`, of the identities of ``recalled``
+    and of people whose chains are others now (``subjects``), and of the identities that share an event with these. The
+    fold computes the cards of these identities before and after the batch and returns the difference. The result
+    therefore does not depend on the order of arrival. ``recalled`` are the events that a ``CardsWithdrawn`` among
+    ``events`` takes back. ``remarks`` are the earlier remarks on these statements.
     ``connections`` are the chains that lead on from the cards that ``events`` connect. ``replaced`` are the events of
     :func:`~projectors.cards.event_standing.standings_touched` that the tables hold, and the events that replace them.
     ``references`` are the cards of references that the tables hold, each with the number of its terms.
     """
     changes = Changes()
+    subjects = subjects or Subjects()
     held = dict(references or {})
     chains = Connections(connections)
     said: dict[Key, list[Statement]] = {}
@@ -145,24 +162,20 @@ def fold(
         elif (target := remarked(event)) is not None:
             changes.remarks.append((target, event))
             all_remarks.setdefault((event.user_id, target), []).append(event)
-        elif statements := statements_of(event, supersede=supersede):
+        elif statements := subjects.statements(event, supersede):
             changes.terms.setdefault(event.user_id, set()).update(spoken_terms(event))
             changes.statements += statements
             for statement in statements:
                 said.setdefault((event.user_id, statement.identity), []).append(statement)
-    withdrawn = set(_withdraw(changes, recalled, supersede=supersede))
+    _withdraw(changes, recalled)
     gone = {event.event_id for event in recalled}
-    for user_id, group in identity_groups(known, said, withdrawn):
-        old = [one for key in group for one in known.get(key, ())]
-        now = [one for one in old if one.event.event_id not in gone]
-        now += [one for key in group for one in said.get(key, ()) if one.event.event_id not in gone]
-        if gone:
-            changes.statements_gone += [one for one in old if one.event.event_id in gone]
+    now = _present(changes, known, said, gone, subjects)
+    for user_id, group in identity_groups(known, now):
         _difference(
             changes,
             user_id,
-            _timeline(user_id, old, earlier, thresholds),
-            _timeline(user_id, now, all_remarks, thresholds),
+            _timeline(user_id, known, group, earlier, thresholds),
+            _timeline(user_id, now, group, all_remarks, thresholds),
         )
     if gone:
         changes.statements = [one for one in changes.statements if one.event.event_id not in gone]
@@ -170,6 +183,29 @@ def fold(
         now_noted = [event for event in (*replaced, *events) if event.event_id not in gone]
         _stand(changes, touched, Replacements(replaced), Replacements(now_noted))
     return changes
+
+
+def _present(
+    changes: Changes,
+    known: Mapping[Key, Sequence[Statement]],
+    said: Mapping[Key, Sequence[Statement]],
+    gone: set[UUID],
+    subjects: Subjects,
+) -> dict[Key, list[Statement]]:
+    """Returns the statements after the batch by their present identities. Adds the known ones that go or move."""
+    now: dict[Key, list[Statement]] = {}
+    for one in (one for statements in known.values() for one in statements):
+        present = subjects.now(one)
+        taken = one.event.event_id in gone
+        if taken or present is not one:
+            changes.statements_gone.append(one)
+        if not taken:
+            now.setdefault((one.event.user_id, present.identity), []).append(present)
+            changes.statements += [present] if present is not one else []
+    for key, statements in said.items():
+        if kept := [one for one in statements if one.event.event_id not in gone]:
+            now.setdefault(key, []).extend(kept)
+    return now
 
 
 def noted_cards(events: Iterable[Event]) -> Changes:
@@ -249,8 +285,8 @@ def _by_target(remarks: Iterable[Event]) -> dict[tuple[str, UUID], list[Event]]:
     return found
 
 
-def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -> Iterator[Key]:
-    """Takes noted events back. Yields the identities whose statements are taken back."""
+def _withdraw(changes: Changes, recalled: Iterable[Event]) -> None:
+    """Takes noted events back."""
     for event in recalled:
         if isinstance(event.payload, EventNoted):
             key = (event.user_id, "event", event.event_id)
@@ -259,8 +295,6 @@ def _withdraw(changes: Changes, recalled: Iterable[Event], *, supersede: bool) -
                 card, _ = event_card(event, event.payload)
                 changes.cards_gone.add(key)
             _count(changes, -1, card)
-        for statement in statements_of(event, supersede=supersede):
-            yield event.user_id, statement.identity
 
 
 def _connect(
@@ -296,12 +330,28 @@ def _alias(changes: Changes, event: Event, payload: TagAliased) -> None:
 
 def _timeline(
     user_id: str,
+    statements: Mapping[Key, Sequence[Statement]],
+    group: Sequence[Key],
+    remarks: Mapping[tuple[str, UUID], Sequence[Event]],
+    thresholds: Thresholds | None,
+) -> Timeline:
+    """Returns the timelines of those identities of ``group`` that share an event, side by side in one."""
+    own = {key: statements[key] for key in group if key in statements}
+    found = [
+        _of_identity(user_id, [one for key in keys for one in own[key]], remarks, thresholds)
+        for keys in (
+            [group] if len(own) == 1 == len(group) else (keys for _, keys in identity_groups(own, {}))
+        )
+    ]
+    return found[0] if len(found) == 1 else side_by_side(found)
+
+
+def _of_identity(
+    user_id: str,
     statements: Sequence[Statement],
     remarks: Mapping[tuple[str, UUID], Sequence[Event]],
     thresholds: Thresholds | None,
 ) -> Timeline:
-    if not statements:
-        return Timeline((), ())
     about: Remarks = {}
     if remarks:
         ids = (one.event.event_id for one in statements)

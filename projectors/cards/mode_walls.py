@@ -43,12 +43,17 @@ def within_modes(statements: Sequence[Statement], remarks: Remarks, timeline_of:
         found = [timeline_of(statements)]
     else:
         found = [timeline_in(mode) for mode in sorted({mode for mode in modes.values() if mode is not None})]
-    periods = tuple(period for each in found for period in each.periods)
-    for period in periods if names else ():
+    together = side_by_side(found)
+    for period in together.periods if names else ():
         told = [names[one.event.event_id] for one in period.statements if one.event.event_id in names]
         period.mode = max(told)[1] if told else None
+    return together
+
+
+def side_by_side(found: Sequence[Timeline]) -> Timeline:
+    """Returns timelines that do not touch each other as one."""
     return Timeline(
-        periods,
+        tuple(period for each in found for period in each.periods),
         tuple(edge for each in found for edge in each.edges),
         tuple(conflict for each in found for conflict in each.conflicts),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import ClassVar
 from uuid import UUID
 
+from events.people.judgement import TYPES as PERSON_TYPES
 from events.platform.database import Connection
 from events.store.log import event_of, events_of
 from events.types.cards import EventNoted
@@ -27,7 +29,8 @@ from projectors.cards.fold import (
     replacements_of,
     withdrawn_places,
 )
-from projectors.cards.statement import Key, Statement, statements_of
+from projectors.cards.statement import Key, Statement, chain_in, statements_of
+from projectors.cards.subjects import Subjects, Tie, Told
 from projectors.generations.copy_format import CopyBuffer, as_array, line
 from projectors.generations.table_projector import AT_ONCE, Rows, TableProjector, columns
 
@@ -40,6 +43,7 @@ _COPIED = {
     "updates": "card_update_log",
     "words": "words",
     "counts": "card_counts",
+    "person_events": "person_events",
 }
 """The table of each statement ``copy_*``."""
 
@@ -77,6 +81,7 @@ class CardsProjector(TableProjector):
             "TagAliased",
             "KnowledgeMerged",
             "ConceptPinned",
+            *PERSON_TYPES,
             *REFERENCE_TYPES,
         )
     )
@@ -92,14 +97,20 @@ class CardsProjector(TableProjector):
     def changes(self, connection: Connection, events: Sequence[Event]) -> Changes:
         """Returns what :meth:`project` would write. Writes nothing."""
         recalled = self._recalled(connection, events)
-        keys = keys_touched(events, recalled, supersede=self._supersede)
-        keys |= self._remarked(connection, events)
-        known = self._known(connection, keys)
+        told = Told()
+        told.add(events)
+        told.add(recalled, -1)
+        subjects = self._subjects(connection, told)
+        keys = keys_touched(events, supersede=self._supersede, subjects=subjects)
+        keys |= self._remarked(connection, events, recalled)
+        keys |= self._moved(connection, subjects)
+        known = self._known(connection, keys, subjects)
         said = [one.event for statements in known.values() for one in statements]
-        return fold(
+        changes = fold(
             events,
             known,
             recalled,
+            subjects=subjects,
             remarks=self._remarks(connection, [*said, *events]) if keys else (),
             connections=self._connections(connection, events),
             replaced=self._replaced(connection, events, recalled),
@@ -107,6 +118,8 @@ class CardsProjector(TableProjector):
             supersede=self._supersede,
             thresholds=self._thresholds,
         )
+        changes.told(told, recalled)
+        return changes
 
     def load(self, connection: Connection, events: Iterable[Event]) -> None:
         """Folds whole users, one after the other, into empty tables.
@@ -120,6 +133,7 @@ class CardsProjector(TableProjector):
             for name, table in _COPIED.items()
         }
         aside: list[Changes] = []
+        ties: Counter[Tie] = Counter()
         replacing: list[Event] = []
         for user_id, history in groupby(events, key=lambda event: event.user_id):
             spoken: set[str] = set()
@@ -140,6 +154,7 @@ class CardsProjector(TableProjector):
                     number, terms = number + more_cards, terms + more_terms
                 if changes.verified or changes.modes or changes.aliases:
                     aside.append(changes)
+                ties.update(changes.ties)
             buffers["words"].add(word_lines(user_id, spoken))
             if number:
                 buffers["counts"].add(line((user_id, number, terms)))
@@ -152,6 +167,7 @@ class CardsProjector(TableProjector):
             buffer.flush()
         for changes in aside:
             self._write_aside(connection, changes)
+        self._write_ties(connection, ties)
 
     def forget(
         self,
@@ -184,31 +200,66 @@ class CardsProjector(TableProjector):
     ) -> Iterator[Changes]:
         """Yields the changes of one user. Adds the events that replace another to ``replacing``."""
         waiting: list[Event] = []
+        told = Told()
         while batch := list(islice(history, AT_ONCE)):
+            told.add(batch)
             yield noted_cards(batch)
             replacing += [event for event in batch if replaced_by(event) is not None]
             waiting += [event for event in batch if not isinstance(event.payload, EventNoted)]
-        yield fold(
+        recalled = self._recalled(connection, waiting)
+        told.add(recalled, -1)
+        changes = fold(
             waiting,
             {},
-            self._recalled(connection, waiting),
+            recalled,
+            subjects=Subjects(told.subjects, told.chains()),
             supersede=self._supersede,
             thresholds=self._thresholds,
         )
+        changes.told(told, recalled)
+        yield changes
 
     def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
         """The events that ``events`` take back, from the log."""
         places = withdrawn_places(events)
         return events_of(self._found(connection, "recalled_events", ("partitions", "positions"), places))
 
-    def _remarked(self, connection: Connection, events: Sequence[Event]) -> set[Key]:
-        """The identities of the statements that ``events`` are remarks on."""
+    def _subjects(self, connection: Connection, told: Told) -> Subjects:
+        """Whose facts the states of a batch are about, by what the tables and the batch tell."""
+        people = sorted(told.people())
+        before = Told()
+        places: list[tuple[int, int]] = []
+        for row in self._found(connection, "connected_people", ("users", "people"), people):
+            if row["position"] is None:
+                before.ties[row["user_id"], row["alone"], row["tied"]] = row["mentions"]
+            else:
+                places.append((row["partition"], row["position"]))
+        before.add(events_of(self._found(connection, "recalled_events", ("partitions", "positions"), places)))
+        after = before.with_more(told)
+        earlier, chains = before.chains(), after.chains()
+        moved = {each for each in earlier.keys() | chains.keys() if earlier.get(each) != chains.get(each)}
+        return Subjects(told.subjects, chains, frozenset(moved))
+
+    def _moved(self, connection: Connection, subjects: Subjects) -> set[Key]:
+        """The identities of the statements about people whose chains are others now."""
+        rows = self._found(connection, "statements_about", ("users", "people"), sorted(subjects.moved))
+        return {(row["user_id"], row["identity"]) for row in rows}
+
+    def _remarked(
+        self, connection: Connection, events: Sequence[Event], recalled: Sequence[Event]
+    ) -> set[Key]:
+        """The identities of the statements that ``events`` are remarks on or take back."""
         targets = [(event.user_id, target) for event in events if (target := remarked(event)) is not None]
+        targets += [
+            (event.user_id, event.event_id) for event in recalled if not isinstance(event.payload, EventNoted)
+        ]
         rows = self._found(connection, "remarked_statements", ("users", "targets"), targets)
         return {(row["user_id"], row["identity"]) for row in rows}
 
-    def _known(self, connection: Connection, keys: set[Key]) -> dict[Key, list[Statement]]:
-        """The earlier statements of identities, and of all identities that share an event with them."""
+    def _known(
+        self, connection: Connection, keys: set[Key], subjects: Subjects
+    ) -> dict[Key, list[Statement]]:
+        """The earlier statements of identities, and of all identities that share an event with them or get them."""
         known: dict[Key, list[Statement]] = {}
         wanted, asked = keys, set[Key]()
         while wanted:
@@ -216,15 +267,18 @@ class CardsProjector(TableProjector):
             rows = self._found(connection, "known_statements", ("users", "identities"), sorted(wanted))
             wanted = set()
             for row in rows:
-                identity = row.pop("identity")
+                identity, person = row.pop("identity"), row.pop("person")
                 event = event_of(row)
                 if isinstance(event.payload, Erased):
                     continue
-                for said in statements_of(event, supersede=self._supersede):
+                for said in statements_of(
+                    event, supersede=self._supersede, chain=chain_in(identity), person=person
+                ):
                     key = (event.user_id, said.identity)
                     if said.identity == identity:
                         known.setdefault(key, []).append(said)
-                    elif key not in asked:
+                        key = (event.user_id, subjects.now(said).identity)
+                    if key not in asked:
                         wanted.add(key)
         return known
 
@@ -273,6 +327,7 @@ class CardsProjector(TableProjector):
         said = [(one.event.user_id, one.identity, one.event.event_id) for one in changes.statements_gone]
         # Sorted, so that two concurrent deletions cannot deadlock.
         for name, names, gone in (
+            ("delete_person_events", ("users", "events"), changes.person_events_gone),
             ("delete_statements", ("users", "identities", "events"), said),
             (
                 "delete_relations",
@@ -290,6 +345,7 @@ class CardsProjector(TableProjector):
             buffer.flush()
         self._write_standings(connection, changes)
         self._write_aside(connection, changes)
+        self._write_ties(connection, changes.ties)
         words = []
         for user, terms in sorted(changes.terms.items()):
             for word in words_among(terms):
@@ -309,6 +365,13 @@ class CardsProjector(TableProjector):
         ]
         names = ("users", "cards", "statuses", "instants", "retracted")
         self._execute(connection, "set_standings", names, standings)
+
+    def _write_ties(self, connection: Connection, ties: Mapping[Tie, int]) -> None:
+        """Adds differences to the counts of ties. A tie that no card gives any more has no row."""
+        rows = [(*tie, number) for tie, number in sorted(ties.items()) if number]
+        names = ("users", "alone", "tied", "mentions")
+        self._execute(connection, "add_ties", names, rows)
+        self._execute(connection, "delete_ties", names[:3], [row[:3] for row in rows if row[3] < 0])
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
         """Writes verifications and modes of event cards, and aliases of tags. The fold reads none of them again."""

@@ -12,6 +12,26 @@ WITH RECURSIVE link AS (
 )
 SELECT user_id, from_card, to_card, predicate FROM link;
 
+-- name: connected_people
+-- The ties and the events about people that are connected with these people, over other people too.
+WITH RECURSIVE met(user_id, person) AS (
+    SELECT * FROM unnest(%(users)s::text[], %(people)s::uuid[])
+    UNION
+    SELECT met.user_id, other.person
+    FROM met CROSS JOIN LATERAL (
+        SELECT t.tied AS person FROM ties t WHERE t.user_id = met.user_id AND t.alone = met.person
+        UNION ALL
+        SELECT t.alone FROM ties t WHERE t.user_id = met.user_id AND t.tied = met.person
+        UNION ALL
+        SELECT n.other FROM person_events n WHERE n.user_id = met.user_id AND n.one = met.person
+    ) other
+)
+SELECT t.user_id, t.alone, t.tied, t.mentions, NULL::smallint AS partition, NULL::bigint AS position
+FROM met JOIN ties t ON t.user_id = met.user_id AND t.alone = met.person
+UNION ALL
+SELECT DISTINCT n.user_id, NULL::uuid, NULL::uuid, NULL::bigint, n.partition, n.position
+FROM met JOIN person_events n ON n.user_id = met.user_id AND n.one = met.person;
+
 -- name: digest
 -- The digest does not depend on the order of rows. It is two 64-bit sums over every column, as PostgreSQL writes a row.
 WITH line AS (
@@ -22,6 +42,8 @@ WITH line AS (
     UNION ALL SELECT 'card_update_log', t::text FROM card_update_log t
     UNION ALL SELECT 'tag_aliases', t::text FROM tag_aliases t
     UNION ALL SELECT 'relations', t::text FROM relations t
+    UNION ALL SELECT 'ties', t::text FROM ties t
+    UNION ALL SELECT 'person_events', t::text FROM person_events t
     UNION ALL SELECT 'card_counts', t::text FROM card_counts t
     UNION ALL SELECT 'words', t::text FROM words t
 )
@@ -36,7 +58,7 @@ JOIN log.events e ON e.partition = r.partition AND e.position = r.position
 ORDER BY e.partition, e.position;
 
 -- name: known_statements
-SELECT s.identity, {event e}
+SELECT s.identity, s.person, {event e}
 FROM unnest(%(users)s::text[], %(identities)s::text[]) AS wanted(user_id, identity)
 JOIN statements s USING (user_id, identity)
 JOIN log.events e ON e.partition = s.partition AND e.position = s.position
@@ -57,6 +79,11 @@ JOIN unnest(%(users)s::text[], %(cards)s::uuid[]) AS asked(user_id, card_id) USI
 SELECT s.user_id, s.identity
 FROM unnest(%(users)s::text[], %(targets)s::uuid[]) AS remark(user_id, target)
 JOIN statements s ON s.user_id = remark.user_id AND s.event_id = remark.target;
+
+-- name: statements_about
+SELECT DISTINCT s.user_id, s.identity
+FROM unnest(%(users)s::text[], %(people)s::uuid[]) AS about(user_id, person)
+JOIN statements s ON s.user_id = about.user_id AND s.person = about.person;
 
 -- name: replaced_events
 -- Noted events that have a card, and the events that replace them. Only timelines of states and knowledge, and noted
@@ -82,6 +109,7 @@ SELECT (EXISTS (SELECT FROM cards WHERE user_id = %(user_id)s AND card_id = ANY 
     OR EXISTS (SELECT FROM reference_cards WHERE user_id = %(user_id)s)
     OR EXISTS (SELECT FROM statements WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
     OR EXISTS (SELECT FROM remarks WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
+    OR EXISTS (SELECT FROM person_events WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
     OR EXISTS (SELECT FROM tag_aliases WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
     OR EXISTS (SELECT FROM relations WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))) AS folded;
 
@@ -94,6 +122,8 @@ UNION ALL SELECT 'arbitrations', count(*) FROM arbitrations WHERE user_id = %(us
 UNION ALL SELECT 'card_update_log', count(*) FROM card_update_log WHERE user_id = %(user_id)s
 UNION ALL SELECT 'tag_aliases', count(*) FROM tag_aliases WHERE user_id = %(user_id)s
 UNION ALL SELECT 'relations', count(*) FROM relations WHERE user_id = %(user_id)s
+UNION ALL SELECT 'ties', count(*) FROM ties WHERE user_id = %(user_id)s
+UNION ALL SELECT 'person_events', count(*) FROM person_events WHERE user_id = %(user_id)s
 UNION ALL SELECT 'card_counts', count(*) FROM card_counts WHERE user_id = %(user_id)s
 UNION ALL SELECT 'words', count(*) FROM words WHERE user_id = %(user_id)s;
 
@@ -129,6 +159,11 @@ INSERT INTO card_counts AS c (user_id, cards, terms)
 SELECT * FROM unnest(%(users)s::text[], %(cards)s::bigint[], %(terms)s::bigint[])
 ON CONFLICT (user_id) DO UPDATE SET cards = c.cards + EXCLUDED.cards, terms = c.terms + EXCLUDED.terms;
 
+-- name: add_ties
+INSERT INTO ties AS t (user_id, alone, tied, mentions)
+SELECT * FROM unnest(%(users)s::text[], %(alone)s::uuid[], %(tied)s::uuid[], %(mentions)s::bigint[])
+ON CONFLICT (user_id, alone, tied) DO UPDATE SET mentions = t.mentions + EXCLUDED.mentions;
+
 -- name: add_words
 INSERT INTO words (user_id, word, term_key, gram_keys)
 SELECT user_id, word, term_key, gram_keys::integer[]
@@ -156,6 +191,9 @@ COPY {into} (
 -- name: copy_counts
 COPY {into} (user_id, cards, terms) FROM STDIN;
 
+-- name: copy_person_events
+COPY {into} (user_id, one, event_id, partition, position, other) FROM STDIN;
+
 -- name: copy_relations
 COPY {into} (
     user_id, from_card, to_card, predicate, implied, reason, confidence, event_id, created_at, actor, refused
@@ -165,7 +203,7 @@ COPY {into} (
 COPY {into} (user_id, target, event_id, partition, position) FROM STDIN;
 
 -- name: copy_statements
-COPY {into} (user_id, identity, event_id, partition, position) FROM STDIN;
+COPY {into} (user_id, identity, event_id, partition, position, person) FROM STDIN;
 
 -- name: copy_updates
 COPY {into} (
@@ -189,6 +227,11 @@ WHERE c.user_id = gone.user_id AND c.kind = gone.kind AND c.card_id = gone.card_
 -- A user without cards has no row.
 DELETE FROM card_counts WHERE user_id = ANY (%(users)s::text[]) AND cards = 0;
 
+-- name: delete_person_events
+DELETE FROM person_events n
+USING unnest(%(users)s::text[], %(events)s::uuid[]) AS gone(user_id, event_id)
+WHERE n.user_id = gone.user_id AND n.event_id = gone.event_id;
+
 -- name: delete_relations
 DELETE FROM relations r
 USING unnest(%(users)s::text[], %(from_cards)s::uuid[], %(to_cards)s::uuid[], %(predicates)s::text[],
@@ -200,6 +243,11 @@ WHERE r.user_id = gone.user_id AND r.from_card = gone.from_card AND r.to_card = 
 DELETE FROM statements s
 USING unnest(%(users)s::text[], %(identities)s::text[], %(events)s::uuid[]) AS gone(user_id, identity, event_id)
 WHERE s.user_id = gone.user_id AND s.identity = gone.identity AND s.event_id = gone.event_id;
+
+-- name: delete_ties
+DELETE FROM ties t
+USING unnest(%(users)s::text[], %(alone)s::uuid[], %(tied)s::uuid[]) AS gone(user_id, alone, tied)
+WHERE t.user_id = gone.user_id AND t.alone = gone.alone AND t.tied = gone.tied AND t.mentions = 0;
 
 -- name: delete_updates
 DELETE FROM card_update_log u
@@ -215,5 +263,7 @@ WITH a AS (DELETE FROM cards WHERE user_id = %(user_id)s),
      e AS (DELETE FROM card_update_log WHERE user_id = %(user_id)s),
      f AS (DELETE FROM tag_aliases WHERE user_id = %(user_id)s),
      g AS (DELETE FROM relations WHERE user_id = %(user_id)s),
-     h AS (DELETE FROM card_counts WHERE user_id = %(user_id)s)
+     h AS (DELETE FROM card_counts WHERE user_id = %(user_id)s),
+     i AS (DELETE FROM ties WHERE user_id = %(user_id)s),
+     j AS (DELETE FROM person_events WHERE user_id = %(user_id)s)
 DELETE FROM words WHERE user_id = %(user_id)s;

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -20,6 +20,8 @@ Key = tuple[str, str]  # user, identity
 
 _SEPARATOR = "\x1f"
 _ESCAPE = "\x10"
+_ENTITY = 2
+"""The place of the entity in the identity of a state."""
 _BOTH_NAMES = re.compile(r"(.+?)\s*[(（]([^()（）]+)[)）]")
 
 
@@ -28,7 +30,8 @@ class Statement:
     """One event about one identity. Two statements with the same ``value_key`` agree.
 
     A ``single`` identity has one value at a time. ``replaces_key`` is the value key of the value that the statement
-    names as replaced. An event about two identities makes a statement for each.
+    names as replaced. An event about two identities makes a statement for each. ``person`` is the id of the handle that
+    the words of a state give to its subject, and None for the user.
     """
 
     identity: str
@@ -36,6 +39,7 @@ class Statement:
     event: Event
     single: bool = False
     replaces_key: str | None = None
+    person: UUID | None = None
 
     @property
     def said_at(self) -> datetime:
@@ -62,9 +66,13 @@ class Statement:
         return payload
 
 
-def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
+def statements_of(
+    event: Event, *, supersede: bool = True, chain: UUID | None = None, person: UUID | None = None
+) -> list[Statement]:
     """Returns the statements of an event. Only states and knowledge make statements.
 
+    ``chain`` takes the place of the name of the subject, for a ``person`` whose facts are not those of the name
+    (:func:`events.people.judgement.chains_of`).
     Each value of a multi-valued concept is its own identity. The cost of a new value therefore does not grow with the
     number of values. A value that replaces another makes a statement for both identities. Without ``supersede`` a
     single value is treated as one of several.
@@ -74,16 +82,15 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
         key = canonical_key(payload.concept_key)
         value_key = normalise_value(key, payload.value)
         replaces = None if payload.replaces is None else normalise_value(key, payload.replaces)
-        scope = _SEPARATOR.join(
-            ("state", _part(payload.origin.project_id), normalise_entity(payload.entity), key)
-        )
+        entity = normalise_entity(payload.entity) if chain is None else f"{_ESCAPE}{chain.hex}"
+        scope = _SEPARATOR.join(("state", _part(payload.origin.project_id), entity, key))
         if supersede and payload.cardinality == "single_value":
-            return [Statement(scope, value_key, event, True, replaces)]
+            return [Statement(scope, value_key, event, True, replaces, person)]
         values = [value_key]
         if payload.statement in {"corrected", "updated"} and replaces is not None:
             values.append(replaces)
         return [
-            Statement(scope + _SEPARATOR + value, value_key, event, False, replaces)
+            Statement(scope + _SEPARATOR + value, value_key, event, False, replaces, person)
             for value in dict.fromkeys(values)
         ]
     if isinstance(payload, KnowledgeLearned):
@@ -99,6 +106,19 @@ def statements_of(event: Event, *, supersede: bool = True) -> list[Statement]:
             Statement(scope + name, key, event) for name in dict.fromkeys((key, name_key(payload.from_title)))
         ]
     return []
+
+
+def chain_in(identity: str) -> UUID | None:
+    """Returns the chain that an identity names in the place of an entity."""
+    parts = identity.split(_SEPARATOR)
+    return UUID(parts[_ENTITY][1:]) if parts[0] == "state" and parts[_ENTITY].startswith(_ESCAPE) else None
+
+
+def moved(statement: Statement, chain: UUID | None) -> Statement:
+    """Returns ``statement`` in a chain, or in the timeline of its name."""
+    parts = statement.identity.split(_SEPARATOR)
+    parts[_ENTITY] = normalise_entity(statement.state.entity) if chain is None else f"{_ESCAPE}{chain.hex}"
+    return replace(statement, identity=_SEPARATOR.join(parts))
 
 
 def perhaps_one_value(one: Statement, other: Statement) -> bool:
@@ -157,10 +177,9 @@ def _order(statement: Statement) -> tuple[object, ...]:
 def identity_groups(
     known: Mapping[Key, Sequence[Statement]],
     said: Mapping[Key, Sequence[Statement]],
-    others: Iterable[Key] = (),
 ) -> Iterator[tuple[str, list[Key]]]:
     """Yields every key once: a user with the identities that share an event. Most groups have one identity."""
-    root: dict[Key, Key] = {key: key for keys in (known, said, others) for key in keys}
+    root: dict[Key, Key] = {key: key for keys in (known, said) for key in keys}
 
     def find(key: Key) -> Key:
         while root[key] != key:
@@ -172,7 +191,7 @@ def identity_groups(
     for statements in (known, said):
         for key, of_key in statements.items():
             for statement in of_key:
-                if not statement.single:
+                if not statement.single or statement.person is not None:
                     root[find(key)] = find(seen.setdefault(statement.event.event_id, key))
     members: dict[Key, list[Key]] = {}
     for key in root:

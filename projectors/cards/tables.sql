@@ -99,7 +99,28 @@ CREATE TABLE statements (
     event_id    uuid NOT NULL,
     partition   smallint NOT NULL,
     position    bigint NOT NULL,
+    person      uuid,           -- the id of the handle of the subject; NULL for the user and for knowledge
     PRIMARY KEY (user_id, identity, event_id)
+);
+
+-- The names to which cards give a tie, as ids of people: the name alone and the name with its tie.
+CREATE TABLE ties (
+    user_id  text COLLATE "C" NOT NULL,
+    alone    uuid NOT NULL,
+    tied     uuid NOT NULL,
+    mentions bigint NOT NULL,
+    PRIMARY KEY (user_id, alone, tied)
+);
+
+-- The events about people. Each has two rows, one for each of the two people whom the event relates.
+CREATE TABLE person_events (
+    user_id   text COLLATE "C" NOT NULL,
+    one       uuid NOT NULL,
+    event_id  uuid NOT NULL,
+    partition smallint NOT NULL,
+    position  bigint NOT NULL,
+    other     uuid NOT NULL,
+    PRIMARY KEY (user_id, one, event_id)
 );
 
 -- Verifications of a statement, and verdicts on its conflict. `target` is the event of the statement, also when the
@@ -284,6 +305,9 @@ CREATE INDEX knowledge_cards_title ON knowledge_cards (user_id, title);
 -- name: index_statements
 -- Finds the identity of a statement, also when its card no longer exists.
 CREATE INDEX statements_event ON statements (user_id, event_id);
+CREATE INDEX statements_person ON statements (user_id, person) WHERE person IS NOT NULL;
+CREATE INDEX ties_tied ON ties (user_id, tied);
+CREATE INDEX person_events_event ON person_events (user_id, event_id);
 CREATE INDEX state_cards_caused_by ON state_cards (user_id, caused_by);
 CREATE INDEX knowledge_cards_caused_by ON knowledge_cards (user_id, caused_by);
 CREATE INDEX arbitrations_open ON arbitrations (user_id, said_at) WHERE status = 'open';
@@ -298,4 +322,4 @@ CREATE INDEX words_gram_keys ON words USING gin (gram_keys) WITH (gin_pending_li
 ANALYZE cards;
 
 -- name: analyze_others
-ANALYZE words, statements, relations, card_counts;
+ANALYZE words, statements, relations, card_counts, ties, person_events;

@@ -17,6 +17,7 @@ from events.types.migrated import migrated
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import ConflictRuled
 from projectors.cards.arbitration import Thresholds
+from projectors.cards.connections import SUPERSEDING
 from projectors.cards.fold import remarked
 from projectors.cards.statement import Statement, identity_groups, statements_of
 from projectors.cards.timeline import ValidPeriod, state_timeline
@@ -32,7 +33,8 @@ class StateFeed:
     The document is outside modes: facts of these two modes replace each other in it.
 
     A value holds when its card is current: not superseded, ended, retracted or contested, and without an end of its
-    own. A card whose conflict waits for a verdict changes nothing.
+    own. A relation that somebody stated counts like one of a timeline, and a card that repeats another tells nothing. A
+    card whose conflict waits for a verdict changes nothing.
     """
 
     types = frozenset(
@@ -51,7 +53,9 @@ class StateFeed:
         return tuple(each.identity for each in statements_of(event, supersede=self._supersede))
 
     def target(self, event: Event) -> UUID | None:
-        return remarked(event) if type(event.payload).__name__ in self.types else None
+        if type(event.payload).__name__ not in self.types:
+            return None
+        return remarked(event) or _hidden_by(event)
 
     def withdrawn(self, event: Event) -> Sequence[int]:
         return event.payload.positions if isinstance(event.payload, CardsWithdrawn) else ()
@@ -59,6 +63,10 @@ class StateFeed:
     def held(
         self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
     ) -> Sequence[CardValue]:
+        about = {
+            card: [each for each in told if remarked(each) is not None] for card, told in remarks.items()
+        }
+        hidden = {card for card, told in remarks.items() if _is_hidden(told)}
         said: dict[tuple[str, str], list[Statement]] = {}
         for event in statements:
             for each in statements_of(event, supersede=self._supersede):
@@ -66,10 +74,30 @@ class StateFeed:
         periods: list[ValidPeriod] = []
         for _, group in identity_groups({}, said):
             everything = [one for key in group for one in said[key]]
-            periods += state_timeline(everything, remarks, self._thresholds).periods
-        told = [each for each in periods if _tells(each)]
+            periods += state_timeline(everything, about, self._thresholds).periods
+        told = [each for each in periods if _tells(each) and each.first.event.event_id not in hidden]
         told.sort(key=lambda each: (each.effective_at, each.first.event.position))
         return [_value_of(each) for each in told]
+
+
+def _hidden_by(event: Event) -> UUID | None:
+    """Returns the card that a relation hides: the older one of a chain, or the later one of two that say the same."""
+    payload = event.payload
+    if isinstance(payload, CardsConnected | ConnectionWithdrawn):
+        if payload.predicate in SUPERSEDING:
+            return payload.to_card
+        if payload.predicate == "same_as":
+            return payload.from_card
+    return None
+
+
+def _is_hidden(told: Sequence[Event]) -> bool:
+    """True when a relation among ``told`` hides its card, and no later event withdrew the relation."""
+    last: dict[tuple[UUID, UUID, str], Event] = {}
+    for event in sorted(told, key=lambda each: each.position):
+        if _hidden_by(event) is not None:
+            last[event.payload.from_card, event.payload.to_card, event.payload.predicate] = event
+    return any(isinstance(event.payload, CardsConnected) for event in last.values())
 
 
 def _in_scope(payload: StateAsserted) -> bool:

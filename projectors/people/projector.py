@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import ClassVar
 from uuid import UUID
 
+from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import ROLES, read_card
 from events.people.people_log import CARD_TYPES, READ_TYPES, handles_in
-from events.people.person import TYPES, Handle
+from events.people.person import Handle
 from events.platform.database import Connection
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
@@ -56,7 +57,7 @@ class PeopleProjector(TableProjector):
         sums: dict[tuple[str, str], Handle] = {}
         with connection.cursor() as cursor:
             for event in events:
-                if event.type in TYPES:
+                if event.type in TYPES | PROPOSING:
                     place = {"user_id": event.user_id, "event_id": event.event_id, "position": event.position}
                     cursor.execute(self._statement("add_entry"), place)
                 elif event.type in CARD_TYPES:

@@ -49,7 +49,7 @@ ALTER TABLE mentions ALTER name SET STATISTICS 0;
 ALTER TABLE links ALTER quote SET STATISTICS 0;
 
 -- name: index_mentions_handle
-CREATE INDEX mentions_handle ON mentions (user_id, handle, said_at DESC);
+CREATE INDEX mentions_handle ON mentions (user_id, handle, said_at DESC, event_id DESC);
 
 -- name: analyze
 ANALYZE entries, mentions, handles, links;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-SUPERSEDING = ("update", "state_change")  # from the newer card to the older card
+from projectors.cards.connections import SUPERSEDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

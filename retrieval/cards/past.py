@@ -27,7 +27,7 @@ _PACKAGE = "retrieval.cards"
 class Fold(Protocol):
     """Folds statements and remarks into rows with the fold of the projector."""
 
-    def __call__(self, events: Sequence[Event]) -> History: ...
+    def __call__(self, events: Sequence[Event], identities: Mapping[UUID, str]) -> History: ...
 
 
 def fold_of(settings: Settings) -> Fold:
@@ -121,4 +121,4 @@ async def past(
     said = {
         row["event_id"]: row for row in (*(row for _, row in named), *noted) if row["position"] <= position
     }
-    return Past(position, identities, fold(events_of(said.values())))
+    return Past(position, identities, fold(events_of(said.values()), identities))

@@ -88,6 +88,30 @@ SELECT {columns}, {status} AS status
 FROM {cards} c
 WHERE c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id = ANY (%(cards)s::uuid[]);
 
+-- name: cards_named
+-- The cards of some kinds among those that name a person, the last said first.
+SELECT {columns}, {status} AS status
+FROM ({named}) named
+JOIN {cards} c ON c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[]) AND c.card_id = named.event_id
+ORDER BY named.said_at DESC, named.event_id DESC;
+
+-- name: same_as_named
+-- The same_as edges of all cards that are connected with a card that names a person.
+WITH RECURSIVE met(card) AS (
+    SELECT named.event_id FROM ({named}) named
+    UNION
+    SELECT side.other FROM met CROSS JOIN LATERAL (
+        SELECT r.to_card AS other FROM {relations} r
+        WHERE r.user_id = %(user_id)s AND r.from_card = met.card AND r.predicate = 'same_as' AND NOT r.refused
+        UNION ALL
+        SELECT r.from_card FROM {relations} r
+        WHERE r.user_id = %(user_id)s AND r.to_card = met.card AND r.predicate = 'same_as' AND NOT r.refused
+    ) side
+)
+SELECT r.from_card, r.to_card, r.predicate
+FROM met JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = met.card
+WHERE r.predicate = 'same_as' AND NOT r.refused;
+
 -- name: items
  LEFT JOIN LATERAL unnest(fine.{axis}) AS {items}(item) ON true
 

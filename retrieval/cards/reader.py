@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
@@ -32,8 +33,9 @@ from events.resources.cards import (
 )
 from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
+from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
-from retrieval.cards.chain import SUPERSEDING, RelationEdge, duplicates, latest_in_chain
+from retrieval.cards.chain import RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
 from retrieval.pool.connections import Pool, listing
@@ -158,6 +160,27 @@ class CardReader:
         once = asked.past is None
         async with listing(self._pool, asked.user_id, _PATIENCE_S, many=not once) as connection:
             return await self._cards(connection, asked, ids, kinds, once=once)
+
+    async def naming(
+        self, asked: Slice, named: Mapping[str, object], kinds: Sequence[str] = KINDS
+    ) -> list[ListedCard]:
+        """Returns the cards of ``kinds`` among the last ones that name a person, without repetitions (same_as).
+
+        ``named`` are the parameters of the statement ``named_in`` of people. It takes one round trip.
+        """
+        values = {**asked.parameters(), **named, "kinds": list(kinds)}
+        part = statement("retrieval.people", "named_in")
+        cards, edges = (_filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
+        async with listing(self._pool, asked.user_id, _PATIENCE_S, many=False) as connection:
+            found, same_as = connection.cursor(row_factory=_CARD), connection.cursor(row_factory=_EDGE)
+            try:
+                async with connection.pipeline():
+                    await found.execute(cards, values, prepare=True)
+                    await same_as.execute(edges, values, prepare=True)
+            except psycopg.errors.UndefinedTable:  # nothing is folded yet
+                return []
+            repeated = set(duplicates(await same_as.fetchall()))
+            return [card for card in await found.fetchall() if card.card_id not in repeated]
 
     async def card(self, asked: Slice, card: UUID) -> ListedCard | None:
         """Returns a card, or the card that its statement is part of now. None when the user has neither."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
@@ -32,7 +33,7 @@ from retrieval.cards.card import ListedCard
 from retrieval.cards.slice import KINDS, Slice
 from retrieval.http.card_routes import Fresh
 from retrieval.http.resources import listed
-from retrieval.people.reader import PeopleReader, quoted_in
+from retrieval.people.reader import PeopleReader, naming, quoted_in
 
 _read = Reading("People unavailable")
 _FACTS = 50
@@ -84,9 +85,8 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
 
     @router.get("/v1/people/{person_id}", summary="One person: who, since when, and what is true now")
     async def person(person_id: Uuid, query: Annotated[PersonParams, Query()], caller: Reader) -> KnownPerson:
-        people, found = await named(caller, query, person_id)
         now = datetime.now(UTC)
-        states = await cards_of(people, found, query.wait_for, now, _READ, ("state",))
+        _, found, states = await cards_of(caller, query, person_id, now, _READ, ("state",))
         current = [card for card in states if card.status == "current"]
         return KnownPerson.made_from(found, facts=[listed(card, now) for card in current[:_FACTS]])
 
@@ -96,9 +96,8 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
     async def person_timeline(
         person_id: Uuid, query: Annotated[TimelineParams, Query()], caller: Reader
     ) -> PersonTimeline:
-        people, found = await named(caller, query, person_id)
         now = datetime.now(UTC)
-        cards = await cards_of(people, found, query.wait_for, now, query.limit)
+        people, found, cards = await cards_of(caller, query, person_id, now, query.limit)
         quoted = quoted_in(await _read(reader.mentions, people.owner, [card.card_id for card in cards]))
         entries = [
             PersonEntry(
@@ -111,34 +110,27 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
         ]
         return PersonTimeline(person_id=found.person_id, entries=entries)
 
-    async def named(caller: Principal, query: PersonParams, person_id: UUID) -> tuple[People, Known]:
-        owner = _owner(caller, query.user_id, "person", "person_id")
-        await fresh(query.wait_for, owner)
-        people = await _read(reader.present, owner)
-        found = people.of_id.get(person_id)
-        if found is None:
-            raise missing("person", "person_id")
-        return people, found
-
     async def cards_of(
-        people: People,
-        person: Known,
-        token: str | None,
+        caller: Principal,
+        query: PersonParams,
+        person_id: UUID,
         now: datetime,
         limit: int,
         kinds: Sequence[str] = KINDS,
-    ) -> list[ListedCard]:
-        """Returns those of ``kinds`` among the last cards that name a person, without repetitions (same_as)."""
-        ids = await _read(reader.named_in, people, person, limit)
-        if not ids:
-            return []
-        cards = await fresh(token, people.owner)
-        asked = await _read(cards.prepared, Slice(user_id=people.owner, now=now))
-        found = await _read(cards.cards, asked, ids, kinds)
-        if not found:
-            return []
-        repeated = set(await _read(cards.duplicates, asked))
-        return [found[each] for each in ids if each in found and each not in repeated]
+    ) -> tuple[People, Known, list[ListedCard]]:
+        """Returns a person, and those of ``kinds`` among the last cards that name the person, without repetitions.
+
+        The person and the modes of the user are read at the same time, so two round trips follow each other.
+        """
+        owner = _owner(caller, query.user_id, "person", "person_id")
+        cards = await fresh(query.wait_for, owner)
+        people, asked = await asyncio.gather(
+            _read(reader.present, owner), _read(cards.prepared, Slice(user_id=owner, now=now))
+        )
+        found = people.of_id.get(person_id)
+        if found is None:
+            raise missing("person", "person_id")
+        return people, found, await _read(cards.naming, asked, naming(people, found, limit), kinds)
 
     return router
 

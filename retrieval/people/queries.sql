@@ -1,15 +1,22 @@
 -- name: named_in
 -- The cards that name a person, the last said first. A name that several people share counts where its turn also names
--- the person by a tie.
-SELECT m.event_id FROM people.mentions m
-WHERE m.user_id = %(user_id)s
-  AND (m.handle = ANY (%(handles)s::text[])
-       OR (m.handle = ANY (%(shared)s::text[])
-           AND m.turn_id IN (SELECT t.turn_id FROM people.mentions t
-                             WHERE t.user_id = %(user_id)s AND t.handle = ANY (%(tied)s::text[]))))
-GROUP BY m.event_id
-ORDER BY max(m.said_at) DESC, m.event_id DESC
-LIMIT %(limit)s;
+-- the person by a tie. No handle has more rows read than are wanted.
+SELECT named.event_id, max(named.said_at) AS said_at
+FROM (
+    SELECT m.event_id, m.said_at
+    FROM unnest(%(handles)s::text[]) AS own(handle)
+    CROSS JOIN LATERAL (SELECT last.event_id, last.said_at FROM people.mentions last
+                        WHERE last.user_id = %(user_id)s AND last.handle = own.handle
+                        ORDER BY last.said_at DESC, last.event_id DESC LIMIT %(limit)s) m
+    UNION ALL
+    SELECT m.event_id, m.said_at FROM people.mentions m
+    WHERE m.user_id = %(user_id)s AND m.handle = ANY (%(shared)s::text[])
+      AND m.turn_id IN (SELECT t.turn_id FROM people.mentions t
+                        WHERE t.user_id = %(user_id)s AND t.handle = ANY (%(tied)s::text[]))
+) named
+GROUP BY named.event_id
+ORDER BY max(named.said_at) DESC, named.event_id DESC
+LIMIT %(limit)s
 
 -- name: mentions_of
 -- The handles that some cards name, each with the turn of its card.

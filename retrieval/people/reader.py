@@ -94,27 +94,23 @@ class PeopleReader:
             self._remembered[owner] = _Remembered(people, place)
         return people
 
-    async def named_in(self, people: People, person: Person, limit: int) -> list[UUID]:
-        """Returns the ids of the cards that name a person, the last said first."""
-        handles = list(person.handles)
-        shared = [f"{name}|" for name, sharing in people.shared.items() if person in sharing]
-        values = {
-            "user_id": people.owner,
-            "handles": handles,
-            "shared": [each for each in shared if each not in handles],
-            "tied": [each for each in handles if tie_in(each)],
-            "limit": limit,
-        }
-        return [
-            row["event_id"]
-            for row in await rows_if_folded(self._pool, people.owner, statement(_PACKAGE, "named_in"), values)
-        ]
-
     async def mentions(self, owner: str, cards: Sequence[UUID]) -> list[Named]:
         """Returns the names that some cards hold."""
         values = {"user_id": owner, "cards": list(cards)}
         rows = await rows_if_folded(self._pool, owner, statement(_PACKAGE, "mentions_of"), values)
         return [Named(**{**row, "roles": tuple(row["roles"])}) for row in rows]
+
+
+def naming(people: People, person: Person, limit: int) -> dict[str, object]:
+    """Returns the parameters of the statement ``named_in``."""
+    handles = list(person.handles)
+    shared = [f"{name}|" for name, sharing in people.shared.items() if person in sharing]
+    return {
+        "handles": handles,
+        "shared": [each for each in shared if each not in handles],
+        "tied": [each for each in handles if tie_in(each)],
+        "limit": limit,
+    }
 
 
 async def _place(cursor: AsyncCursor[_Place], owner: str, known: _Remembered | None) -> _Place:

@@ -17,9 +17,10 @@ from events.platform.failures import RETRY_S
 from events.platform.sql import statement
 from events.resources.cards import Side
 from projectors.cards.card import Card
+from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import by_id, card_row
-from retrieval.cards.chain import SUPERSEDING, RelationEdge, latest_in_chain, same
+from retrieval.cards.chain import RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import COMMON, search_statement
 from retrieval.pool.connections import Pool, connected

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
+from events.types.people import PersonAliased, PersonMergeProposed, PersonNoted, PersonsMerged
 from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
 from events.types.turns import TurnRecorded
@@ -215,6 +216,10 @@ CARDS = st.one_of(
               sources=st.lists(_ID, max_size=3).map(tuple)),
     st.builds(CardsConnected, from_card=_ID, to_card=_ID, predicate=TEXTS, reason=TEXTS, confidence=NUMBERS),
     st.builds(CardVerified, card_id=_ID, kind=TEXTS, by=TEXTS),
+    st.builds(PersonNoted, name=TEXTS, kinship=TEXTS, origin=_ORIGINS),
+    st.builds(PersonAliased, person_id=_ID, alias=TEXTS, kind=TEXTS, origin=_ORIGINS),
+    st.builds(PersonsMerged, person_id=_ID, into_id=_ID, reason=TEXTS, origin=_ORIGINS),
+    st.builds(PersonMergeProposed, person_id=_ID, into_id=_ID, reason=TEXTS, digest=TEXTS, confidence=NUMBERS),
     st.builds(ConflictRuled, arbitration_id=_ID, verdict=TEXTS, reason=TEXTS, by=TEXTS),
 )  # fmt: skip
 """Payloads that projectors fold: whatever fields can be made to hold, whether or not their types allow it."""

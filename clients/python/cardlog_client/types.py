@@ -84,7 +84,7 @@ class Arbitrations(TypedDict):
 
 
 class AskedPair(TypedDict):
-    """Two cards that a model was asked about."""
+    """Two cards, or two people, that a model was asked about."""
 
     later: str
     earlier: str
@@ -311,7 +311,7 @@ class Contradiction(TypedDict):
 class CuratorAct(TypedDict):
     """One thing that a run added, with what it rests on."""
 
-    act: Literal["connect", "create_thread", "assign_thread", "derive_insight"]
+    act: Literal["connect", "create_thread", "assign_thread", "derive_insight", "propose_person_merge"]
     predicate: (
         Literal[
             "update",

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 4946af97c754601c7a5b2ef153df1822fb6276906bc7ebde63ef3704bacb2f1d
+ * 2efa587db040b705b25ea8039a7be2aae3f8a7fb889a87d7d5afd001e65668c4
  */
 
 /** The paths of commands whose body holds the id of the request. */

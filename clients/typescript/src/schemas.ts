@@ -100,7 +100,7 @@ export interface components {
             agent_id?: string | null;
             reason?: string | null;
         };
-        /** @description Two cards that a model was asked about. */
+        /** @description Two cards, or two people, that a model was asked about. */
         AskedPair: {
             /** Format: uuid */
             later: string;
@@ -297,7 +297,7 @@ export interface components {
         /** @description One thing that a run added, with what it rests on. */
         CuratorAct: {
             /** @enum {string} */
-            act: "connect" | "create_thread" | "assign_thread" | "derive_insight";
+            act: "connect" | "create_thread" | "assign_thread" | "derive_insight" | "propose_person_merge";
             /** @description of a relation, from the first card of the evidence to the second */
             predicate: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state") | null;
             /** @description of a new thread; the words of an insight */
@@ -305,7 +305,7 @@ export interface components {
             thread_id: string | null;
             reason: string;
             confidence: number;
-            /** @description the ids of the cards that it rests on */
+            /** @description the ids of the cards that it rests on; of a merge, of the two people */
             evidence: string[];
         };
         /** @description The kind can be used. ``changed`` is false when it was declared like this already. */

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from events.curator.run import asked_entry
 from events.language.terms import analyse
+from events.people.person import Person
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.passes.connect import is_open, speaking
-from ingest.curator.proposals import Connect, Proposal, digest_of
+from ingest.curator.proposals import Connect, Proposal, digest_of, merge_digest
 
 MOST_PAIRS = 24
 """The most pairs of one run, the most alike first."""
+MOST_PEOPLE = 8
+"""The most pairs of people of one run."""
+MODEL_CONFIDENCE = 0.8
+"""The confidence of what a model says. It is below the threshold of a merge of people."""
 _NEAREST = 16  # earlier cards with a word in common that are looked at, for each word
 _ALIKE = 0.2  # the least share of common terms
 _LONGEST = 400  # characters of a card that a model sees
@@ -28,6 +34,10 @@ class Pair:
     alike: float
 
     @property
+    def ends(self) -> tuple[UUID, UUID]:
+        return self.later.card_id, self.earlier.card_id
+
+    @property
     def digest(self) -> str:
         """The digest of the words of both cards in either order. New ids of the same words give the same digest."""
         return digest_of("asked", *sorted((self.later.content, self.earlier.content)))
@@ -35,7 +45,41 @@ class Pair:
     @property
     def entry(self) -> str:
         """What a run keeps of the pair."""
-        return asked_entry(self.later.card_id, self.earlier.card_id, self.digest)
+        return asked_entry(*self.ends, self.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPair:
+    """Two people who may be one, by ``evidence`` that alone is weak."""
+
+    one: Person
+    other: Person
+    evidence: tuple[str, ...]
+    digest: str
+
+    @property
+    def ends(self) -> tuple[UUID, UUID]:
+        return self.one.person_id, self.other.person_id
+
+    @property
+    def entry(self) -> str:
+        """What a run keeps of the pair."""
+        return asked_entry(*self.ends, self.digest)
+
+
+def unsure_people(memory: Memory) -> list[PersonPair]:
+    """Returns at most :data:`MOST_PEOPLE` pairs of people that a model was not asked about, the most probable first."""
+    weak = [
+        PersonPair(
+            memory.people.of_id[each.person_id],
+            memory.people.of_id[each.into_id],
+            each.evidence,
+            merge_digest(memory, each.person_id, each.into_id),
+        )
+        for each in memory.people.proposals
+        if each.score < MODEL_CONFIDENCE
+    ]
+    return [each for each in weak if each.digest not in memory.asked | memory.tombstones][:MOST_PEOPLE]
 
 
 def undecided(memory: Memory, proposals: Iterable[Proposal]) -> list[Pair]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from events.language.chinese_script import to_simplified
 from events.platform.database import connect
 from events.store import log
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
@@ -116,6 +117,62 @@ def test_two_of_a_name_are_proposed_merged_and_split(
         live = digest_of(connection, PeopleProjector(), "people")
         rebuild(database, PeopleProjector())
         assert digest_of(connection, PeopleProjector(), "people") == live
+
+
+IN_TWO_LANGUAGES = {
+    "Alex": (
+        ("My sister Alex works at Acme.", "Alex", "Acme"),
+        ("Alex from work works at Beta.", "Alex", "Beta"),
+        ("Alexandra Kim works at Gamma.", "Alexandra Kim", "Gamma"),
+        ("Alex from work is Alexandra Kim.", None, None),
+        ("Alex from work works at Delta now.", "Alex", "Delta"),
+    ),
+    "小林": (
+        ("我姊姊小林在台積電上班。", "小林", "台積電"),
+        ("公司的小林在華碩上班。", "小林", "華碩"),
+        ("林先生在宏碁上班。", "林先生", "宏碁"),
+        ("公司的小林就是林先生。", None, None),
+        ("公司的小林現在在友達上班。", "小林", "友達"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_TWO_LANGUAGES)
+def test_two_of_a_name_have_facts_of_their_own(
+    write: TestClient, read: TestClient, database: str, name: str
+) -> None:
+    said = IN_TWO_LANGUAGES[name]
+
+    def say(at: int) -> None:
+        text, entity, value = said[at]
+        told = [card(text, at * 60)]
+        if entity is not None:
+            job = {"entity": entity, "concept_key": "employer", "value": value, "announced": True}
+            told.append(card(text, at * 60, StateAsserted, **job))
+        tell(database, *told)
+
+    def work(person: str) -> list[str]:
+        facts = read.get(f"/v1/people/{person}", params=USER).json()["facts"]
+        return [each["value"] for each in facts if each["concept_key"] == "employer"]
+
+    for at in range(4):
+        say(at)
+    found = people(read)
+    [proposal] = found["proposals"]
+    assert to_simplified(said[3][0]) in proposal["evidence"][0]
+    theirs, whole = proposal["person_id"], proposal["into_id"]
+    [shared] = found["shared_names"]
+    [sister] = set(shared["person_ids"]) - {theirs}
+    first, second, third, later = (said[at][2] for at in (0, 1, 2, 4))
+    assert (work(sister), work(theirs), work(whole)) == ([first], [second], [third])
+    command(write, theirs, "merge", into_id=whole)
+    tell(database)
+    assert (work(sister), work(theirs), work(whole)) == ([first], [third], [third])
+    say(4)
+    assert (work(sister), work(theirs), work(whole)) == ([first], [later], [later])
+    command(write, theirs, "split", from_id=whole)
+    tell(database)
+    assert (work(sister), work(theirs), work(whole)) == ([first], [later], [third])
 
 
 @pytest.mark.parametrize("folded", [True, False])

@@ -1,16 +1,26 @@
-"""Each predicate has one reading rule, and recall, slices and counts hold it."""
+"""Each predicate has one reading rule, and recall, prompts, slices, counts, people and the core document hold it."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
+from events.types.people import PersonNoted
+from projectors.core.projector import CoreProjector
+from projectors.people.projector import PeopleProjector
+from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
+from tests.support.projectors.folding import ORIGIN, fold_live, settings_of
 from tests.support.retrieval.channels import recall
+from tests.support.waiting import PATIENT
 
 COARSE, FINE = "Mia plays an instrument", "Mia plays a cello instrument"
 BOTH = [FINE, COARSE]
+
+KEYS = {COARSE: "instrument", FINE: "hobby"}
 
 # predicate: the cards that answer, the best first; those of a slice; whether an alert is given
 RULES: dict[str, tuple[list[str], list[str], bool]] = {
@@ -43,6 +53,22 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
     assert memory.contents(kind="state", collapse=True) == listed
     counted = memory.get("cards/aggregate", group_by="entity", collapse=True)
     assert counted["total"] == len(listed)
+
+    memory.say(PersonNoted(name="Mia", origin=ORIGIN))
+    for projector in (PeopleProjector(), CoreProjector()):
+        fold_live(memory.database, projector)
+    whose = {"user_id": memory.user}
+    with TestClient(create_app(settings_of(memory.database, **PATIENT))) as client:
+        asked = whose | {"query": "Which instrument does Mia play?"}
+        prompt = client.post("/v1/context", json=asked).json()["text"]
+        [person] = client.get("/v1/people", params=whose).json()["people"]
+        known = client.get(f"/v1/people/{person['person_id']}", params=whose).json()
+        document = client.get(f"/v1/memory/{memory.user}").json()["document"]
+    assert re.findall(">(Mia [^<]+)</state>", prompt) == answers
+    assert ("<contradiction_alert>" in prompt) == alerted
+    assert [card["content"] for card in known["facts"]] == listed
+    places = document["dynamicCategories"]["mia"]["data"]
+    assert [key for key in ("hobby", "instrument") if places.get(key)] == [KEYS[each] for each in listed]
 
 
 def test_a_condition_is_shown_with_what_it_is_about(memory: Memory) -> None:

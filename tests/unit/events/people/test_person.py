@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events.people.judgement import person_id
 from events.people.mentions import Link, read
-from events.people.person import Handle, People, fold, person_id
+from events.people.person import Handle, People, fold
 from events.types.cards import CardOrigin
 from events.types.envelope import Event, uuid7
 from events.types.people import (
