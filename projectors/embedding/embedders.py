@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +22,7 @@ from projectors.embedding.embedder import (
     model_folders,
     open_embedder,
 )
+from projectors.embedding.graph import trim
 from projectors.embedding.remote_embedder import RemoteEmbedder
 
 logger = logging.getLogger(__name__)
@@ -40,9 +39,6 @@ class Space:
 
 
 OpenSpace = Callable[[Space], Embedder]
-
-# The C library of Linux keeps the memory of a model that is gone, in pieces between those of other threads.
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 _MODEL = "model="  # a slot of a model that users name; no mode of the settings has "=" in its name
 
@@ -183,8 +179,7 @@ class Embedders:
         self._opened.clear()
         self._of_space.clear()
         self._in_use.clear()
-        if _trim is not None:
-            _trim(0)
+        trim()
 
     def _opener(self, mode: str | None) -> Open:
         return self._default if mode is None else self._by_mode.get(mode, self._default)
