@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from events.language.ngrams import grams
 from events.language.terms import GRAMS, TERMS, analyse
+from projectors.embedding.graph import Graph, open_graph
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -150,6 +151,14 @@ class FastEmbedder:
     def embed_question(self, text: str) -> Vectors:
         return self._loaded()(self._question_prefix + self._cut(text), question=True)
 
+    def preload(self) -> None:
+        """Loads a built model for this process and its forks. It stays until they end."""
+        if self.name in BUILT_MODELS:
+            self._graph(keep=True)
+
+    def _graph(self, *, keep: bool) -> Graph:
+        return open_graph(self._folder, self._file, self.revision, longest=self.longest, keep=keep)
+
     def _cut(self, text: str) -> str:
         return encodable(text[: self._longest_text])
 
@@ -169,10 +178,7 @@ class FastEmbedder:
 
     def _load(self) -> _Run:
         if self.name in BUILT_MODELS or not (model := _of_fastembed(self.name, self._folder, self.longest)):
-            from projectors.embedding.graph import Graph  # noqa: PLC0415 - as in it
-
-            graph = Graph(self._folder, self._file, longest=self.longest)
-            return graph.vector
+            return self._graph(keep=False).vector
 
         def run(text: str, *, question: bool) -> Vectors:
             found = model.query_embed([text]) if question else model.embed([text], batch_size=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from projectors.embedding.embedder import (
     SMALL_MODEL,
     Embedder,
     EmbedderUnavailableError,
+    FastEmbedder,
     embedder_of_fingerprint,
     holds,
     model_folders,
@@ -225,6 +227,14 @@ def substitute_of(settings: Settings) -> str | None:
     if _is_here(DEFAULT_MODEL, settings.embed_model_path):
         return None
     return SMALL_MODEL if _is_here(SMALL_MODEL, settings.embed_model_path) else None
+
+
+def preload(settings: Settings) -> None:
+    """Loads the default model for the forks of this process. A missing model is no error: each use of it says so."""
+    with suppress(EmbedderUnavailableError):
+        embedder = embedders_of(settings).of(None)
+        if isinstance(embedder, FastEmbedder):
+            embedder.preload()
 
 
 def missing_model(settings: Settings) -> str | None:

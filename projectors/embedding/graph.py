@@ -24,23 +24,45 @@ def trim() -> None:
         _trim(0)
 
 
+_kept: dict[tuple[str, int], Graph] = {}
+
+
+def mapped_of(file: Path, revision: str) -> Path:
+    """Returns the name of the same graph with its largest tables as places in ``file``, if the model has one."""
+    return file.with_suffix(f".{revision}.mapped")
+
+
+def open_graph(folder: Path, file: str, revision: str, *, longest: int, keep: bool = False) -> Graph:
+    """Returns the graph ``file`` of ``folder``: the kept one, or one that is loaded now.
+
+    ``revision`` names the content of graph and tokenizer. ``keep``: this process and its forks share
+    the graph until they end.
+    """
+    key = (revision, longest)
+    if (found := _kept.get(key)) is None:
+        whole = folder / file
+        mapped = mapped_of(whole, revision)
+        found = Graph(mapped if mapped.exists() else whole, folder / "tokenizer.json", longest=longest)
+        if keep:
+            _kept[key] = found
+    return found
+
+
 class Graph:
     """A graph with its tokenizer, loaded at once. Threads may share it; one run uses one core.
 
     Raises what onnxruntime and the tokenizer raise for files that they cannot read.
     """
 
-    def __init__(self, folder: Path, file: str, *, longest: int) -> None:
+    def __init__(self, file: Path, tokenizer: Path, *, longest: int) -> None:
         """``longest``: the number of tokens at which a text is cut."""
         import onnxruntime  # noqa: PLC0415 - many processes never embed
 
-        self._encode = _encoder(folder / "tokenizer.json", longest)
+        self._encode = _encoder(tokenizer, longest)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.enable_cpu_mem_arena = False  # an arena keeps the memory of the longest text for ever
-        self._session = onnxruntime.InferenceSession(
-            folder / file, options, providers=["CPUExecutionProvider"]
-        )
+        self._session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
         self._inputs = {each.name for each in self._session.get_inputs()}
         trim()
 
