@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -76,9 +77,9 @@ class Stack:
         port_redis: int | None = None,
         port_postgres: int | None = None,
         stopping: Callable[[], bool],
-        template: Template | None = None,
     ) -> None:
-        self._template = template
+        # It forks now: this process has no threads, connections and locks yet.
+        self._template = Template(settings) if sys.platform == "linux" else None
         self._settings = settings
         self._data = data.resolve()
         self._ports = (port_write, port_read)

@@ -42,7 +42,7 @@ _PACKAGE = "ingest.curator"
 _TOOL = "relate_cards"
 _CONFIDENCE = 0.8
 _LONGEST_REASON = 200
-_TOKENS, _TOKENS_A_PAIR = 200, 100  # of an answer
+TOKENS, TOKENS_A_PAIR = 200, 100  # of an answer
 _ITEMS_A_PAIR = 4  # of an answer are looked at, good ones and rubbish
 _SCHEMA = {
     "type": "object",
@@ -208,7 +208,7 @@ class Asker:
 
     def _most_tokens(self, pairs: Sequence[Pair]) -> int:
         most = self._settings.extract_max_tokens
-        return most if self._settings.thinking else min(most, _TOKENS + _TOKENS_A_PAIR * len(pairs))
+        return most if self._settings.thinking else min(most, TOKENS + TOKENS_A_PAIR * len(pairs))
 
 
 def create_asker(settings: Settings) -> Asker | None:

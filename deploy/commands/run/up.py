@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,6 @@ from deploy.instance import default_data
 from deploy.options import Given, NoAuth, between
 from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
-from deploy.starting.template import Template
 from events.platform.settings import Settings
 from ingest.extraction.workers.extractor_factory import describe
 from projectors.embedding.embedders import missing_model
@@ -55,9 +53,8 @@ def up(
     the folder --data (default: data, or CARDLOG_DATA). It prints one JSON line when it is ready, and stops cleanly on
     SIGINT or SIGTERM. Both services want an API key. `key_file` in the line names the file with the first key.
     """
-    settings = with_auth(settings, insecure_no_auth)
-    template = Template(settings) if sys.platform == "linux" else None
     stop = Stop()
+    settings = with_auth(settings, insecure_no_auth)
     os.umask(0o077)  # only the owner may read files of the stack's processes
     stack = Stack(
         settings,
@@ -67,7 +64,6 @@ def up(
         port_redis=port_redis,
         port_postgres=port_postgres,
         stopping=stop,
-        template=template,
     )
     try:
         instance = stack.start()
