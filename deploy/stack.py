@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +25,7 @@ from deploy.security import first_key
 from deploy.security.private_files import private_folder
 from deploy.security.roles import reader_url, service_url, sign_tenants
 from deploy.starting.child import Child, end, part
+from deploy.starting.template import Template, reap
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
@@ -76,6 +78,8 @@ class Stack:
         port_postgres: int | None = None,
         stopping: Callable[[], bool],
     ) -> None:
+        # It forks now: this process has no threads, connections and locks yet.
+        self._template = Template(settings) if sys.platform == "linux" else None
         self._settings = settings
         self._data = data.resolve()
         self._ports = (port_write, port_read)
@@ -125,18 +129,19 @@ class Stack:
         environment = {**os.environ, **_environment(settings), DATA: str(self._data)}
         # A question needs the read service, which takes longest: the workers start when a service answers.
         for name, listener in zip(("write", "read"), listeners, strict=True):
-            arguments = ["serve", name, "--fd", str(listener.fileno())]
             own = (
                 {variable_of("database_url"): self._reader_url} if name == "read" and self._reader_url else {}
             )
-            self._children.append(Child(f"serve {name}", arguments, environment | own, listener))
+            self._children.append(
+                Child(f"serve {name}", ["serve", name], environment | own, listener, self._template)
+            )
         names = [
             *WORKERS,
             *(["relay"] if settings.kafka_brokers else []),
             *(["curator"] if settings.curator else []),
             "webhooks",
         ]
-        self._workers = [Child(name, ["work", name], environment, None) for name in names]
+        self._workers = [Child(name, ["work", name], environment, None, self._template) for name in names]
         with part("both services"):
             for child in self._children:
                 child.start()
@@ -174,6 +179,8 @@ class Stack:
                 self._restart(server)
         for child in self._children:
             child.watch()
+        if self._template is not None:
+            reap({pid for pid in self.processes().values() if pid is not None})
 
     def _restart(self, server: EmbeddedServer) -> None:
         """Starts a server that ended. After a failure it tries again with a growing delay; the others continue."""
@@ -201,6 +208,9 @@ class Stack:
         for server in reversed(self._servers):
             server.stop()
         self._servers.clear()
+        if self._template is not None:
+            self._template.close()
+            self._template = None
         self._lock.release()
 
     def _with_tables(self, settings: Settings, key_file: Path) -> Settings:

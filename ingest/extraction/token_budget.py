@@ -29,7 +29,7 @@ class TokenBudget:
     ``types`` are the events whose ``usage`` counts.
 
     One process owns the partition of a user. The log's count at the first question plus this process's own spending is
-    therefore complete. Running calls count when they end, so the concurrent calls of a user may exceed the limit.
+    therefore complete. The caller says what its running calls may cost, so a burst exceeds the limit by one call.
     """
 
     def __init__(self, tokens: int, types: tuple[str, ...] = ("TurnsExtracted", "ExtractionFailed")) -> None:
@@ -38,9 +38,9 @@ class TokenBudget:
         self._day: date | None = None
         self._spent: dict[str, int] = {}
 
-    def exhausted(self, connection: Connection, user_id: str) -> bool:
-        """Returns True when the user has no tokens left for today."""
-        return bool(self._tokens) and self.left(connection, user_id) <= 0
+    def exhausted(self, connection: Connection, user_id: str, coming: int = 0) -> bool:
+        """Returns True when the user has no tokens left for today after ``coming`` tokens of running calls."""
+        return bool(self._tokens) and self.left(connection, user_id) <= coming
 
     def left(self, connection: Connection, user_id: str) -> int:
         """Returns the tokens that the user has left for today under a limit above 0. Below 0, the limit is exceeded."""

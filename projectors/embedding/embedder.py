@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from events.language.ngrams import grams
 from events.language.terms import GRAMS, TERMS, analyse
+from projectors.embedding.graph import Graph, open_graph
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -48,6 +49,12 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 class EmbedderUnavailableError(RuntimeError):
     """The embedder is not available. The message names the missing part and the remedy."""
+
+
+class _Run(Protocol):
+    """Returns the vector of one text."""
+
+    def __call__(self, text: str, *, question: bool) -> Vectors: ...
 
 
 class Embedder(Protocol):
@@ -79,9 +86,10 @@ class Embedder(Protocol):
 
 
 class FastEmbedder:
-    """Runs a sentence transformer with fastembed, from the files in ``folder``.
+    """Runs a sentence transformer from the files in ``folder``.
 
-    The model is loaded at the first text, which takes about one second. Threads may share it.
+    fastembed runs the models that it knows, with their own pooling. The other models are pooled by the mean. The model
+    is loaded at the first text, which takes about one second. Threads may share it.
     ``threads`` 0 means one for each core that the process may use. ``file`` is the graph in the folder; None means
     ``model_int8.onnx`` if the folder has it, else its other graph.
     Each text is one run of the graph, and ``threads`` runs go on at the same time. An int8 graph scales its numbers by
@@ -107,7 +115,7 @@ class FastEmbedder:
         self.quantisation = "int8" if "int8" in self._file or "quantized" in self._file else "fp32"
         self._threads = threads or usable_cores()
         self._question_prefix, self._text_prefix = prefixes_of(model)
-        self._model: TextEmbedding | None = None
+        self._model: _Run | None = None
         self._runs: ThreadPoolExecutor | None = None
         self._loading = threading.Lock()
 
@@ -129,7 +137,7 @@ class FastEmbedder:
         model = self._loaded()
 
         def run(index: int) -> None:
-            vectors[index] = self._run(model, self._text_prefix, texts[index])
+            vectors[index] = model(self._text_prefix + self._cut(texts[index]), question=False)
 
         if len(texts) < 2 or self._runs is None:
             for index in range(len(texts)):
@@ -141,71 +149,57 @@ class FastEmbedder:
         return vectors
 
     def embed_question(self, text: str) -> Vectors:
-        cut = self._question_prefix + encodable(text[: self._longest_text])
-        vector: Vectors = np.asarray(next(iter(self._loaded().query_embed([cut]))), dtype=np.float32)
-        return vector
+        return self._loaded()(self._question_prefix + self._cut(text), question=True)
 
-    def _run(self, model: TextEmbedding, prefix: str, text: str) -> Vectors:
-        cut = prefix + encodable(text[: self._longest_text])
-        vector: Vectors = np.asarray(next(iter(model.embed([cut], batch_size=1))), dtype=np.float32)
-        return vector
+    def preload(self) -> None:
+        """Loads a built model for this process and its forks. It stays until they end."""
+        if self.name in BUILT_MODELS:
+            self._graph(keep=True)
 
-    def _loaded(self) -> TextEmbedding:
+    def _graph(self, *, keep: bool) -> Graph:
+        return open_graph(self._folder, self._file, self.revision, longest=self.longest, keep=keep)
+
+    def _cut(self, text: str) -> str:
+        return encodable(text[: self._longest_text])
+
+    def _loaded(self) -> _Run:
         with self._loading:
             if self._model is None:
-                self._model = self._load()
+                try:
+                    self._model = self._load()
+                except Exception as error:
+                    raise EmbedderUnavailableError(
+                        f"the embedding model in {self._folder} cannot be loaded ({error}); "
+                        "build it again with: cardlog model fetch --force"
+                    ) from error
                 if self._threads > 1:
                     self._runs = ThreadPoolExecutor(self._threads, "embedder")
         return self._model
 
-    def _load(self) -> TextEmbedding:
-        from fastembed import TextEmbedding  # noqa: PLC0415 - the import takes a second, many processes never embed
+    def _load(self) -> _Run:
+        if self.name in BUILT_MODELS or not (model := _of_fastembed(self.name, self._folder, self.longest)):
+            return self._graph(keep=False).vector
 
-        try:
-            model = TextEmbedding(
-                _registered(self.name, self._file, self.dimension),
-                cache_dir=str(self._folder),
-                threads=1,
-                local_files_only=True,
-                specific_model_path=str(self._folder),
-            )
-        except Exception as error:
-            raise EmbedderUnavailableError(
-                f"the embedding model in {self._folder} cannot be loaded ({error}); "
-                "build it again with: cardlog model fetch --force"
-            ) from error
-        tokenizer = getattr(model.model, "tokenizer", None)
-        if tokenizer is not None:
-            tokenizer.enable_truncation(max_length=self.longest)
-        return model
+        def run(text: str, *, question: bool) -> Vectors:
+            found = model.query_embed([text]) if question else model.embed([text], batch_size=1)
+            return np.asarray(next(iter(found)), dtype=np.float32)
+
+        return run
 
 
-def _registered(model: str, file: str, dimension: int) -> str:
-    """Registers a graph as a custom model of fastembed, once a process. Returns the name to open it by.
+def _of_fastembed(model: str, folder: Path, longest: int) -> TextEmbedding | None:
+    """Returns the model as fastembed runs it from ``folder``, or None when fastembed does not know the model."""
+    from fastembed import TextEmbedding  # noqa: PLC0415 - the import takes a second, many processes never embed
 
-    Models that fastembed knows itself keep their own name, graph and pooling. Others are pooled by the mean.
-    """
-    from fastembed import TextEmbedding  # noqa: PLC0415 - as above
-    from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
-
-    name = f"{model}#{file}"
-    with _registering:
-        known = {each["model"].casefold() for each in TextEmbedding.list_supported_models()}
-        if model.casefold() in known and model not in BUILT_MODELS:
-            return model
-        if name.casefold() not in known:
-            TextEmbedding.add_custom_model(
-                name,
-                pooling=PoolingType.MEAN,
-                normalization=True,
-                sources=ModelSource(hf=model),
-                dim=dimension,
-                model_file=file,
-            )
-    return name
-
-
-_registering = threading.Lock()
+    if model.casefold() not in {each["model"].casefold() for each in TextEmbedding.list_supported_models()}:
+        return None
+    found = TextEmbedding(
+        model, cache_dir=str(folder), threads=1, local_files_only=True, specific_model_path=str(folder)
+    )
+    tokenizer = getattr(found.model, "tokenizer", None)
+    if tokenizer is not None:
+        tokenizer.enable_truncation(max_length=longest)
+    return found
 
 
 def prefixes_of(model: str) -> tuple[str, str]:

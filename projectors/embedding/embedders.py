@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
-import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,11 +18,13 @@ from projectors.embedding.embedder import (
     SMALL_MODEL,
     Embedder,
     EmbedderUnavailableError,
+    FastEmbedder,
     embedder_of_fingerprint,
     holds,
     model_folders,
     open_embedder,
 )
+from projectors.embedding.graph import trim
 from projectors.embedding.remote_embedder import RemoteEmbedder
 
 logger = logging.getLogger(__name__)
@@ -40,9 +41,6 @@ class Space:
 
 
 OpenSpace = Callable[[Space], Embedder]
-
-# The C library of Linux keeps the memory of a model that is gone, in pieces between those of other threads.
-_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 _MODEL = "model="  # a slot of a model that users name; no mode of the settings has "=" in its name
 
@@ -183,8 +181,7 @@ class Embedders:
         self._opened.clear()
         self._of_space.clear()
         self._in_use.clear()
-        if _trim is not None:
-            _trim(0)
+        trim()
 
     def _opener(self, mode: str | None) -> Open:
         return self._default if mode is None else self._by_mode.get(mode, self._default)
@@ -230,6 +227,14 @@ def substitute_of(settings: Settings) -> str | None:
     if _is_here(DEFAULT_MODEL, settings.embed_model_path):
         return None
     return SMALL_MODEL if _is_here(SMALL_MODEL, settings.embed_model_path) else None
+
+
+def preload(settings: Settings) -> None:
+    """Loads the default model for the forks of this process. A missing model is no error: each use of it says so."""
+    with suppress(EmbedderUnavailableError):
+        embedder = embedders_of(settings).of(None)
+        if isinstance(embedder, FastEmbedder):
+            embedder.preload()
 
 
 def missing_model(settings: Settings) -> str | None:

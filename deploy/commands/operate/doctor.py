@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,22 @@ from deploy.instance import find
 from deploy.options import Given
 from deploy.security.roles import tenant_weaknesses, weaknesses
 from events.health.heartbeat import reports
-from events.platform.database import DatabaseUnfitError, address_of, check_server, connect, is_migrated
+from events.platform.database import (
+    DatabaseUnfitError,
+    address_of,
+    check_server,
+    connect,
+    is_migrated,
+    tuples_of,
+)
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
-from ingest.extraction.workers.extractor_factory import describe
+from ingest.extraction.workers.extractor_factory import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
+
+_PGVECTOR = (0, 8, 4)  # https://github.com/pgvector/pgvector/blob/master/CHANGELOG.md
 
 
 def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
@@ -45,6 +55,8 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
             f"warn  embedding models: {settings.embed_model} is not on this machine, and {substitute} takes its place; "
             "build it with cardlog model fetch, restart, and then run: cardlog reembed"
         )
+    if uses_model(settings) and (uncached := _uncached(settings)):
+        print(f"warn  extraction: {uncached}")
     _print_weaknesses(settings)
     if instance is not None:
         print(f"ok    stack: pid {instance.pid}, write {instance.write_url}, read {instance.read_url}")
@@ -66,14 +78,36 @@ def _postgres(settings: Settings) -> str:
         )
 
 
+def _uncached(settings: Settings) -> str | None:
+    from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415 - a second, and only with a model
+
+    extractor = ClaudeExtractor(settings)
+    try:
+        return extractor.uncached()
+    finally:
+        extractor.close()
+
+
+def old_pgvector(version: str) -> str | None:
+    """Returns the warning about a version of pgvector with errors in the upkeep of its indexes; None for a good one."""
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    if not numbers or numbers >= _PGVECTOR:
+        return None
+    return (
+        f"pgvector {version} can leave the index of vectors damaged after a vacuum; update it to "
+        f"{'.'.join(map(str, _PGVECTOR))} or newer, and then run: ALTER EXTENSION vector UPDATE"
+    )
+
+
 def _print_weaknesses(settings: Settings) -> None:
-    """Warns when the role of workers and services could change the log, and when there is no log key."""
+    """Warns of an old pgvector, of a role of workers that could change the log, and of a missing log key."""
     try:
         with connect(settings.database_url, application="doctor") as connection:
             if not is_migrated(connection):
                 return
             found = weaknesses(connection)
             of_tenants = tenant_weaknesses(connection)
+            [(pgvector,)] = tuples_of(connection, statement("deploy.commands.operate", "pgvector"))
     except psycopg.Error:
         return  # the check of postgres has already reported it
     for weakness in found:
@@ -81,6 +115,8 @@ def _print_weaknesses(settings: Settings) -> None:
             f"warn  log: the role of CARDLOG_DATABASE_URL could change the log ({weakness}); "
             "give workers and services another role with: cardlog grant --role NAME"
         )
+    if warning := old_pgvector(pgvector):
+        print(f"warn  postgres: {warning}")
     if settings.kek_file or settings.kek:
         print("ok    sealing: new payloads are sealed")
     else:

@@ -38,3 +38,6 @@ SELECT e.partition, e.position, e.event_id, e.user_id, e.type, e.schema_version,
 FROM log.events e
 WHERE e.type = 'StateAsserted' AND (%(user_id)s::text IS NULL OR e.user_id = %(user_id)s::text)
 ORDER BY e.user_id;
+
+-- name: pgvector
+SELECT extversion FROM pg_extension WHERE extname = 'vector';

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from uuid import UUID
 
@@ -20,14 +21,17 @@ _MOST_SESSIONS = 6  # of one statement; more sessions make a further statement
 _MOST_SOURCES = 50
 _LONGEST = 200  # characters of a sentence
 _LEAST_TERMS = 3  # of a sentence, so that it says something of its theme
-_VAGUE = frozenset(
-    analyse(
-        "go went get have make take come see last next week weekend month year day morning evening night time really "
-        "feel like good bad great nice new old one two thing lot bit start finally monday tuesday wednesday thursday "
-        "friday saturday sunday 今天 昨天 星期 最近 时候 觉得 感觉 开始 终于 事情 一起 已经 还是"
-    )
+_VAGUE = (
+    "go went get have make take come see last next week weekend month year day morning evening night time really "
+    "feel like good bad great nice new old one two thing lot bit start finally monday tuesday wednesday thursday "
+    "friday saturday sunday 今天 昨天 星期 最近 时候 觉得 感觉 开始 终于 事情 一起 已经 还是"
 )
-"""Terms that tell no theme."""
+
+
+@cache
+def _vague() -> frozenset[str]:
+    """Returns the terms that tell no theme. The first call loads the Chinese dictionary."""
+    return frozenset(analyse(_VAGUE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ def _themes(card: MemoryCard) -> Iterator[tuple[tuple[str, str], str]]:
             continue
         for pair in pairwise(terms):
             one, other = pair
-            vague = not _VAGUE.isdisjoint(pair) or one in other or other in one
+            vague = not _vague().isdisjoint(pair) or one in other or other in one
             if pair not in seen and not vague and not (one + other).isdigit():
                 seen.add(pair)
                 yield pair, sentence

@@ -83,13 +83,27 @@ class ClaudeExtractor:
                 answered += _ANSWERED_A_TURN * len(batch.turns)
         if not calls:
             return Usage()
-        stable = about_tokens(prompt.system()) + about_tokens(str(prompt.tool()))
+        stable = self.stable_tokens()
         if not self._client.caches(stable):
             return self._client.priced(
                 fresh=fresh + stable * calls, answered=answered, written=0, read=0, calls=calls
             )
         read = stable * (calls - 1)
         return self._client.priced(fresh=fresh, answered=answered, written=stable, read=read, calls=calls)
+
+    def stable_tokens(self) -> int:
+        """Returns the estimated tokens of the part of the prompt that never changes."""
+        return about_tokens(prompt.system()) + about_tokens(str(prompt.tool()))
+
+    def uncached(self) -> str | None:
+        """Returns why the server of the model keeps no part of the prompt in its cache; None when nothing is known."""
+        stable = self.stable_tokens()
+        if self._client.caches(stable):
+            return None
+        return (
+            f"{self.model} caches no prompt below {self._client.least_to_cache:,} tokens, and the constant part has "
+            f"about {stable:,}, so each call pays for it in full"
+        )
 
     def close(self) -> None:
         """Closes the connections."""

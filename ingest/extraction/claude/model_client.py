@@ -44,7 +44,7 @@ _REFUSED = {
     403: "denies permission: give {key} the right to use the model",
     404: "knows no such address or model: check {url} and CARDLOG_MODEL",
 }
-_PRICES: dict[str, dict[str, Any]] = json.loads(
+PRICES: dict[str, dict[str, Any]] = json.loads(
     files("ingest.extraction.claude").joinpath("prices.json").read_text("utf-8")
 )
 
@@ -144,7 +144,12 @@ class ModelClient(ABC):
 
     def caches(self, tokens: int) -> bool:
         """Returns True unless a prefix of ``tokens`` is known to be too short for the cache of the model's server."""
-        return tokens >= ((self._prices or {}).get("least_to_cache") or 0)
+        return tokens >= self.least_to_cache
+
+    @property
+    def least_to_cache(self) -> int:
+        """The least tokens of a prefix that the server caches; 0 when that is unknown."""
+        return (self._prices or {}).get("least_to_cache") or 0
 
     def priced(
         self, *, fresh: int, answered: int, written: int, read: int, calls: int = 1, seconds: float = 0.0
@@ -222,8 +227,8 @@ def _prices(model: str) -> dict[str, Any] | None:
     Each price names its source and the day on which it was read. ``least_to_cache`` is the shortest prefix in tokens
     that the server of the model caches, or None when no source tells it.
     """
-    names = [name for name in _PRICES if model.startswith(name)]
-    return _PRICES[max(names, key=len)] if names else None
+    names = [name for name in PRICES if model.startswith(name)]
+    return PRICES[max(names, key=len)] if names else None
 
 
 def tokens_of(count: object) -> int | None:

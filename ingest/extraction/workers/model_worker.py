@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
+_CALL_TOKENS = 4_000  # of the first call (docs/cost.md); after it the largest call so far counts
 _KEPT_S = 60.0
 
 _Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
@@ -83,6 +84,8 @@ class ModelWorker(Handler):
         )
         self._breaker = CircuitBreaker(settings.breaker_failures)
         self._budget = TokenBudget(settings.budget_tokens_per_user_day)
+        self._call_tokens = _CALL_TOKENS
+        self._unwritten: dict[_Key, ExtractionTask] = {}  # were asked, and their cost is not in the log yet
         self._memory = KnownMemory()
         self._waiting: list[ExtractionTask] = []
         self._slots = Slots(self._calls.limit)
@@ -128,6 +131,7 @@ class ModelWorker(Handler):
         self._kept_until = time.monotonic() + _KEPT_S
         self._coming.update(self._flights)
         self._flights.clear()
+        self._unwritten.clear()
         self._waiting.clear()
         self._slots.forget()
         self._budget.forget()
@@ -181,6 +185,7 @@ class ModelWorker(Handler):
         written, passed, culprits = self._assignment.write(connection)
         for task in written:
             self._heartbeat.count(counted(task.outcome or ()))
+            self._unwritten.pop(_key(task), None)
             self._budget.spend(task.user_id, _usage_of(task))
         for culprit in culprits:
             culprit.item.spent = _usage_of(culprit.item)
@@ -216,6 +221,8 @@ class ModelWorker(Handler):
             elif self._budget.exhausted(connection, task.user_id):
                 if len(fell_back) < _RULES_FALLBACKS_AT_ONCE:
                     fell_back.append(task)
+            elif self._budget.exhausted(connection, task.user_id, self._coming_cost(task.user_id)):
+                continue  # the calls under way may spend the rest
             elif (
                 task.not_before <= now
                 and self._slots.admit(task.user_id, self._calls.available - len(asked))
@@ -224,6 +231,7 @@ class ModelWorker(Handler):
                 )
             ):
                 asked.append(task)
+                self._unwritten[_key(task)] = task
                 self._slots.take(task.user_id)
             elif (
                 self._settings.rules_fallback
@@ -239,12 +247,21 @@ class ModelWorker(Handler):
                 call = partial(self._extract, task.batch, task.spent, self._extractor)
                 self._calls.submit(_key(task), call)
             else:
+                self._unwritten.pop(_key(task), None)
                 self._breaker.record_no_verdict()
         for task in fell_back:
             if task.batch is not None:
                 self._extract_with_rules(task)
         begun = {id(task) for task in (*asked, *fell_back)}
         self._waiting = [task for task in self._waiting if task.outcome is None and id(task) not in begun]
+
+    def _coming_cost(self, user_id: str) -> int:
+        """Returns the tokens of the user's calls that the log does not count yet. A call under way has an estimate."""
+        return sum(
+            self._call_tokens if task.outcome is None else _usage_of(task).tokens
+            for task in self._unwritten.values()
+            if task.user_id == user_id
+        )
 
     def _fill(self, connection: Connection, tasks: Sequence[ExtractionTask]) -> None:
         """Builds the session batch of each task: its turns, the turns before them, and the known cards of the user.
@@ -306,6 +323,7 @@ class ModelWorker(Handler):
                 self._kept[done.key] = done.result[0]
         elif done.result is not None:
             task.outcome = done.result[0]
+            self._call_tokens = max(self._call_tokens, _usage_of(task).tokens)
         elif isinstance(error, ExtractorUnavailableError):
             self._try_again(task, error, now)
         else:
@@ -323,6 +341,7 @@ class ModelWorker(Handler):
             self._give_up(task, error)
             return
         task.not_before = now + max(backoff(task.tries), error.retry_after or 0.0)
+        self._unwritten.pop(_key(task), None)
         self._waiting.append(task)
 
     def _give_up(self, task: ExtractionTask, error: Exception) -> None:
@@ -331,6 +350,7 @@ class ModelWorker(Handler):
             task.spent += error.usage
         if len(task.turns) > 1:
             logger.info("%d turns cannot be extracted together, trying halves: %s", len(task.turns), error)
+            self._unwritten.pop(_key(task), None)
             self._waiting += self._assignment.split(task)
             return
         self._fail(task, error)

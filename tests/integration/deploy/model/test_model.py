@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 
 from deploy.command import main
 from deploy.model import e5_weights
-from deploy.model.build import BertGraph, ModelError, build, read_weights
+from deploy.model.build import BertGraph, ModelError, build, read_weights, write_mapped
 from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
     SMALL_MODEL,
     Embedder,
+    EmbedderUnavailableError,
     FastEmbedder,
     model_folders,
     open_embedder,
 )
+from tests.support.projectors.tiny_model import write_tiny_model
 
 CONFIG = {
     "hidden_size": 24,
@@ -303,3 +305,19 @@ class TestPackedWeights:
     def test_another_format_is_refused(self) -> None:
         with pytest.raises(ValueError, match="not in the expected format"):
             e5_weights.read(b"GGUF" + b"\0" * 100)
+
+
+def test_a_mapped_graph_gives_the_same_vectors_and_is_left_when_the_model_changes(tmp_path: Path) -> None:
+    rows = 4_000  # 6 MB
+    plain = open_embedder(SMALL_MODEL, write_tiny_model(tmp_path / "plain", SMALL_MODEL, rows=rows))
+    folder = write_tiny_model(tmp_path / "mapped", SMALL_MODEL, rows=rows)
+    write_mapped(folder, SMALL_MODEL)
+    [mapped] = folder.glob("*.mapped")
+    assert mapped.stat().st_size < 10_000
+    wanted = plain.embed(["a cat", "zzz"])
+    assert np.array_equal(open_embedder(SMALL_MODEL, folder).embed(["a cat", "zzz"]), wanted)
+    mapped.write_bytes(b"broken")
+    with pytest.raises(EmbedderUnavailableError):
+        open_embedder(SMALL_MODEL, folder).embed(["a cat"])
+    write_tiny_model(folder, MULTILINGUAL_MODEL, rows=rows)
+    assert open_embedder(MULTILINGUAL_MODEL, folder).embed(["a cat"]).shape == (1, 384)

@@ -176,6 +176,29 @@ def test_a_user_whose_budget_is_spent_is_read_by_the_rules_until_tomorrow(
     assert extracted(connection, "ana") == ["s-0", "s-1", "s-2", "s-3"]
 
 
+def test_a_burst_of_calls_exceeds_the_budget_of_a_user_by_one_call_at_most(
+    settings: Settings, api: MessagesApi, connection: Connection
+) -> None:
+    cost, budget, sessions = 5_000, 11_000, 12
+    api.next.extend(
+        calls(
+            {"states": [], "events": [], "knowledge": [], "problems": []},
+            {"input_tokens": cost - 100, "output_tokens": 100},
+        )
+        for _ in range(sessions)
+    )
+    log.append(
+        connection, [one for number in range(sessions) for one in moves("ana", 1, session=f"s{number}")]
+    )
+    settings = replace(settings, budget_tokens_per_user_day=budget, extract_concurrency=sessions)
+    with reading(settings, "one"), reading(settings, "two"), reading(settings, "three"):
+        eventually(caught_up(connection, "ana"))
+    read = [e.payload for e in events_of(connection, "ana") if isinstance(e.payload, TurnsExtracted)]
+    assert len(read) == sessions
+    assert budget <= sum(each.usage.tokens for each in read) < budget + cost
+    assert len(api.requests) == 3
+
+
 def test_what_is_no_count_of_tokens_in_the_log_keeps_nobody_from_being_read(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:

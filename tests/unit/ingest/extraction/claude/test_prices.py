@@ -8,14 +8,14 @@ import pytest
 
 from events.platform.settings import Settings
 from ingest.extraction.claude.extractor import ClaudeExtractor
-from ingest.extraction.claude.model_client import _PRICES
+from ingest.extraction.claude.model_client import PRICES
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.claude import said
 
 
-@pytest.mark.parametrize("model", _PRICES)
+@pytest.mark.parametrize("model", PRICES)
 def test_every_price_has_a_source_and_a_day(model: str) -> None:
-    price = _PRICES[model]
+    price = PRICES[model]
     assert price["source"].startswith("https://")
     assert date.fromisoformat(price["read_on"]) >= date(2026, 11, 25)
     told = price["least_to_cache_source"]

@@ -1,0 +1,29 @@
+"""``cardlog doctor`` warns of a prompt that no cache keeps and of a pgvector that damages its index."""
+
+from __future__ import annotations
+
+import pytest
+
+from deploy.commands.operate.doctor import old_pgvector
+from events.platform.settings import Settings
+from ingest.extraction.claude.extractor import ClaudeExtractor
+
+
+@pytest.mark.parametrize(
+    ("version", "warns"), [("0.8.3", True), ("0.7", True), ("0.8.4", False), ("0.10.0", False)]
+)
+def test_a_pgvector_below_the_repair_is_named(version: str, warns: bool) -> None:
+    warning = old_pgvector(version)
+    assert (warning is not None) == warns
+    assert warning is None or (version in warning and "0.8.4" in warning)
+
+
+def test_a_model_whose_cache_wants_a_longer_prompt_is_named() -> None:
+    named, silent = (
+        ClaudeExtractor(Settings(model=model)).uncached()
+        for model in ("claude-haiku-4-5", "claude-haiku-5-5")
+    )
+    assert silent is None
+    assert named is not None
+    assert "claude-haiku-4-5" in named
+    assert "4,096" in named
