@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 4946af97c754601c7a5b2ef153df1822fb6276906bc7ebde63ef3704bacb2f1d
+ * 36684f36991fd61a8a1a8f2f2fc3f1e08db49d5b00daba7c4303b359a517c3b6
  */
 
 /** The paths of commands whose body holds the id of the request. */

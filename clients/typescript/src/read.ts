@@ -123,6 +123,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/cards/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The vectors of a slice of cards, in two dimensions */
+        get: operations["card_map"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/cards/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The cards that answers held most often, and how many on each day */
+        get: operations["card_use"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/cards/{card_id}": {
         parameters: {
             query?: never;
@@ -489,6 +523,40 @@ export interface paths {
         };
         /** Calls, tokens and cost of models, by day, operation and user */
         get: operations["usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What operators asked the workers to do, with the progress */
+        get: operations["list_operations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/parked": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The users who wait for a projection */
+        get: operations["list_parked"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1512,6 +1580,34 @@ export interface components {
             relations: components["schemas"]["Edge"][];
         };
         /**
+         * CardMap
+         * @description The vectors of cards in two dimensions: near cards mean similar things. Coordinates are from -1000 to 1000.
+         */
+        CardMap: {
+            /**
+             * Embedder
+             * @description the embedder of the vectors; null: no card has a vector
+             */
+            embedder: string | null;
+            /** Points */
+            points: components["schemas"]["MapPoint"][];
+            /**
+             * Shown
+             * @description the share of the variance of the vectors that the map shows, 0 to 1
+             */
+            shown: number;
+            /**
+             * Missing
+             * @description cards without a vector of this embedder
+             */
+            missing: number;
+            /**
+             * Cut
+             * @description true when the slice has more cards than the limit
+             */
+            cut: boolean;
+        };
+        /**
          * CardSummary
          * @description A card in short, as the neighbour of another card.
          */
@@ -1568,6 +1664,19 @@ export interface components {
              * Format: uuid
              */
             event_id: string;
+        };
+        /**
+         * CardUse
+         * @description What answers to questions held. Questions with ``explain`` do not count, and a kill loses some seconds.
+         */
+        CardUse: {
+            /**
+             * Cards
+             * @description the cards that answers held most often
+             */
+            cards: components["schemas"]["UsedCard"][];
+            /** Days */
+            days: components["schemas"]["UsedDay"][];
         };
         /**
          * CardsPage
@@ -2267,6 +2376,31 @@ export interface components {
             of: "project" | "user" | "everybody";
         };
         /**
+         * MapPoint
+         * @description A card on the map.
+         */
+        MapPoint: {
+            /**
+             * Card Id
+             * Format: uuid
+             */
+            card_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "state" | "event" | "knowledge" | "reference";
+            /**
+             * Content
+             * @description the first 80 characters
+             */
+            content: string;
+            /** X */
+            x: number;
+            /** Y */
+            y: number;
+        };
+        /**
          * Memory
          * @description The document, or the values at the asked pointers. The ETag of the answer is the version.
          */
@@ -2537,6 +2671,123 @@ export interface components {
              * Format: uuid
              */
             card_id: string;
+        };
+        /**
+         * Operation
+         * @description What an operator asked the workers of a projection to do, and how far it is.
+         */
+        Operation: {
+            /**
+             * Operation Id
+             * Format: uuid
+             */
+            operation_id: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "rebuild" | "swap" | "drop_generation" | "retry_parked" | "drop_parked";
+            /** Projection */
+            projection: string;
+            /**
+             * Generation
+             * @description the generation that a rebuild shall replace, that a swap makes live, or that is dropped
+             */
+            generation: number | null;
+            /**
+             * User Id
+             * @description the parked user
+             */
+            user_id: string | null;
+            /**
+             * Verify
+             * @description true: the rebuilt tables become live only when they equal the live ones
+             */
+            verify: boolean;
+            /** Because */
+            because: string | null;
+            /** Requested By */
+            requested_by: string | null;
+            /**
+             * Requested At
+             * Format: date-time
+             */
+            requested_at: string;
+            /**
+             * Stage
+             * @description what a worker does now; null: no worker has begun
+             */
+            stage: string | null;
+            /**
+             * Share
+             * @description the finished part, 0 to 1
+             */
+            share: number;
+            /**
+             * Failed
+             * @description null: not done yet
+             */
+            failed: boolean | null;
+            /**
+             * Outcome
+             * @description what was done, or why it failed
+             */
+            outcome: string | null;
+            /** Done At */
+            done_at: string | null;
+        };
+        /**
+         * Operations
+         * @description The operations of the tenant, the last first.
+         */
+        Operations: {
+            /** Operations */
+            operations: components["schemas"]["Operation"][];
+        };
+        /**
+         * ParkedUser
+         * @description A user who waits for a projection, because an event of the user cannot be folded.
+         */
+        ParkedUser: {
+            /** Projection */
+            projection: string;
+            /** User Id */
+            user_id: string;
+            /**
+             * Event Id
+             * Format: uuid
+             * @description the event that stands first
+             */
+            event_id: string;
+            /** Type */
+            type: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Attempts */
+            attempts: number;
+            /**
+             * Parked At
+             * Format: date-time
+             */
+            parked_at: string;
+            /**
+             * Behind
+             * @description events of the user that wait behind it
+             */
+            behind: number;
+        };
+        /**
+         * ParkedUsers
+         * @description The users who wait for a projection.
+         */
+        ParkedUsers: {
+            /** Parked */
+            parked: components["schemas"]["ParkedUser"][];
+            /**
+             * More
+             * @description true when there are more than the limit
+             */
+            more: boolean;
         };
         /**
          * PeoplePage
@@ -4014,6 +4265,34 @@ export interface components {
             more: boolean;
         };
         /**
+         * UsedCard
+         * @description A card with the number of answers that held it.
+         */
+        UsedCard: {
+            card: components["schemas"]["Card"];
+            /** Uses */
+            uses: number;
+            /**
+             * Last Day
+             * Format: date
+             * @description the last day, in UTC, of such an answer
+             */
+            last_day: string;
+        };
+        /**
+         * UsedDay
+         * @description The number of cards that the answers of a day in UTC held.
+         */
+        UsedDay: {
+            /**
+             * Day
+             * Format: date
+             */
+            day: string;
+            /** Cards */
+            cards: number;
+        };
+        /**
          * User
          * @description A user of the tenant. ``erased_at``: when everything of the user was erased.
          */
@@ -4531,6 +4810,8 @@ export interface operations {
                 sentiment?: ("positive" | "neutral" | "negative")[] | null;
                 /** @description concepts that are in every prompt, or the others */
                 pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
                 /** @description leave out cards that repeat (same_as) another card */
                 collapse?: boolean;
                 limit?: number;
@@ -4684,6 +4965,8 @@ export interface operations {
                 sentiment?: ("positive" | "neutral" | "negative")[] | null;
                 /** @description concepts that are in every prompt, or the others */
                 pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
                 /** @description leave out cards that repeat (same_as) another card */
                 collapse?: boolean;
                 /** @description axes, of created_at, occurred_at, effective_at, superseded_at, last_verified, time, kind, status, project_id, context_layer, session_id, agent_id, document_id, speaker, mode, concept_key, entity, value, cardinality, tags, topics, predicate, confidence, weight, provenance, episode, importance, sentiment */
@@ -4706,6 +4989,157 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Groups"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    card_map: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description what was true at this instant */
+                as_of?: string | null;
+                /** @description only what had been recorded by this instant */
+                known_at?: string | null;
+                /** @description only cards of these projects; * for all */
+                project_id?: string[];
+                context_layer?: ("personal" | "work" | "social")[] | null;
+                /** @description state, event, knowledge, reference; all unless given */
+                kind?: ("state" | "event" | "knowledge" | "reference")[] | null;
+                /** @description current, future, superseded, contested, retracted; all or * for all */
+                status?: ("current" | "future" | "superseded" | "contested" | "retracted" | "all" | "*")[];
+                /** @description recorded at or after */
+                created_from?: string | null;
+                /** @description recorded before */
+                created_to?: string | null;
+                /** @description happened or lasted at or after */
+                occurred_from?: string | null;
+                /** @description happened before */
+                occurred_to?: string | null;
+                /** @description true since this instant or later */
+                effective_from?: string | null;
+                /** @description became true before */
+                effective_to?: string | null;
+                /** @description no longer true since this instant or later */
+                superseded_from?: string | null;
+                /** @description stopped being true before */
+                superseded_to?: string | null;
+                /** @description last verified at or after */
+                verified_from?: string | null;
+                /** @description last verified before */
+                verified_to?: string | null;
+                session_id?: string[] | null;
+                agent_id?: string[] | null;
+                document_id?: string[] | null;
+                /** @description a JSON object that the metadata of a card must contain, such as {"ticket": "A-17"} */
+                metadata?: string | null;
+                turn_id?: string[] | null;
+                speaker?: string[] | null;
+                mode?: string[] | null;
+                concept_key?: string[] | null;
+                entity?: string[] | null;
+                value?: string[] | null;
+                cardinality?: ("single_value" | "multi_value") | null;
+                /** @description tags, all of which a card must have */
+                tag?: string[] | null;
+                topic?: string[] | null;
+                /** @description a name: cards that mention it, or mention its concept by any other name */
+                about?: string | null;
+                /** @description a knowledge card: the cards that mention its concept */
+                knowledge?: string | null;
+                provenance?: ("user_stated" | "assistant_stated" | "agent_inferred")[] | null;
+                min_confidence?: number | null;
+                max_confidence?: number | null;
+                min_weight?: number | null;
+                /** @description cards that stand in such a relation */
+                predicate?: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state")[] | null;
+                /** @description cards one relation away from this one */
+                related_to?: string | null;
+                episode?: boolean | null;
+                min_importance?: number | null;
+                sentiment?: ("positive" | "neutral" | "negative")[] | null;
+                /** @description concepts that are in every prompt, or the others */
+                pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
+                /** @description leave out cards that repeat (same_as) another card */
+                collapse?: boolean;
+                /** @description the most cards */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CardMap"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    card_use: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description the most cards */
+                limit?: number;
+                /** @description the last days, in UTC */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CardUse"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -5650,6 +6084,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageGroups"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_operations: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operations"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_parked: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParkedUsers"];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -1010,6 +1010,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask the workers for a rebuild, a swap, a retry or a drop */
+        post: operations["operate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The turns that broke the contract, the oldest first */
+        get: operations["list_dead_letters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/{letter_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Push a dead letter again, corrected or unchanged */
+        post: operations["retry_dead_letter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dead-letters/{letter_id}/drop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drop a dead letter, with the reason */
+        post: operations["drop_dead_letter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memory/{user_id}/migrate": {
         parameters: {
             query?: never;
@@ -1689,6 +1757,51 @@ export interface components {
             evidence: string[];
         };
         /**
+         * DeadLetter
+         * @description A turn that broke the contract.
+         */
+        DeadLetter: {
+            /** Letter Id */
+            letter_id: string;
+            /**
+             * Entry Id
+             * @description the id under which the turn was pushed
+             */
+            entry_id: string;
+            /**
+             * Pushed At
+             * Format: date-time
+             */
+            pushed_at: string;
+            /**
+             * Field
+             * @description the field that broke the contract
+             */
+            field: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Fields
+             * @description what the app pushed, each value up to 2,000 characters; bytes that are no text are escaped
+             */
+            fields: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * DeadLetters
+         * @description The dead letters of the tenant, the oldest first.
+         */
+        DeadLetters: {
+            /** Letters */
+            letters: components["schemas"]["DeadLetter"][];
+            /**
+             * More
+             * @description true when there may be more than these
+             */
+            more: boolean;
+        };
+        /**
          * DeclaredKind
          * @description The kind can be used. ``changed`` is false when it was declared like this already.
          */
@@ -1739,6 +1852,20 @@ export interface components {
              * Format: uuid
              */
             other_id: string;
+        };
+        /**
+         * DropIn
+         * @description Why a dead letter is dropped.
+         * @example {
+         *       "because": "a test"
+         *     }
+         */
+        DropIn: {
+            /**
+             * Because
+             * @description the reason, which is recorded
+             */
+            because: string;
         };
         /**
          * Erasure
@@ -2277,6 +2404,116 @@ export interface components {
             turn_ids?: string[];
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * Operation
+         * @description What an operator asked the workers of a projection to do, and how far it is.
+         */
+        Operation: {
+            /**
+             * Operation Id
+             * Format: uuid
+             */
+            operation_id: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "rebuild" | "swap" | "drop_generation" | "retry_parked" | "drop_parked";
+            /** Projection */
+            projection: string;
+            /**
+             * Generation
+             * @description the generation that a rebuild shall replace, that a swap makes live, or that is dropped
+             */
+            generation: number | null;
+            /**
+             * User Id
+             * @description the parked user
+             */
+            user_id: string | null;
+            /**
+             * Verify
+             * @description true: the rebuilt tables become live only when they equal the live ones
+             */
+            verify: boolean;
+            /** Because */
+            because: string | null;
+            /** Requested By */
+            requested_by: string | null;
+            /**
+             * Requested At
+             * Format: date-time
+             */
+            requested_at: string;
+            /**
+             * Stage
+             * @description what a worker does now; null: no worker has begun
+             */
+            stage: string | null;
+            /**
+             * Share
+             * @description the finished part, 0 to 1
+             */
+            share: number;
+            /**
+             * Failed
+             * @description null: not done yet
+             */
+            failed: boolean | null;
+            /**
+             * Outcome
+             * @description what was done, or why it failed
+             */
+            outcome: string | null;
+            /** Done At */
+            done_at: string | null;
+        };
+        /**
+         * OperationIn
+         * @description An operation. Retries and drops need a user, and the others concern everybody.
+         * @example {
+         *       "action": "rebuild",
+         *       "projection": "cards"
+         *     }
+         */
+        OperationIn: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "rebuild" | "swap" | "drop_generation" | "retry_parked" | "drop_parked";
+            /**
+             * Projection
+             * @enum {string}
+             */
+            projection: "cards" | "vectors" | "references" | "problems" | "people" | "core";
+            /**
+             * Generation
+             * @description the retired generation that is made live or dropped
+             */
+            generation?: number | null;
+            /**
+             * Verify
+             * @description rebuild: make the tables live only when they equal the live ones
+             * @default false
+             */
+            verify?: boolean;
+            /**
+             * User Id
+             * @description the parked user
+             */
+            user_id?: string | null;
+            /**
+             * Event Id
+             * @description the parked event that stands first and is dropped
+             */
+            event_id?: string | null;
+            /**
+             * Because
+             * @description why the event is dropped
+             */
+            because?: string | null;
         };
         /**
          * PatchIn
@@ -2947,6 +3184,31 @@ export interface components {
             events: number;
         };
         /**
+         * RetryIn
+         * @description How a dead letter is corrected.
+         * @example {
+         *       "changes": {
+         *         "timezone": "UTC"
+         *       }
+         *     }
+         */
+        RetryIn: {
+            /**
+             * Changes
+             * @description fields of the turn to set first
+             * @default {}
+             */
+            changes?: {
+                [key: string]: string;
+            };
+            /**
+             * Without
+             * @description fields to remove first
+             * @default []
+             */
+            without?: string[];
+        };
+        /**
          * RevertIn
          * @description Takes a promoted category back.
          * @example {
@@ -3025,6 +3287,19 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+        };
+        /**
+         * SettledLetter
+         * @description What became of a dead letter.
+         */
+        SettledLetter: {
+            /** Letter Id */
+            letter_id: string;
+            /**
+             * Entry Id
+             * @description the entry that was pushed again; null for a dropped letter
+             */
+            entry_id: string | null;
         };
         /**
          * SplitIn
@@ -6744,6 +7019,168 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryReverted"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    operate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OperationIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Operation"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    list_dead_letters: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetters"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    retry_dead_letter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description as listed */
+                letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettledLetter"];
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            405: components["responses"]["Problem405"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            421: components["responses"]["Problem421"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    drop_dead_letter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description as listed */
+                letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DropIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettledLetter"];
                 };
             };
             400: components["responses"]["Problem400"];
