@@ -49,12 +49,15 @@ SELECT create_distributed_table('core.card_remarks', 'user_id', colocate_with =>
 -- local log.dropped (partition): read together with the log, and small
 -- local log.deliveries (user_id): messages to webhooks that wait; claimed over all users by the time that they are due
 -- local log.reference_use (user_id): counts of reads; joined with the references of all users when tiers are reviewed
+-- local log.card_use (user_id): counts of answers; written in batches of many users
+-- local log.answer_use (user_id): counts of answers by day; written with log.card_use
 -- local log.token_key: one row, read by every service
 -- local log.tenant_key: one row, which checks the proof of a tenant in every statement
 -- local log.blueprints: the scripts of the folded tables
 -- local vectors.blocked_slots: a few rows about embedders that fail; the same for all users
 -- local vectors.spaces: a few rows about embedders, read with every search; the same for all users
 -- local log.reembeddings: a few rows about modes that everybody has; the same for all users
+-- local log.operations (user_id): what operators asked for; claimed over all users by time
 -- local log.generations: a few rows about schemas; read by every statement that looks for the live generation
 -- local log.heartbeats: what each worker last said of itself; no user's
 -- local log.migrations: what was applied to this database

@@ -136,6 +136,8 @@ GRANT EXECUTE ON FUNCTION log.may_see_every_tenant(), log.run_step(text, text, i
     log.protect_tables(text), log.rename_tables(text, text), log.drop_tables(text) TO {role};
 GRANT SELECT ON log.events, sealing.subject_keys, sealing.salts TO {role};
 GRANT SELECT, UPDATE ON log.reembeddings TO {role};
+GRANT SELECT, UPDATE, DELETE ON log.operations TO {role};
+GRANT SELECT, DELETE ON log.card_use, log.answer_use TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON log.checkpoints, log.generations, log.parked, log.dropped, log.heartbeats, log.reference_use TO {role};
 GRANT {projectors} TO {role};
@@ -152,6 +154,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA erasure TO {role};
 GRANT SELECT, DELETE ON log.reference_use TO {role};
 GRANT SELECT ON log.deliveries TO {role};
 GRANT SELECT, INSERT, UPDATE ON log.reembeddings TO {role};
+GRANT SELECT, INSERT ON log.operations TO {role};
 GRANT EXECUTE ON FUNCTION sealing.append(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
     sealing.append_additive(json, smallint[], integer[], bytea, text[], bytea[], boolean[]),
     sealing.destroy_subject(text), sealing.destroy_events(text, uuid[]) TO {role};
@@ -187,9 +190,10 @@ GRANT SELECT ON ALL TABLES IN SCHEMA access, audit TO {role};
 GRANT EXECUTE ON ALL ROUTINES IN SCHEMA audit TO {role};
 GRANT EXECUTE ON FUNCTION access.use_link(bytea) TO {role};
 GRANT EXECUTE ON FUNCTION log.key_of_tokens(text) TO {role};
--- It counts reads of references.
-GRANT SELECT, INSERT, UPDATE ON log.reference_use TO {role};
-GRANT SELECT ON log.reembeddings TO {role};
+-- It counts reads of references and of cards.
+GRANT SELECT, INSERT, UPDATE ON log.reference_use, log.card_use, log.answer_use TO {role};
+GRANT DELETE ON log.answer_use TO {role};
+GRANT SELECT ON log.reembeddings, log.operations TO {role};
 GRANT {readers} TO {role};
 
 -- name: grant_recorder

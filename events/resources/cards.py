@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from typing import Annotated, Literal
 from uuid import UUID
@@ -125,6 +126,54 @@ class CardsPage(Resource, use_attribute_docstrings=True):
     cards: list[Card]
     next_cursor: str | None
     """give it as cursor for the next page; null after the last one"""
+
+
+class MapPoint(Resource):
+    """A card on the map."""
+
+    card_id: UUID
+    kind: Kind
+    content: str = Field(description="the first 80 characters")
+    x: int
+    y: int
+
+
+class CardMap(Resource, use_attribute_docstrings=True):
+    """The vectors of cards in two dimensions: near cards mean similar things. Coordinates are from -1000 to 1000."""
+
+    embedder: str | None
+    """the embedder of the vectors; null: no card has a vector"""
+    points: list[MapPoint]
+    shown: float
+    """the share of the variance of the vectors that the map shows, 0 to 1"""
+    missing: int
+    """cards without a vector of this embedder"""
+    cut: bool
+    """true when the slice has more cards than the limit"""
+
+
+class UsedCard(Resource, use_attribute_docstrings=True):
+    """A card with the number of answers that held it."""
+
+    card: Card
+    uses: int
+    last_day: date
+    """the last day, in UTC, of such an answer"""
+
+
+class UsedDay(Resource):
+    """The number of cards that the answers of a day in UTC held."""
+
+    day: date
+    cards: int
+
+
+class CardUse(Resource, use_attribute_docstrings=True):
+    """What answers to questions held. Questions with ``explain`` do not count, and a kill loses some seconds."""
+
+    cards: list[UsedCard]
+    """the cards that answers held most often"""
+    days: list[UsedDay]
 
 
 class Groups(Resource):

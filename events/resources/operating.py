@@ -1,9 +1,10 @@
-"""The users of a tenant, the audit log, what models cost, and the generations."""
+"""The users of a tenant, the audit log, what models cost, the generations, dead letters, and what operators ask for."""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Literal
+from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
@@ -116,3 +117,91 @@ class Generations(Resource):
     """The generations of every projection, the oldest first."""
 
     generations: list[Generation]
+
+
+class ParkedUser(Resource, use_attribute_docstrings=True):
+    """A user who waits for a projection, because an event of the user cannot be folded."""
+
+    projection: str
+    user_id: str
+    event_id: UUID
+    """the event that stands first"""
+    type: str | None
+    reason: str | None
+    attempts: int
+    parked_at: AwareDatetime
+    behind: int
+    """events of the user that wait behind it"""
+
+
+class ParkedUsers(Resource, use_attribute_docstrings=True):
+    """The users who wait for a projection."""
+
+    parked: list[ParkedUser]
+    more: bool
+    """true when there are more than the limit"""
+
+
+class DeadLetter(Resource, use_attribute_docstrings=True):
+    """A turn that broke the contract."""
+
+    letter_id: str
+    entry_id: str
+    """the id under which the turn was pushed"""
+    pushed_at: AwareDatetime
+    field: str
+    """the field that broke the contract"""
+    reason: str
+    fields: dict[str, str]
+    """what the app pushed, each value up to 2,000 characters; bytes that are no text are escaped"""
+
+
+class DeadLetters(Resource, use_attribute_docstrings=True):
+    """The dead letters of the tenant, the oldest first."""
+
+    letters: list[DeadLetter]
+    more: bool
+    """true when there may be more than these"""
+
+
+class SettledLetter(Resource, use_attribute_docstrings=True):
+    """What became of a dead letter."""
+
+    letter_id: str
+    entry_id: str | None
+    """the entry that was pushed again; null for a dropped letter"""
+
+
+OperationAction = Literal["rebuild", "swap", "drop_generation", "retry_parked", "drop_parked"]
+
+
+class Operation(Resource, use_attribute_docstrings=True):
+    """What an operator asked the workers of a projection to do, and how far it is."""
+
+    operation_id: UUID
+    action: OperationAction
+    projection: str
+    generation: int | None
+    """the generation that a rebuild shall replace, that a swap makes live, or that is dropped"""
+    user_id: str | None
+    """the parked user"""
+    verify: bool
+    """true: the rebuilt tables become live only when they equal the live ones"""
+    because: str | None
+    requested_by: str | None
+    requested_at: AwareDatetime
+    stage: str | None
+    """what a worker does now; null: no worker has begun"""
+    share: float
+    """the finished part, 0 to 1"""
+    failed: bool | None
+    """null: not done yet"""
+    outcome: str | None
+    """what was done, or why it failed"""
+    done_at: AwareDatetime | None
+
+
+class Operations(Resource):
+    """The operations of the tenant, the last first."""
+
+    operations: list[Operation]

@@ -93,3 +93,28 @@ WITH RECURSIVE reached(card) AS (
                                 AND r.detail = ANY (%(predicates)s::text[])
 )
 SELECT EXISTS (SELECT FROM reached WHERE card = %(to_card)s::uuid);
+
+-- name: operation_target
+-- The live generation of a projection, the status of the named one, and the event that stands first in the queue of a user.
+SELECT (SELECT g.generation FROM log.generations g
+        WHERE g.projection = %(projection)s AND g.status = 'live') AS live,
+       (SELECT g.status FROM log.generations g
+        WHERE g.projection = %(projection)s AND g.generation = %(generation)s::integer) AS status,
+       (SELECT p.event_id FROM log.parked p
+        JOIN log.generations g ON g.projection = p.processor AND g.generation = p.generation AND g.status = 'live'
+        WHERE p.processor = %(projection)s AND p.user_id = %(user_id)s
+        ORDER BY p.position LIMIT 1) AS event_id;
+
+-- name: request_operation
+-- A repeated request, and a second one while one is open, add nothing.
+INSERT INTO log.operations (operation_id, user_id, action, projection, generation, event_id, verify, because, requested_by)
+VALUES (%(operation_id)s, %(user_id)s, %(action)s, %(projection)s, %(generation)s, %(event_id)s, %(verify)s, %(because)s,
+        %(requested_by)s)
+ON CONFLICT DO NOTHING;
+
+-- name: requested_operation
+SELECT operation_id, user_id, action, projection, generation, event_id, verify, because, requested_by, requested_at, stage,
+       share::float8 AS share, failed, outcome, done_at
+FROM log.operations
+WHERE operation_id = %(operation_id)s OR projection = %(projection)s AND user_id = %(user_id)s AND done_at IS NULL
+ORDER BY operation_id = %(operation_id)s DESC LIMIT 1;

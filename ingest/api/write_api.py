@@ -51,6 +51,7 @@ from ingest.api.erasure_routes import erasure_router
 from ingest.api.insight_routes import insight_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
+from ingest.api.operation_routes import operation_router
 from ingest.api.people_routes import people_router
 from ingest.api.problem_routes import problem_router
 from ingest.api.proposal_routes import proposal_router
@@ -201,6 +202,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         people_router(transactions),
         memory_router(writer),
         schema_router(writer),
+        operation_router(transactions, settings),
     ):
         app.include_router(router, dependencies=[Depends(commands)])
     extractor = cache(lambda: create_extractor(settings))

@@ -201,13 +201,21 @@ class ParkedQueue:
     behind: int
 
 
+def queues_wanted(
+    processor: str | None = None, user_id: str | None = None, **more: object
+) -> dict[str, object]:
+    """Returns the parameters of the statement ``parked_queues``. ``more`` are ``users``, ``tenant`` and ``limit``."""
+    users = None if user_id is None else [user_id]
+    return {"processor": processor, "users": users, "tenant": None, "limit": None} | more
+
+
 def queues(
     connection: Connection, processor: str | None = None, user_id: str | None = None
 ) -> list[ParkedQueue]:
     """Returns the users who wait for the live generations, with the reasons."""
     with connection.cursor(row_factory=class_row(ParkedQueue)) as cursor:
         return cursor.execute(
-            statement(_PACKAGE, "parked_queues"), {"processor": processor, "user_id": user_id}
+            statement(_PACKAGE, "parked_queues"), queues_wanted(processor, user_id)
         ).fetchall()
 
 

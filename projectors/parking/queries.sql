@@ -7,7 +7,8 @@ ORDER BY p.position
 LIMIT %(limit)s;
 
 -- name: parked_queues
--- One row a queue: the event that stands first, why, and how many wait behind it. Live generations only.
+-- One row a queue: the event that stands first, why, and how many wait behind it. Live generations only. NULL sets no
+-- condition.
 SELECT DISTINCT ON (p.processor, p.user_id)
        p.processor, p.generation, p.user_id, p.partition, p.position, p.event_id, e.type, p.reason, p.attempts,
        p.parked_at, count(*) OVER (PARTITION BY p.processor, p.user_id) - 1 AS behind
@@ -15,8 +16,10 @@ FROM log.parked p
 JOIN log.generations g ON g.projection = p.processor AND g.generation = p.generation AND g.status = 'live'
 LEFT JOIN log.events e ON e.partition = p.partition AND e.position = p.position
 WHERE (%(processor)s::text IS NULL OR p.processor = %(processor)s::text)
-  AND (%(user_id)s::text IS NULL OR p.user_id = %(user_id)s::text)
-ORDER BY p.processor, p.user_id, p.position;
+  AND (%(users)s::text[] IS NULL OR p.user_id = ANY (%(users)s::text[]))
+  AND (%(tenant)s::text IS NULL OR log.tenant_of(p.user_id) = %(tenant)s::text)
+ORDER BY p.processor, p.user_id, p.position
+LIMIT %(limit)s;
 
 -- name: set_aside
 -- Which of these users wait already, and which events of these partitions an operator decided to go without.
@@ -83,8 +86,9 @@ WHERE processor = %(processor)s AND generation = %(generation)s AND user_id = %(
   AND partition = %(partition)s AND position <= %(position)s;
 
 -- name: forget_parked
--- Deletes the parked and the dropped events of a user: some events, or all for NULL. A later event that waits behind an
--- erased one then needs `cardlog parked retry` no more than before.
+-- Deletes the parked and the dropped events of a user, what operators asked about them, and the counts of their cards: of
+-- some events, or all for NULL. A card has the id of its event.
+-- A later event that waits behind an erased one then needs `cardlog parked retry` no more than before.
 WITH parked AS (
     DELETE FROM log.parked p WHERE p.user_id = %(user_id)s AND p.partition = %(partition)s
         AND (%(events)s::uuid[] IS NULL OR p.event_id = ANY (%(events)s::uuid[]))
@@ -93,6 +97,14 @@ WITH parked AS (
     DELETE FROM log.dropped d WHERE d.user_id = %(user_id)s AND d.partition = %(partition)s
         AND (%(events)s::uuid[] IS NULL OR d.event_id = ANY (%(events)s::uuid[]))
     RETURNING 1
+), asked AS (
+    DELETE FROM log.operations o WHERE o.user_id = %(user_id)s
+        AND (%(events)s::uuid[] IS NULL OR o.event_id = ANY (%(events)s::uuid[]))
+), used AS (
+    DELETE FROM log.card_use u WHERE u.user_id = %(user_id)s
+        AND (%(events)s::uuid[] IS NULL OR u.card_id = ANY (%(events)s::uuid[]))
+), days AS (
+    DELETE FROM log.answer_use a WHERE a.user_id = %(user_id)s AND %(events)s::uuid[] IS NULL
 )
 SELECT (SELECT count(*) FROM parked), (SELECT count(*) FROM dropped);
 

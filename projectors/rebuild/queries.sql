@@ -77,8 +77,28 @@ SET cursor_tuple_fraction = 1;
 SELECT set_config('wal_compression', 'off', false)
 WHERE (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 
--- name: reembedding_lock
-SELECT pg_try_advisory_lock(hashtextextended('cardlog reembed', 0));
+-- name: request_lock
+SELECT pg_try_advisory_lock(hashtextextended('cardlog ' || %(name)s, 0));
 
--- name: reembedding_unlock
-SELECT pg_advisory_unlock(hashtextextended('cardlog reembed', 0));
+-- name: request_unlock
+SELECT pg_advisory_unlock(hashtextextended('cardlog ' || %(name)s, 0));
+
+-- name: open_operations
+-- What operators asked of these projections and is not done, the oldest first.
+SELECT operation_id, user_id, action, projection, generation, event_id, verify, because, attempts
+FROM log.operations
+WHERE done_at IS NULL AND projection = ANY (%(projections)s::text[]) AND action = ANY (%(actions)s::text[])
+ORDER BY requested_at, operation_id LIMIT 100;
+
+-- name: begin_operation
+UPDATE log.operations SET attempts = attempts + 1 WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+
+-- name: move_operation
+UPDATE log.operations SET stage = %(stage)s, share = %(share)s WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+
+-- name: end_operation
+UPDATE log.operations SET stage = NULL, share = 1, failed = %(failed)s, outcome = %(outcome)s, done_at = clock_timestamp()
+WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+
+-- name: forget_operations
+DELETE FROM log.operations WHERE done_at < now() - interval '90 days';

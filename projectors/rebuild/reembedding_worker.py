@@ -12,21 +12,18 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import class_row
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.platform.failures import is_away
-from events.platform.linger import pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import reason_of
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.rebuild import reembedding
+from projectors.rebuild.request_worker import LOOK_S, TELL_S, RequestWorker, StoppedError
 
 logger = logging.getLogger(__name__)
 
 _PACKAGE = "projectors.rebuild"
-_LOOK_S = 1.0
-_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 1.0, 60.0
-_TELL_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +39,7 @@ class _HinderedError(RuntimeError):
     """The re-embedding cannot go on now. The message names the remedy."""
 
 
-class _StoppedError(BaseException):
-    """The worker was told to stop. No handler of errors takes it."""
-
-
-class ReembeddingWorker:
+class ReembeddingWorker(RequestWorker):
     """Does the open re-embeddings, the oldest first, until ``stopping`` is true.
 
     A request stays open until its vectors are live, so another worker continues after a kill. While a re-embedding is
@@ -54,39 +47,10 @@ class ReembeddingWorker:
     """
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool]) -> None:
-        self._settings = settings
-        self._stopping = stopping
+        super().__init__(settings, "reembed", stopping)
         self._embedders: Embedders = embedders_of(settings)
-        self._backoff_s = _FIRST_BACKOFF_S
 
-    def run(self) -> None:
-        """Works until ``stopping``. Waits while Postgres is away."""
-        while not self._stopping():
-            pause_s = _LOOK_S
-            try:
-                with connect(self._settings.database_url, application="vectors, reembed") as connection:
-                    while not self._stopping():
-                        pause(self.step(connection), self._stopping)
-            except _StoppedError:
-                return
-            except (psycopg.Error, OSError) as error:
-                logger.info("re-embedding waits for postgres: %s", reason_of(error))
-                pause_s = self._later()
-            pause(pause_s, self._stopping)
-
-    def step(self, connection: Connection) -> float:
-        """Does the open re-embeddings, unless another worker does. Returns the seconds until the next step."""
-        row = connection.execute(statement(_PACKAGE, "reembedding_lock")).fetchone()
-        if row is None or not row[0]:
-            return _LOOK_S
-        try:
-            return self._work(connection)
-        finally:
-            # The end of a broken connection releases the lock, too.
-            with suppress(psycopg.Error):
-                connection.execute(statement(_PACKAGE, "reembedding_unlock"))
-
-    def _work(self, connection: Connection) -> float:
+    def work(self, connection: Connection) -> float:
         with connection.cursor(row_factory=class_row(OpenReembedding)) as cursor:
             asked = cursor.execute(statement(_PACKAGE, "open_reembeddings")).fetchall()
         hindered = False
@@ -98,8 +62,8 @@ class ReembeddingWorker:
                 logger.warning("the mode %s is not embedded again: %s", each.mode, error)
                 self._write(connection, "hinder_reembedding", each, hindrance=str(error))
             else:
-                self._backoff_s = _FIRST_BACKOFF_S
-        return self._later() if hindered else _LOOK_S
+                self.at_once()
+        return self.later() if hindered else LOOK_S
 
     def _embed(self, connection: Connection, asked: OpenReembedding) -> None:
         try:
@@ -140,8 +104,8 @@ class ReembeddingWorker:
             nonlocal done, told
             done += events
             if self._stopping():
-                raise _StoppedError
-            if (now := time.monotonic()) >= told + _TELL_S:
+                raise StoppedError
+            if (now := time.monotonic()) >= told + TELL_S:
                 told = now
                 # The progress is a courtesy. The work goes on without it.
                 with suppress(psycopg.Error):
@@ -150,10 +114,6 @@ class ReembeddingWorker:
         logger.info("embedding the cards of the mode %s again, with %s", asked.mode, asked.embedder)
         result = reembedding.run(self._settings, self._embedders, found, loaded=loaded)
         logger.info("vectors: generation %d is live after %.1f s", result.generation, result.seconds)
-
-    def _later(self) -> float:
-        now, self._backoff_s = self._backoff_s, min(self._backoff_s * 2, _LONGEST_BACKOFF_S)
-        return now
 
     def _write(self, connection: Connection, name: str, asked: OpenReembedding, **more: object) -> None:
         connection.execute(statement(_PACKAGE, name), {"reembedding_id": asked.reembedding_id, **more})

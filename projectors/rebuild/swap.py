@@ -97,16 +97,23 @@ def swap(
     return outgoing
 
 
-def rollback(connection: Connection, projector: Projector) -> tuple[Generation, Generation]:
-    """Catches up the generation that was live before and makes it live again. Returns (live, retired).
+def rollback(
+    connection: Connection, projector: Projector, number: int | None = None
+) -> tuple[Generation, Generation]:
+    """Catches up a retired generation and makes it live again. Returns (live, retired).
 
-    Raises :class:`GenerationError` when there is no retired generation, and the errors of
-    :func:`projectors.rebuild.fail_fast_fold.step`.
+    ``number`` names the generation; None means the one that was live before. Raises :class:`GenerationError` when
+    there is no such retired generation, and the errors of :func:`projectors.rebuild.fail_fast_fold.step`.
     """
     with changing(connection, projector.name):
-        retired = [s for s in list_generations(connection, projector.name) if s.status == "retired"]
+        retired = [
+            each
+            for each in list_generations(connection, projector.name)
+            if each.status == "retired" and number in (None, each.number)
+        ]
         if not retired:
-            raise GenerationError(f"{projector.name} has no earlier generation to go back to")
+            which = "earlier generation to go back to" if number is None else f"retired generation {number}"
+            raise GenerationError(f"{projector.name} has no {which}")
         last = max(retired, key=lambda s: (s.live_at is not None and s.live_at.timestamp(), s.number))
         catch_up(connection, projector, last.generation, park=True)
         outgoing = swap(connection, projector, last.generation, park=True)

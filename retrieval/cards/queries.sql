@@ -50,6 +50,8 @@ AND (%(predicate)s::text[] IS NULL AND %(related_to)s::uuid IS NULL
           AND (%(related_to)s::uuid IS NULL OR side.other = %(related_to)s::uuid)
           AND (%(known_at)s::timestamptz IS NULL OR r.created_at <= %(known_at)s::timestamptz)))
 AND (NOT %(collapse)s OR c.card_id <> ALL (%(duplicates)s::uuid[]))
+AND (%(recalled)s::boolean IS NULL OR %(recalled)s::boolean = (c.card_id IN (
+        SELECT u.card_id FROM log.card_use u WHERE u.user_id = %(user_id)s)))
 AND (%(status)s::text[] IS NULL OR {status} = ANY (%(status)s::text[]))
 
 -- name: status
@@ -418,3 +420,46 @@ date_trunc(%(bucket)s, fine.{axis}, %(timezone)s) AS {axis}
 -- name: aggregate_settings
 -- The planner expects few rows in a slice and would sort them. Hashing is faster for a million rows.
 SELECT set_config('enable_sort', 'off', true), set_config('work_mem', '64MB', true);
+
+-- name: add_use
+-- Cards that do not exist are not counted: a late count brings nothing of an erased card back.
+WITH used AS (
+    SELECT u.user_id, u.name::uuid AS card_id, u.day, u.uses
+    FROM unnest(%(users)s::text[], %(names)s::text[], %(days)s::date[], %(uses)s::integer[]) AS u(user_id, name, day, uses)
+    JOIN cards.cards c ON c.user_id = u.user_id AND c.card_id = u.name::uuid
+                      AND c.kind IN ('state', 'event', 'knowledge', 'reference')
+), by_day AS (
+    INSERT INTO log.answer_use (user_id, day, cards)
+    SELECT user_id, day, sum(uses) FROM used GROUP BY user_id, day ORDER BY user_id, day
+    ON CONFLICT (user_id, day) DO UPDATE SET cards = log.answer_use.cards + excluded.cards
+), old AS (
+    DELETE FROM log.answer_use a
+    WHERE a.user_id = ANY (%(users)s::text[]) AND a.day < (SELECT max(day) - 92 FROM used)
+)
+INSERT INTO log.card_use (user_id, card_id, uses, last_day)
+SELECT user_id, card_id, sum(uses), max(day) FROM used GROUP BY user_id, card_id ORDER BY user_id, card_id
+ON CONFLICT (user_id, card_id) DO UPDATE
+SET uses = log.card_use.uses + excluded.uses, last_day = greatest(log.card_use.last_day, excluded.last_day);
+
+-- name: most_used
+SELECT card_id, uses, last_day FROM log.card_use WHERE user_id = %(user_id)s
+ORDER BY uses DESC, last_day DESC, card_id LIMIT %(limit)s;
+
+-- name: used_by_day
+SELECT day, cards FROM log.answer_use
+WHERE user_id = %(user_id)s AND day > (now() AT TIME ZONE 'UTC')::date - %(days)s::integer ORDER BY day;
+
+-- name: vectors_of
+-- The vectors of some cards, of the embedder that has most of them.
+WITH found AS (
+    SELECT v.card_id, v.model, v.embedding::vector FROM vectors.card_vectors_384 v
+    WHERE v.user_id = %(user_id)s AND v.card_id = ANY (%(cards)s::uuid[])
+    UNION ALL
+    SELECT v.card_id, v.model, v.embedding::vector FROM vectors.card_vectors_768 v
+    WHERE v.user_id = %(user_id)s AND v.card_id = ANY (%(cards)s::uuid[])
+    UNION ALL
+    SELECT v.card_id, v.model, v.embedding::vector FROM vectors.card_vectors_1024 v
+    WHERE v.user_id = %(user_id)s AND v.card_id = ANY (%(cards)s::uuid[])
+)
+SELECT card_id, model, embedding FROM found
+WHERE model = (SELECT model FROM found GROUP BY model ORDER BY count(*) DESC, model LIMIT 1);

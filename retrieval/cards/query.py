@@ -101,6 +101,8 @@ class SliceIn(TemporalParams):
     sentiment: list[Sentiment] | None = None
     pinned: bool | None = None
     """concepts that are in every prompt, or the others"""
+    recalled: bool | None = None
+    """cards that an answer held, or the others; counts of the last seconds may be missing"""
     collapse: Annotated[bool, Field(description="leave out cards that repeat (same_as) another card")] = False
 
 
@@ -119,6 +121,19 @@ class ConceptsIn(ReaderIn):
     pinned: Annotated[bool | None, Field(description="those that are in every prompt, or the others")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
     cursor: Annotated[str | None, Field(description="next_cursor of the page before")] = None
+
+
+class MapIn(SliceIn):
+    """The slice that is drawn. The last recorded cards are drawn when it has more than the limit."""
+
+    limit: Annotated[int, Field(ge=1, le=2000, description="the most cards")] = 1000
+
+
+class UsedIn(ReaderIn):
+    """The use of the cards of a user."""
+
+    limit: Annotated[int, Field(ge=1, le=100, description="the most cards")] = 20
+    days: Annotated[int, Field(ge=1, le=92, description="the last days, in UTC")] = 30
 
 
 class AggregateIn(SliceIn):

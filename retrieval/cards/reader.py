@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import psycopg
+import numpy as np
+from numpy.typing import NDArray
 from psycopg import AsyncConnection
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
@@ -177,7 +179,7 @@ class CardReader:
                 async with connection.pipeline():
                     await found.execute(cards, values, prepare=True)
                     await same_as.execute(edges, values, prepare=True)
-            except psycopg.errors.UndefinedTable:  # nothing is folded yet
+            except UndefinedTable:  # nothing is folded yet
                 return []
             repeated = set(duplicates(await same_as.fetchall()))
             return [card for card in await found.fetchall() if card.card_id not in repeated]
@@ -260,6 +262,34 @@ class CardReader:
             ],
             cut=cut or len(kept) > 2 * MOST_NEIGHBOURS,
         )
+
+    async def vectors(
+        self, asked: Slice, ids: Sequence[UUID]
+    ) -> tuple[str | None, dict[UUID, NDArray[np.float32]]]:
+        """Returns the vectors of some cards by one embedder, the one that has most of them, and its fingerprint."""
+        values = {"user_id": asked.user_id, "cards": list(ids)}
+        try:
+            async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+                rows = await _rows(connection, dict_row, statement(_PACKAGE, "vectors_of"), values)
+        except (UndefinedTable, InvalidSchemaName):  # no worker folded anything yet
+            rows = []
+        return (rows[0]["model"] if rows else None), {
+            row["card_id"]: row["embedding"].to_numpy() for row in rows
+        }
+
+    async def uses(
+        self, asked: Slice, *, limit: int, days: int
+    ) -> tuple[list[tuple[ListedCard, int, date]], list[dict[str, Any]]]:
+        """Returns the cards that answers held most often, with counts and last days, and the counts by day."""
+        values = {"user_id": asked.user_id, "limit": limit, "days": days}
+        async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
+            used = await _rows(connection, dict_row, statement(_PACKAGE, "most_used"), values)
+            by_day = await _rows(connection, dict_row, statement(_PACKAGE, "used_by_day"), values)
+            known = await self._cards(connection, asked, [row["card_id"] for row in used])
+        cards = [
+            (known[row["card_id"]], row["uses"], row["last_day"]) for row in used if row["card_id"] in known
+        ]
+        return cards, by_day
 
     async def duplicates(self, asked: Slice) -> list[UUID]:
         """Returns the cards that repeat an earlier card, according to the ``same_as`` edges."""

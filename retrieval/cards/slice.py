@@ -31,7 +31,7 @@ CONDITIONS = (
     "value", "cardinality", "tag", "topic", "provenance", "min_confidence", "max_confidence", "min_weight", "episode",
     "min_importance", "sentiment", "created_from", "created_to", "occurred_from", "occurred_to", "effective_from",
     "effective_to", "superseded_from", "superseded_to", "verified_from", "verified_to", "predicate", "related_to",
-    "metadata", "pinned",
+    "metadata", "pinned", "recalled",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
@@ -10,15 +11,17 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
+import numpy as np
 import orjson
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from events.access.principal import Principal
-from events.http.access import Reader, owner_of
+from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import invalid, missing
 from events.http.fields import Uuid
+from events.http.places import Places
 from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
 from events.resources.cards import (
@@ -26,14 +29,20 @@ from events.resources.cards import (
     Arbitrations,
     Card,
     CardHistory,
+    CardMap,
     CardsPage,
+    CardUse,
     Edge,
     Groups,
     LatestCard,
+    MapPoint,
     Neighbourhood,
     Relations,
+    UsedCard,
+    UsedDay,
 )
 from retrieval.cards.card import ListedCard
+from retrieval.cards.plane import in_plane
 from retrieval.cards.query import (
     ALL,
     EVERY_STATUS,
@@ -41,12 +50,14 @@ from retrieval.cards.query import (
     ArbitrationsIn,
     CardsIn,
     ConceptsIn,
+    MapIn,
     NameIn,
     NeighbourhoodIn,
     ReaderIn,
     RelationsIn,
     SliceIn,
     TemporalParams,
+    UsedIn,
     asked_of,
     axes_of,
     reader_of,
@@ -59,6 +70,9 @@ from retrieval.http.resources import listed
 
 _read = Reading("Cards unavailable")
 _MENTIONS = 100
+_SHOWN = 80
+_MAPS = 2
+"""The maps that a process draws at once."""
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 """Returns the reader to ask, once the turns of a token are in the cards of a user. Raises a problem on timeout."""
@@ -67,6 +81,7 @@ Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes count as branches
     """Returns the routes. Every answer is about the named user only. A card of another user gives 404."""
     router = routes_of("cards")
+    maps = Places(_MAPS, "maps")
 
     @router.get("/v1/cards", summary="The cards of a slice, page by page, the latest recorded first")
     async def list_cards(query: Annotated[CardsIn, Query()], caller: Reader) -> CardsPage:
@@ -94,6 +109,48 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes
         groups, total = await _read(reader.groups, cards, axes, bucket=query.bucket, timezone=zone)
         bucket = query.bucket if set(axes) & set(TIMES) else None
         return Groups(group_by=axes, bucket=bucket, groups=groups, total=total)
+
+    @router.get(
+        "/v1/cards/map",
+        summary="The vectors of a slice of cards, in two dimensions",
+        dependencies=[Depends(maps)],
+    )
+    async def card_map(query: Annotated[MapIn, Query()], caller: Reader) -> CardMap:
+        reader, cards = await sliced(caller, query)
+        page = await _read(reader.page, cards, limit=query.limit)
+        embedder, vectors = await _read(reader.vectors, cards, [card.card_id for card in page.cards])
+        drawn = [card for card in page.cards if card.card_id in vectors]
+        points: list[tuple[int, int]] = []
+        shown = 0.0
+        if drawn:
+            points, shown = await asyncio.to_thread(
+                in_plane, np.stack([vectors[each.card_id] for each in drawn])
+            )
+        return CardMap(
+            embedder=embedder,
+            points=[
+                MapPoint(card_id=card.card_id, kind=card.kind, content=card.content[:_SHOWN], x=x, y=y)
+                for card, (x, y) in zip(drawn, points, strict=True)
+            ],
+            shown=shown,
+            missing=len(page.cards) - len(drawn),
+            cut=page.next is not None,
+        )
+
+    @router.get("/v1/cards/use", summary="The cards that answers held most often, and how many on each day")
+    async def card_use(query: Annotated[UsedIn, Query()], caller: Reader) -> CardUse:
+        require_whole(caller)
+        asked = asked_of(TemporalParams(user_id=query.user_id), datetime.now(UTC))
+        owner = owner_of(caller, asked.user_id)
+        reader = await fresh(query.wait_for, owner)
+        asked = await _read(reader.prepared, replace(asked, user_id=owner))
+        found, days = await _read(reader.uses, asked, limit=query.limit, days=query.days)
+        return CardUse(
+            cards=[
+                UsedCard(card=listed(card, asked.at), uses=uses, last_day=day) for card, uses, day in found
+            ],
+            days=[UsedDay(**each) for each in days],
+        )
 
     @router.get("/v1/cards/{card_id}", summary="One card")
     async def card(card_id: Uuid, query: Annotated[TemporalParams, Query()], caller: Reader) -> Card:

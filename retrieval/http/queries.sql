@@ -32,3 +32,12 @@ GROUP BY 1, 2, 3
 HAVING sum(told.count) FILTER (WHERE spent.name <> 'latency_ms') > 0
 ORDER BY day DESC NULLS LAST, cost_usd DESC, calls DESC, event_type, user_id
 LIMIT %(limit)s;
+
+-- name: operations
+-- What operators of a tenant asked for, the last first. NULL leaves the users out of the condition.
+SELECT operation_id, user_id, action, projection, generation, verify, because, requested_by, requested_at, stage,
+       share::float8 AS share, failed, outcome, done_at
+FROM log.operations
+WHERE log.tenant_of(user_id) = %(tenant)s AND (%(users)s::text[] IS NULL OR user_id = ANY (%(users)s::text[]))
+ORDER BY requested_at DESC, operation_id
+LIMIT %(limit)s;

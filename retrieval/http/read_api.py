@@ -58,6 +58,7 @@ from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
+from retrieval.http.operation_routes import operation_router
 from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.prompt_parts import PromptReader, for_prompt, prompt_of
@@ -75,13 +76,13 @@ from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
+from retrieval.pool.uses import Uses
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics
 from retrieval.recall.recall import RecallUnavailableError
 from retrieval.references.reader import ReferenceReader
-from retrieval.references.use import ReferenceUse
 from retrieval.replicas.read_servers import ServerSelection
 from retrieval.threads.reader import ThreadReader
 
@@ -101,7 +102,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     problems = ProblemReader(servers.primary.pool)
     threads = ThreadReader(servers.primary.pool)
     people = PeopleReader(servers.primary.pool)
-    reference_use = ReferenceUse(settings.database_url)
+    reference_use = Uses(settings.database_url, "retrieval.references")
+    card_use = Uses(settings.database_url, "retrieval.cards")
     documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()
     audit = audit_of(settings, "read")
@@ -119,10 +121,12 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         await servers.open()
         for server in (servers.primary, *servers.replicas):
             await asyncio.to_thread(server.recall.warm)
-        reference_use.open()
+        for use in (reference_use, card_use):
+            use.open()
         async with running(app), mcp:
             yield
-        await reference_use.close()
+        for use in (reference_use, card_use):
+            await use.close()
         await servers.close()
         watch.close()
         overviews.close()
@@ -164,7 +168,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             answer = replace(answer, warnings=(*answer.warnings, notice))
         parts = await prompts.parts(caller, question, answer, body.paths or [])
         for each in parts.pinned:
-            reference_use.count(each.owner, each.stream)
+            reference_use.count(each.owner, [each.stream])
         return prompted(prompt_of(answer, body.token_budget, parts))
 
     async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
@@ -195,7 +199,10 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             warnings.append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
         answer = replace(answer, warnings=(*answer.warnings, *warnings))
         metrics_of.count(answer)
-        return within(caller, answer)
+        shown = within(caller, answer)
+        if not question.explain:  # a question that asks for reasons is a look at the memory, and no use of it
+            card_use.count(question.user_id, [str(each.card_id) for each in shown.cards])
+        return shown
 
     async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> ServerSelection:
         choice = await servers.choose()
@@ -253,6 +260,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     app.include_router(audit_router(servers.primary.pool))
     app.include_router(status_router(settings, overviews, recall.channel_health, servers.primary.pool))
     app.include_router(usage_router(servers.primary.pool))
+    app.include_router(operation_router(servers.primary.pool))
     app.include_router(references_router(references, reference_use))
     app.include_router(problems_router(problems))
     app.include_router(threads_router(threads, fresh_reader))

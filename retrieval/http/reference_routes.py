@@ -30,8 +30,8 @@ from events.resources.references import (
     ReferenceVersion,
 )
 from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName, Tier
+from retrieval.pool.uses import Uses
 from retrieval.references.reader import Change, ReferenceReader, owner_in
-from retrieval.references.use import ReferenceUse
 
 _read = Reading("References unavailable")
 
@@ -84,7 +84,7 @@ class ProposalParams(BaseModel, extra="forbid", use_attribute_docstrings=True):
     cursor: Uuid | None = None
 
 
-def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
+def references_router(reader: ReferenceReader, use: Uses) -> APIRouter:
     """Returns the routes. A reference of another user or team gives the same 404 as none. ``use`` counts reads."""
     router = routes_of("references")
 
@@ -128,7 +128,7 @@ def references_router(reader: ReferenceReader, use: ReferenceUse) -> APIRouter:
             raise _not_found()
         if query.version not in (None, found.version):
             raise invalid("version", f"{query.version} never was; use 1 to {found.version}")
-        use.count(owner, stream)
+        use.count(owner, [stream])
         response.headers["etag"] = f'"{found.version}"'
         return Reference.made_from(found)
 

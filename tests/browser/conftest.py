@@ -78,6 +78,7 @@ class Person:
         self.page.on("request", self._asked)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", self._warned)
+        self.page.on("console", self._told)
         if key:
             self.sign_in(key)
 
@@ -88,6 +89,10 @@ class Person:
     def _warned(self, dialog: Any) -> None:
         self.faults.append(dialog.message)
         dialog.dismiss()
+
+    def _told(self, message: Any) -> None:
+        if "Content Security Policy" in message.text:
+            self.faults.append(message.text)
 
     def sign_in(self, key: str) -> None:
         self.page.goto(self.url)

@@ -317,3 +317,34 @@ def test_the_health_of_a_memory_names_plans_whose_day_has_passed(person: Person)
     _cards(person.stack, "planner", wait_for=pushed["token"])
     person.open("health", user="planner")
     person.page.locator("ul.passed > li", has_text="Kyoto").wait_for()
+
+
+def test_the_health_of_a_memory_tells_what_answers_held_and_what_none_did(person: Person) -> None:
+    url, asked = (
+        f"{person.stack.read_url}/v1/recall",
+        {"user_id": "yating", "query": "麻糬是什麼動物?", "k": 1},
+    )
+    [held] = WEB.post(url, json=asked, headers=person.stack.headers).json()["cards"]
+    later = datetime.now(UTC) + timedelta(days=10)  # a card is missed a week after it was recorded
+    person.page.clock.set_fixed_time(later)
+
+    def counted() -> bool:
+        person.open("health", user="yating")
+        return bool(person.page.locator("ul.used > li", has_text=held["content"]).count())
+
+    eventually(counted)
+    never = person.page.locator("ul.never > li")
+    assert never.count() > 0
+    assert never.filter(has_text=held["content"]).count() == 0
+
+
+def test_a_map_shows_each_card_of_a_mode_and_names_the_chosen_one(person: Person) -> None:
+    person.open("map", user="yating", mode="empty")
+    person.sees("No card of this mode has a vector.")
+    person.open("map", user="yating")
+    points, listed = person.page.locator("svg.map g"), person.page.locator(".rows li button")
+    points.first.wait_for()
+    assert points.count() == listed.count() >= 4
+    listed.first.click()
+    assert person.page.locator("svg.map g.chosen").count() == 1
+    assert listed.first.inner_text() in person.page.get_by_role("main").locator("a").all_inner_texts()

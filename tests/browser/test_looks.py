@@ -22,6 +22,7 @@ SCREENS = {
     "modes": {"user": "alex"},
     "health": {"user": "alex"},
     "graph": {"user": "alex", "about": "Lisbon"},
+    "map": {"user": "alex"},
     "operations": {},
 }
 _AXE = Path(retrieval.explorer.__file__).parent / "app" / "node_modules" / "axe-core" / "axe.min.js"

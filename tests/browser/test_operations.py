@@ -1,19 +1,81 @@
-"""Operators see the stages, the generations and what models cost, and a hidden page asks nothing."""
+"""Operators see the stages, the generations and what models cost, and act on them. A hidden page asks nothing."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from deploy.instance import find
-from events.platform.database import connect
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.sealing import sealer
 from events.store import authentication, log
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, Usage
 from tests.browser.conftest import Person
+from tests.support.projectors.parking import append_raw
+from tests.support.stack import Running
 from tests.support.waiting import eventually
+from tests.support.web import WEB
+
+
+@contextmanager
+def connected(stack: Running) -> Iterator[Connection]:
+    """Yields a connection that may append to the log of the stack."""
+    settings, *_ = find(Settings(), stack.data)
+    try:
+        with connect(settings.database_url, application="test") as connection:
+            yield connection
+    finally:
+        authentication.use(None)
+        sealer.use(None)
+
+
+def test_an_operator_rebuilds_a_generation_and_goes_back(person: Person) -> None:
+    person.open("operations")
+    person.page.get_by_label("compare before a rebuilt generation becomes live").check()
+    person.page.get_by_role("button", name="rebuild problems 1").click()
+    done = person.page.get_by_role("region", name="operations").locator("tr", has_text="rebuild")
+    done.get_by_text("generation 2 is live").wait_for(timeout=60_000)
+    person.page.get_by_role("button", name="make it live … problems 1").click()
+    person.page.get_by_role("dialog").get_by_role("button", name="do it").click()
+    person.page.get_by_role("dialog").wait_for(state="detached")
+    person.page.get_by_text("generation 1 is live").wait_for(timeout=60_000)
+    person.page.get_by_role("button", name="drop … problems 2").click()
+    person.page.get_by_role("dialog").get_by_role("button", name="do it").click()
+    person.page.get_by_text("generation 2 is dropped").wait_for(timeout=60_000)
+
+
+def test_an_operator_settles_a_parked_user_and_a_dead_letter(person: Person) -> None:
+    user = f"parked {uuid.uuid4()}"
+    with connected(person.stack) as connection:
+        append_raw(connection, user, kind="NeverHeardOf")
+    turn = {"user_id": user, "text": "<b>I have a dog called Rex.</b>", "timezone": "Nowhere"}
+    person.stack.redis.xadd("turns", turn)
+    person.open("operations")
+    waits = person.page.get_by_role("region", name="users who wait").locator("tr", has_text=user)
+    row = waits.filter(has_text="cards")
+    row.wait_for(timeout=60_000)
+    row.get_by_role("button", name="retry").click()
+    person.page.get_by_role("region", name="operations").get_by_text("still waits").first.wait_for(
+        timeout=60_000
+    )
+    row.get_by_role("button", name="drop …").click()
+    person.page.get_by_role("dialog").get_by_label("reason").fill("another build wrote it")
+    person.page.get_by_role("dialog").get_by_role("button", name="do it").click()
+    row.wait_for(state="detached", timeout=60_000)
+    letter = person.page.locator("ul.dead > li", has_text="timezone")
+    letter.get_by_text("its fields").click()
+    letter.get_by_label("timezone").fill("UTC")
+    letter.get_by_role("button", name="push it again").click()
+    letter.wait_for(state="detached", timeout=60_000)
+    person.stack.wait()
+    found = WEB.get(
+        f"{person.stack.read_url}/v1/cards", params={"user_id": user}, headers=person.stack.headers
+    )
+    assert "Rex" in found.text
 
 
 def test_generations_and_the_cost_of_models_are_shown(person: Person) -> None:
@@ -26,13 +88,8 @@ def test_generations_and_the_cost_of_models_are_shown(person: Person) -> None:
         event_id=uuid7(), user_id=user, stream="extraction/s", payload=spent,
         occurred_at=datetime.now(UTC), actor="test",
     )  # fmt: skip
-    settings, *_ = find(Settings(), person.stack.data)
-    try:
-        with connect(settings.database_url, application="test") as connection:
-            log.append(connection, [event])
-    finally:
-        authentication.use(None)
-        sealer.use(None)
+    with connected(person.stack) as connection:
+        log.append(connection, [event])
     person.open("operations")
     generations = person.page.get_by_role("region", name="generations").locator("tbody tr")
     assert generations.locator("th", has_text="cards").count() == 1

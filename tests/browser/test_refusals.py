@@ -27,6 +27,7 @@ def test_a_key_that_only_reads_one_user_sees_no_edit_and_no_other_user(chromium:
     person.sees("This does not exist, or this key may not see it.")
     person.open("operations")
     person.sees("This key may not do this.")
+    assert person.page.get_by_role("button", name="rebuild").count() == 0
 
 
 def test_a_saved_link_shows_nothing_to_a_key_of_another_tenant(chromium: Any, stack: Running) -> None:

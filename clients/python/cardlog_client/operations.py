@@ -40,10 +40,12 @@ _AUDIT: Operation[types.AuditPage] = Operation("read", "GET", "/v1/audit")
 _CARD: Operation[types.Card] = Operation("read", "GET", "/v1/cards/{card_id}")
 _CARD_HISTORY: Operation[types.CardHistory] = Operation("read", "GET", "/v1/cards/{card_id}/history")
 _CARD_LATEST: Operation[types.LatestCard] = Operation("read", "GET", "/v1/cards/{card_id}/latest")
+_CARD_MAP: Operation[types.CardMap] = Operation("read", "GET", "/v1/cards/map")
 _CARD_NEIGHBOURHOOD: Operation[types.Neighbourhood] = Operation(
     "read", "GET", "/v1/cards/{card_id}/neighbourhood"
 )
 _CARD_RELATIONS: Operation[types.Relations] = Operation("read", "GET", "/v1/cards/{card_id}/relations")
+_CARD_USE: Operation[types.CardUse] = Operation("read", "GET", "/v1/cards/use")
 _CARDS: Operation[types.CardsPage] = Operation("read", "GET", "/v1/cards")
 _CHANGE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "PATCH", "/v1/references/{kind}/{key}", once="idempotency_key", nulls=True
@@ -77,6 +79,7 @@ _CREATE_REFERENCE: Operation[types.WrittenReference] = Operation(
     "write", "POST", "/v1/references/{kind}", once="idempotency_key"
 )
 _CURATOR_RUNS: Operation[types.CuratorRunsPage] = Operation("read", "GET", "/v1/curator/runs")
+_DEAD_LETTERS: Operation[types.DeadLetters] = Operation("write", "GET", "/v1/dead-letters")
 _DECLARE_MODE: Operation[types.WrittenMode] = Operation("write", "PUT", "/v1/modes/{name}")
 _DECLARE_PROJECT: Operation[types.WrittenProject] = Operation(
     "write", "PUT", "/v1/projects/{project_id}", nulls=True
@@ -87,6 +90,9 @@ _DECLARE_REFERENCE_KIND: Operation[types.DeclaredKind] = Operation(
 _DELETE_MODE: Operation[types.DeletedMode] = Operation("write", "DELETE", "/v1/modes/{name}")
 _DISTINGUISH_PERSON: Operation[types.WrittenPerson] = Operation(
     "write", "POST", "/v1/people/{person_id}/distinct", once="idempotency_key"
+)
+_DROP_DEAD_LETTER: Operation[types.SettledLetter] = Operation(
+    "write", "POST", "/v1/dead-letters/{letter_id}/drop"
 )
 _EDIT_CONCEPT: Operation[types.Accepted] = Operation(
     "write", "PATCH", "/v1/concepts/{concept_id}", once="idempotency_key"
@@ -132,6 +138,9 @@ _OPEN_PROBLEM: Operation[types.WrittenProblem] = Operation(
 _OPEN_THREAD: Operation[types.WrittenThread] = Operation(
     "write", "POST", "/v1/threads", once="idempotency_key"
 )
+_OPERATE: Operation[types.Operation] = Operation("write", "POST", "/v1/operations", once="idempotency_key")
+_OPERATIONS: Operation[types.Operations] = Operation("read", "GET", "/v1/operations")
+_PARKED: Operation[types.ParkedUsers] = Operation("read", "GET", "/v1/parked")
 _PATCH_MEMORY: Operation[types.MemoryChanged] = Operation(
     "write", "POST", "/v1/memory/{user_id}/events", once="idempotency_key"
 )
@@ -198,6 +207,9 @@ _RESTORE_REFERENCE: Operation[types.WrittenReference] = Operation(
 _RETRACT_CARD: Operation[types.Accepted] = Operation("write", "POST", "/v1/cards/{card_id}/retract")
 _RETRACT_INSIGHT: Operation[types.WrittenInsight] = Operation(
     "write", "POST", "/v1/insights/{insight_id}/retract", once="idempotency_key"
+)
+_RETRY_DEAD_LETTER: Operation[types.SettledLetter] = Operation(
+    "write", "POST", "/v1/dead-letters/{letter_id}/retry"
 )
 _REVERT_CATEGORY: Operation[types.MemoryReverted] = Operation(
     "write", "POST", "/v1/memory/{user_id}/schema/revert", once="idempotency_key"
@@ -305,6 +317,15 @@ class Operations:
         """The latest card of the card's chain of changes. Other fields: wait_for, as_of, known_at."""
         return self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
 
+    def card_map(self, user_id: str, **more: object) -> types.CardMap:
+        """The vectors of a slice of cards, in two dimensions. Other fields: wait_for, as_of, known_at, project_id,
+        context_layer, kind, status, created_from, created_to, occurred_from, occurred_to, effective_from,
+        effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id, agent_id,
+        document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag, topic,
+        about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate, related_to,
+        episode, min_importance, sentiment, pinned, recalled, collapse, limit."""
+        return self._send(_CARD_MAP, {"user_id": user_id}, more)
+
     def card_neighbourhood(self, user_id: str, card_id: str, **more: object) -> types.Neighbourhood:
         """The cards around a card, two relations far. Other fields: wait_for, as_of, known_at, limit."""
         return self._send(_CARD_NEIGHBOURHOOD, {"user_id": user_id, "card_id": card_id}, more)
@@ -313,13 +334,17 @@ class Operations:
         """The relations of the card, with reason and actor. Other fields: wait_for, as_of, known_at, predicate."""
         return self._send(_CARD_RELATIONS, {"user_id": user_id, "card_id": card_id}, more)
 
+    def card_use(self, user_id: str, **more: object) -> types.CardUse:
+        """The cards that answers held most often, and how many on each day. Other fields: wait_for, limit, days."""
+        return self._send(_CARD_USE, {"user_id": user_id}, more)
+
     def cards(self, user_id: str, **more: object) -> types.CardsPage:
         """The cards of a slice, page by page, the latest recorded first. Other fields: wait_for, as_of, known_at,
         project_id, context_layer, kind, status, created_from, created_to, occurred_from, occurred_to,
         effective_from, effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id,
         agent_id, document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag,
         topic, about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate,
-        related_to, episode, min_importance, sentiment, pinned, collapse, limit, cursor."""
+        related_to, episode, min_importance, sentiment, pinned, recalled, collapse, limit, cursor."""
         return self._send(_CARDS, {"user_id": user_id}, more)
 
     def change_reference(
@@ -382,7 +407,7 @@ class Operations:
         effective_to, superseded_from, superseded_to, verified_from, verified_to, session_id, agent_id,
         document_id, metadata, turn_id, speaker, mode, concept_key, entity, value, cardinality, tag, topic,
         about, knowledge, provenance, min_confidence, max_confidence, min_weight, predicate, related_to,
-        episode, min_importance, sentiment, pinned, collapse, bucket, timezone."""
+        episode, min_importance, sentiment, pinned, recalled, collapse, bucket, timezone."""
         return self._send(_COUNT_CARDS, {"user_id": user_id, "group_by": group_by}, more)
 
     def create_concept(self, user_id: str, title: str, definition: str, **more: object) -> types.Accepted:
@@ -398,6 +423,10 @@ class Operations:
     def curator_runs(self, user_id: str, **more: object) -> types.CuratorRunsPage:
         """What the curator added to a user's memory, the last run first. Other fields: limit."""
         return self._send(_CURATOR_RUNS, {"user_id": user_id}, more)
+
+    def dead_letters(self, **more: object) -> types.DeadLetters:
+        """The turns that broke the contract, the oldest first. Other fields: limit."""
+        return self._send(_DEAD_LETTERS, {}, more)
 
     def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
         """Declare a mode, or declare it anew. Other fields: project_id, embedder, description, default_decay,
@@ -425,6 +454,10 @@ class Operations:
         return self._send(
             _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
         )
+
+    def drop_dead_letter(self, letter_id: str, because: str) -> types.SettledLetter:
+        """Drop a dead letter, with the reason."""
+        return self._send(_DROP_DEAD_LETTER, {"letter_id": letter_id, "because": because}, {})
 
     def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         """Edit a concept, or rename it. Other fields: agent_id, title, definition, aliases, related,
@@ -564,6 +597,25 @@ class Operations:
     def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
         """Open a thread. Other fields: agent_id, project_id, mode, reason, idempotency_key."""
         return self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
+
+    def operate(
+        self,
+        user_id: str | None,
+        action: Literal["rebuild", "swap", "drop_generation", "retry_parked", "drop_parked"],
+        projection: Literal["cards", "vectors", "references", "problems", "people", "core"],
+        **more: object,
+    ) -> types.Operation:
+        """Ask the workers for a rebuild, a swap, a retry or a drop. Other fields: generation, verify, event_id,
+        because, idempotency_key."""
+        return self._send(_OPERATE, {"user_id": user_id, "action": action, "projection": projection}, more)
+
+    def operations(self, **more: object) -> types.Operations:
+        """What operators asked the workers to do, with the progress. Other fields: limit."""
+        return self._send(_OPERATIONS, {}, more)
+
+    def parked(self, **more: object) -> types.ParkedUsers:
+        """The users who wait for a projection. Other fields: limit."""
+        return self._send(_PARKED, {}, more)
 
     def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
@@ -734,6 +786,10 @@ class Operations:
         return self._send(
             _RETRACT_INSIGHT, {"user_id": user_id, "insight_id": insight_id, "reason": reason}, more
         )
+
+    def retry_dead_letter(self, letter_id: str, **more: object) -> types.SettledLetter:
+        """Push a dead letter again, corrected or unchanged. Other fields: changes, without."""
+        return self._send(_RETRY_DEAD_LETTER, {"letter_id": letter_id}, more)
 
     def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         """Take a promoted category of the core document back. Other fields: rationale, agent_id, actor,
@@ -906,11 +962,17 @@ class AsyncOperations:
     async def card_latest(self, user_id: str, card_id: str, **more: object) -> types.LatestCard:
         return await self._send(_CARD_LATEST, {"user_id": user_id, "card_id": card_id}, more)
 
+    async def card_map(self, user_id: str, **more: object) -> types.CardMap:
+        return await self._send(_CARD_MAP, {"user_id": user_id}, more)
+
     async def card_neighbourhood(self, user_id: str, card_id: str, **more: object) -> types.Neighbourhood:
         return await self._send(_CARD_NEIGHBOURHOOD, {"user_id": user_id, "card_id": card_id}, more)
 
     async def card_relations(self, user_id: str, card_id: str, **more: object) -> types.Relations:
         return await self._send(_CARD_RELATIONS, {"user_id": user_id, "card_id": card_id}, more)
+
+    async def card_use(self, user_id: str, **more: object) -> types.CardUse:
+        return await self._send(_CARD_USE, {"user_id": user_id}, more)
 
     async def cards(self, user_id: str, **more: object) -> types.CardsPage:
         return await self._send(_CARDS, {"user_id": user_id}, more)
@@ -973,6 +1035,9 @@ class AsyncOperations:
     async def curator_runs(self, user_id: str, **more: object) -> types.CuratorRunsPage:
         return await self._send(_CURATOR_RUNS, {"user_id": user_id}, more)
 
+    async def dead_letters(self, **more: object) -> types.DeadLetters:
+        return await self._send(_DEAD_LETTERS, {}, more)
+
     async def declare_mode(self, user_id: str, name: str, **more: object) -> types.WrittenMode:
         return await self._send(_DECLARE_MODE, {"user_id": user_id, "name": name}, more)
 
@@ -993,6 +1058,9 @@ class AsyncOperations:
         return await self._send(
             _DISTINGUISH_PERSON, {"user_id": user_id, "person_id": person_id, "other_id": other_id}, more
         )
+
+    async def drop_dead_letter(self, letter_id: str, because: str) -> types.SettledLetter:
+        return await self._send(_DROP_DEAD_LETTER, {"letter_id": letter_id, "because": because}, {})
 
     async def edit_concept(self, user_id: str, concept_id: str, **more: object) -> types.Accepted:
         return await self._send(_EDIT_CONCEPT, {"user_id": user_id, "concept_id": concept_id}, more)
@@ -1101,6 +1169,23 @@ class AsyncOperations:
 
     async def open_thread(self, user_id: str, title: str, **more: object) -> types.WrittenThread:
         return await self._send(_OPEN_THREAD, {"user_id": user_id, "title": title}, more)
+
+    async def operate(
+        self,
+        user_id: str | None,
+        action: Literal["rebuild", "swap", "drop_generation", "retry_parked", "drop_parked"],
+        projection: Literal["cards", "vectors", "references", "problems", "people", "core"],
+        **more: object,
+    ) -> types.Operation:
+        return await self._send(
+            _OPERATE, {"user_id": user_id, "action": action, "projection": projection}, more
+        )
+
+    async def operations(self, **more: object) -> types.Operations:
+        return await self._send(_OPERATIONS, {}, more)
+
+    async def parked(self, **more: object) -> types.ParkedUsers:
+        return await self._send(_PARKED, {}, more)
 
     async def patch_memory(
         self, user_id: str, patch: Sequence[object], actor: Literal["user", "agent", "system"], **more: object
@@ -1247,6 +1332,9 @@ class AsyncOperations:
         return await self._send(
             _RETRACT_INSIGHT, {"user_id": user_id, "insight_id": insight_id, "reason": reason}, more
         )
+
+    async def retry_dead_letter(self, letter_id: str, **more: object) -> types.SettledLetter:
+        return await self._send(_RETRY_DEAD_LETTER, {"letter_id": letter_id}, more)
 
     async def revert_category(self, user_id: str, category: str, **more: object) -> types.MemoryReverted:
         return await self._send(_REVERT_CATEGORY, {"user_id": user_id, "category": category}, more)

@@ -240,6 +240,16 @@ class CardHistory(TypedDict):
     relations: list[Edge]
 
 
+class CardMap(TypedDict):
+    """The vectors of cards in two dimensions: near cards mean similar things. Coordinates are from -1000 to 1000."""
+
+    embedder: str | None
+    points: list[MapPoint]
+    shown: float
+    missing: int
+    cut: bool
+
+
 class CardSummary(TypedDict):
     """A card in short, as the neighbour of another card."""
 
@@ -262,6 +272,13 @@ class CardUpdate(TypedDict):
     old_content: str | None
     reason: str
     event_id: str
+
+
+class CardUse(TypedDict):
+    """What answers to questions held. Questions with ``explain`` do not count, and a kill loses some seconds."""
+
+    cards: list[UsedCard]
+    days: list[UsedDay]
 
 
 class CardsPage(TypedDict):
@@ -351,6 +368,24 @@ class CuratorRunsPage(TypedDict):
     """Runs, the last first."""
 
     runs: list[CuratorRun]
+
+
+class DeadLetter(TypedDict):
+    """A turn that broke the contract."""
+
+    letter_id: str
+    entry_id: str
+    pushed_at: str
+    field: str
+    reason: str
+    fields: dict[str, str]
+
+
+class DeadLetters(TypedDict):
+    """The dead letters of the tenant, the oldest first."""
+
+    letters: list[DeadLetter]
+    more: bool
 
 
 class DeclaredKind(TypedDict):
@@ -572,6 +607,16 @@ class ListedMode(TypedDict):
     of: Literal["project", "user", "everybody"]
 
 
+class MapPoint(TypedDict):
+    """A card on the map."""
+
+    card_id: str
+    kind: Literal["state", "event", "knowledge", "reference"]
+    content: str
+    x: int
+    y: int
+
+
 class Memory(TypedDict):
     """The document, or the values at the asked pointers. The ETag of the answer is the version."""
 
@@ -745,6 +790,51 @@ class Numbered(TypedDict):
 
     n: int
     card_id: str
+
+
+class Operation(TypedDict):
+    """What an operator asked the workers of a projection to do, and how far it is."""
+
+    operation_id: str
+    action: Literal["rebuild", "swap", "drop_generation", "retry_parked", "drop_parked"]
+    projection: str
+    generation: int | None
+    user_id: str | None
+    verify: bool
+    because: str | None
+    requested_by: str | None
+    requested_at: str
+    stage: str | None
+    share: float
+    failed: bool | None
+    outcome: str | None
+    done_at: str | None
+
+
+class Operations(TypedDict):
+    """The operations of the tenant, the last first."""
+
+    operations: list[Operation]
+
+
+class ParkedUser(TypedDict):
+    """A user who waits for a projection, because an event of the user cannot be folded."""
+
+    projection: str
+    user_id: str
+    event_id: str
+    type: str | None
+    reason: str | None
+    attempts: int
+    parked_at: str
+    behind: int
+
+
+class ParkedUsers(TypedDict):
+    """The users who wait for a projection."""
+
+    parked: list[ParkedUser]
+    more: bool
 
 
 class PeoplePage(TypedDict):
@@ -1237,6 +1327,13 @@ class SessionsPage(TypedDict):
     next_cursor: int | None
 
 
+class SettledLetter(TypedDict):
+    """What became of a dead letter."""
+
+    letter_id: str
+    entry_id: str | None
+
+
 class SharedName(TypedDict):
     """A name that several people have. The name alone means none of them."""
 
@@ -1448,6 +1545,21 @@ class UsageGroups(TypedDict):
 
     usage: list[Usage]
     more: bool
+
+
+class UsedCard(TypedDict):
+    """A card with the number of answers that held it."""
+
+    card: Card
+    uses: int
+    last_day: str
+
+
+class UsedDay(TypedDict):
+    """The number of cards that the answers of a day in UTC held."""
+
+    day: str
+    cards: int
 
 
 class User(TypedDict):

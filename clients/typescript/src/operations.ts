@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 2efa587db040b705b25ea8039a7be2aae3f8a7fb889a87d7d5afd001e65668c4
+ * 26153b44692187e95a121a19f4d1daa888d2aeff3b55970539400568400c3cdb
  */
 
 /** The paths of commands whose body holds the id of the request. */

@@ -34,6 +34,14 @@ export interface paths {
         /** The number of cards of a slice, grouped by axes */
         get: operations["count_cards"];
     };
+    "/v1/cards/map": {
+        /** The vectors of a slice of cards, in two dimensions */
+        get: operations["card_map"];
+    };
+    "/v1/cards/use": {
+        /** The cards that answers held most often, and how many on each day */
+        get: operations["card_use"];
+    };
     "/v1/cards/{card_id}": {
         /** One card */
         get: operations["card"];
@@ -121,6 +129,14 @@ export interface paths {
     "/v1/usage": {
         /** Calls, tokens and cost of models, by day, operation and user */
         get: operations["usage"];
+    };
+    "/v1/operations": {
+        /** What operators asked the workers to do, with the progress */
+        get: operations["list_operations"];
+    };
+    "/v1/parked": {
+        /** The users who wait for a projection */
+        get: operations["list_parked"];
     };
     "/v1/references": {
         /** The references of a user and the user's teams */
@@ -348,6 +364,8 @@ export interface operations {
                 sentiment?: ("positive" | "neutral" | "negative")[] | null;
                 /** @description concepts that are in every prompt, or the others */
                 pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
                 /** @description leave out cards that repeat (same_as) another card */
                 collapse?: boolean;
                 limit?: number;
@@ -457,6 +475,8 @@ export interface operations {
                 sentiment?: ("positive" | "neutral" | "negative")[] | null;
                 /** @description concepts that are in every prompt, or the others */
                 pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
                 /** @description leave out cards that repeat (same_as) another card */
                 collapse?: boolean;
                 /** @description axes, of created_at, occurred_at, effective_at, superseded_at, last_verified, time, kind, status, project_id, context_layer, session_id, agent_id, document_id, speaker, mode, concept_key, entity, value, cardinality, tags, topics, predicate, confidence, weight, provenance, episode, importance, sentiment */
@@ -473,6 +493,113 @@ export interface operations {
         requestBody?: never;
         responses: Problems & {
             200: JsonAnswer<components["schemas"]["Groups"]>;
+        };
+    };
+    card_map: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description what was true at this instant */
+                as_of?: string | null;
+                /** @description only what had been recorded by this instant */
+                known_at?: string | null;
+                /** @description only cards of these projects; * for all */
+                project_id?: string[];
+                context_layer?: ("personal" | "work" | "social")[] | null;
+                /** @description state, event, knowledge, reference; all unless given */
+                kind?: ("state" | "event" | "knowledge" | "reference")[] | null;
+                /** @description current, future, superseded, contested, retracted; all or * for all */
+                status?: ("current" | "future" | "superseded" | "contested" | "retracted" | "all" | "*")[];
+                /** @description recorded at or after */
+                created_from?: string | null;
+                /** @description recorded before */
+                created_to?: string | null;
+                /** @description happened or lasted at or after */
+                occurred_from?: string | null;
+                /** @description happened before */
+                occurred_to?: string | null;
+                /** @description true since this instant or later */
+                effective_from?: string | null;
+                /** @description became true before */
+                effective_to?: string | null;
+                /** @description no longer true since this instant or later */
+                superseded_from?: string | null;
+                /** @description stopped being true before */
+                superseded_to?: string | null;
+                /** @description last verified at or after */
+                verified_from?: string | null;
+                /** @description last verified before */
+                verified_to?: string | null;
+                session_id?: string[] | null;
+                agent_id?: string[] | null;
+                document_id?: string[] | null;
+                /** @description a JSON object that the metadata of a card must contain, such as {"ticket": "A-17"} */
+                metadata?: string | null;
+                turn_id?: string[] | null;
+                speaker?: string[] | null;
+                mode?: string[] | null;
+                concept_key?: string[] | null;
+                entity?: string[] | null;
+                value?: string[] | null;
+                cardinality?: ("single_value" | "multi_value") | null;
+                /** @description tags, all of which a card must have */
+                tag?: string[] | null;
+                topic?: string[] | null;
+                /** @description a name: cards that mention it, or mention its concept by any other name */
+                about?: string | null;
+                /** @description a knowledge card: the cards that mention its concept */
+                knowledge?: string | null;
+                provenance?: ("user_stated" | "assistant_stated" | "agent_inferred")[] | null;
+                min_confidence?: number | null;
+                max_confidence?: number | null;
+                min_weight?: number | null;
+                /** @description cards that stand in such a relation */
+                predicate?: ("update" | "state_change" | "expands" | "qualifies" | "contradicts" | "retracts" | "same_as" | "parent_of" | "related_to" | "affects_state")[] | null;
+                /** @description cards one relation away from this one */
+                related_to?: string | null;
+                episode?: boolean | null;
+                min_importance?: number | null;
+                sentiment?: ("positive" | "neutral" | "negative")[] | null;
+                /** @description concepts that are in every prompt, or the others */
+                pinned?: boolean | null;
+                /** @description cards that an answer held, or the others; counts of the last seconds may be missing */
+                recalled?: boolean | null;
+                /** @description leave out cards that repeat (same_as) another card */
+                collapse?: boolean;
+                /** @description the most cards */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["CardMap"]>;
+        };
+    };
+    card_use: {
+        parameters: {
+            query: {
+                /** @description whose memory is read */
+                user_id: string;
+                /** @description token of a push or of a command: wait until the cards hold it */
+                wait_for?: string | null;
+                /** @description the most cards */
+                limit?: number;
+                /** @description the last days, in UTC */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["CardUse"]>;
         };
     };
     card: {
@@ -937,6 +1064,34 @@ export interface operations {
         requestBody?: never;
         responses: Problems & {
             200: JsonAnswer<components["schemas"]["UsageGroups"]>;
+        };
+    };
+    list_operations: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["Operations"]>;
+        };
+    };
+    list_parked: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["ParkedUsers"]>;
         };
     };
     list_references: {

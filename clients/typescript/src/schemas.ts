@@ -308,6 +308,27 @@ export interface components {
             /** @description the ids of the cards that it rests on; of a merge, of the two people */
             evidence: string[];
         };
+        /** @description A turn that broke the contract. */
+        DeadLetter: {
+            letter_id: string;
+            /** @description the id under which the turn was pushed */
+            entry_id: string;
+            /** Format: date-time */
+            pushed_at: string;
+            /** @description the field that broke the contract */
+            field: string;
+            reason: string;
+            /** @description what the app pushed, each value up to 2,000 characters; bytes that are no text are escaped */
+            fields: {
+                [key: string]: string;
+            };
+        };
+        /** @description The dead letters of the tenant, the oldest first. */
+        DeadLetters: {
+            letters: components["schemas"]["DeadLetter"][];
+            /** @description true when there may be more than these */
+            more: boolean;
+        };
         /** @description The kind can be used. ``changed`` is false when it was declared like this already. */
         DeclaredKind: {
             kind: string;
@@ -333,6 +354,16 @@ export interface components {
             reason?: string | null;
             /** Format: uuid */
             other_id: string;
+        };
+        /**
+         * @description Why a dead letter is dropped.
+         * @example {
+         *       "because": "a test"
+         *     }
+         */
+        DropIn: {
+            /** @description the reason, which is recorded */
+            because: string;
         };
         /** @description What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``. */
         Erasure: {
@@ -618,6 +649,59 @@ export interface components {
             turn_ids?: string[];
         } & {
             [key: string]: unknown;
+        };
+        /** @description What an operator asked the workers of a projection to do, and how far it is. */
+        Operation: {
+            /** Format: uuid */
+            operation_id: string;
+            /** @enum {string} */
+            action: "rebuild" | "swap" | "drop_generation" | "retry_parked" | "drop_parked";
+            projection: string;
+            /** @description the generation that a rebuild shall replace, that a swap makes live, or that is dropped */
+            generation: number | null;
+            /** @description the parked user */
+            user_id: string | null;
+            /** @description true: the rebuilt tables become live only when they equal the live ones */
+            verify: boolean;
+            because: string | null;
+            requested_by: string | null;
+            /** Format: date-time */
+            requested_at: string;
+            /** @description what a worker does now; null: no worker has begun */
+            stage: string | null;
+            /** @description the finished part, 0 to 1 */
+            share: number;
+            /** @description null: not done yet */
+            failed: boolean | null;
+            /** @description what was done, or why it failed */
+            outcome: string | null;
+            done_at: string | null;
+        };
+        /**
+         * @description An operation. Retries and drops need a user, and the others concern everybody.
+         * @example {
+         *       "action": "rebuild",
+         *       "projection": "cards"
+         *     }
+         */
+        OperationIn: {
+            /** @enum {string} */
+            action: "rebuild" | "swap" | "drop_generation" | "retry_parked" | "drop_parked";
+            /** @enum {string} */
+            projection: "cards" | "vectors" | "references" | "problems" | "people" | "core";
+            /** @description the retired generation that is made live or dropped */
+            generation?: number | null;
+            /**
+             * @description rebuild: make the tables live only when they equal the live ones
+             * @default false
+             */
+            verify?: boolean;
+            /** @description the parked user */
+            user_id?: string | null;
+            /** @description the parked event that stands first and is dropped */
+            event_id?: string | null;
+            /** @description why the event is dropped */
+            because?: string | null;
         };
         /**
          * @description A JSON Patch (RFC 6902) of the document.
@@ -976,6 +1060,28 @@ export interface components {
             events: number;
         };
         /**
+         * @description How a dead letter is corrected.
+         * @example {
+         *       "changes": {
+         *         "timezone": "UTC"
+         *       }
+         *     }
+         */
+        RetryIn: {
+            /**
+             * @description fields of the turn to set first
+             * @default {}
+             */
+            changes?: {
+                [key: string]: string;
+            };
+            /**
+             * @description fields to remove first
+             * @default []
+             */
+            without?: string[];
+        };
+        /**
          * @description Takes a promoted category back.
          * @example {
          *       "category": "sleepHealth",
@@ -1016,6 +1122,12 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+        };
+        /** @description What became of a dead letter. */
+        SettledLetter: {
+            letter_id: string;
+            /** @description the entry that was pushed again; null for a dropped letter */
+            entry_id: string | null;
         };
         /** @description A merge was wrong. */
         SplitIn: {
@@ -1670,6 +1782,18 @@ export interface components {
             updates: components["schemas"]["CardUpdate"][];
             relations: components["schemas"]["Edge"][];
         };
+        /** @description The vectors of cards in two dimensions: near cards mean similar things. Coordinates are from -1000 to 1000. */
+        CardMap: {
+            /** @description the embedder of the vectors; null: no card has a vector */
+            embedder: string | null;
+            points: components["schemas"]["MapPoint"][];
+            /** @description the share of the variance of the vectors that the map shows, 0 to 1 */
+            shown: number;
+            /** @description cards without a vector of this embedder */
+            missing: number;
+            /** @description true when the slice has more cards than the limit */
+            cut: boolean;
+        };
         /** @description A card in short, as the neighbour of another card. */
         CardSummary: {
             /** Format: uuid */
@@ -1695,6 +1819,12 @@ export interface components {
             reason: string;
             /** Format: uuid */
             event_id: string;
+        };
+        /** @description What answers to questions held. Questions with ``explain`` do not count, and a kill loses some seconds. */
+        CardUse: {
+            /** @description the cards that answers held most often */
+            cards: components["schemas"]["UsedCard"][];
+            days: components["schemas"]["UsedDay"][];
         };
         /** @description One page of the cards of a slice. */
         CardsPage: {
@@ -2030,6 +2160,17 @@ export interface components {
             /** @enum {string} */
             of: "project" | "user" | "everybody";
         };
+        /** @description A card on the map. */
+        MapPoint: {
+            /** Format: uuid */
+            card_id: string;
+            /** @enum {string} */
+            kind: "state" | "event" | "knowledge" | "reference";
+            /** @description the first 80 characters */
+            content: string;
+            x: number;
+            y: number;
+        };
         /** @description The document, or the values at the asked pointers. The ETag of the answer is the version. */
         Memory: {
             user_id: string;
@@ -2186,6 +2327,33 @@ export interface components {
             n: number;
             /** Format: uuid */
             card_id: string;
+        };
+        /** @description The operations of the tenant, the last first. */
+        Operations: {
+            operations: components["schemas"]["Operation"][];
+        };
+        /** @description A user who waits for a projection, because an event of the user cannot be folded. */
+        ParkedUser: {
+            projection: string;
+            user_id: string;
+            /**
+             * Format: uuid
+             * @description the event that stands first
+             */
+            event_id: string;
+            type: string | null;
+            reason: string | null;
+            attempts: number;
+            /** Format: date-time */
+            parked_at: string;
+            /** @description events of the user that wait behind it */
+            behind: number;
+        };
+        /** @description The users who wait for a projection. */
+        ParkedUsers: {
+            parked: components["schemas"]["ParkedUser"][];
+            /** @description true when there are more than the limit */
+            more: boolean;
         };
         /** @description The people of a user, the last mentioned first, with the proposals that wait. */
         PeoplePage: {
@@ -2858,6 +3026,22 @@ export interface components {
             usage: components["schemas"]["Usage"][];
             /** @description true when there are more groups than the limit; ask about a shorter time */
             more: boolean;
+        };
+        /** @description A card with the number of answers that held it. */
+        UsedCard: {
+            card: components["schemas"]["Card"];
+            uses: number;
+            /**
+             * Format: date
+             * @description the last day, in UTC, of such an answer
+             */
+            last_day: string;
+        };
+        /** @description The number of cards that the answers of a day in UTC held. */
+        UsedDay: {
+            /** Format: date */
+            day: string;
+            cards: number;
         };
         /** @description A user of the tenant. ``erased_at``: when everything of the user was erased. */
         User: {

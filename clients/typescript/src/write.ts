@@ -248,6 +248,22 @@ export interface paths {
         /** Take a promoted category of the core document back */
         post: operations["revert_category"];
     };
+    "/v1/operations": {
+        /** Ask the workers for a rebuild, a swap, a retry or a drop */
+        post: operations["operate"];
+    };
+    "/v1/dead-letters": {
+        /** The turns that broke the contract, the oldest first */
+        get: operations["list_dead_letters"];
+    };
+    "/v1/dead-letters/{letter_id}/retry": {
+        /** Push a dead letter again, corrected or unchanged */
+        post: operations["retry_dead_letter"];
+    };
+    "/v1/dead-letters/{letter_id}/drop": {
+        /** Drop a dead letter, with the reason */
+        post: operations["drop_dead_letter"];
+    };
     "/v1/memory/{user_id}/migrate": {
         /** Migrate the memory of another system */
         post: operations["migrate_memory"];
@@ -1331,6 +1347,68 @@ export interface operations {
         requestBody: JsonBody<components["schemas"]["RevertIn"]>;
         responses: Problems & {
             200: JsonAnswer<components["schemas"]["MemoryReverted"]>;
+            409: components["responses"]["Problem409"];
+        };
+    };
+    operate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description a command with a key that was seen before returns the first answer */
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: JsonBody<components["schemas"]["OperationIn"]>;
+        responses: Problems & {
+            202: JsonAnswer<components["schemas"]["Operation"]>;
+            409: components["responses"]["Problem409"];
+        };
+    };
+    list_dead_letters: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["DeadLetters"]>;
+        };
+    };
+    retry_dead_letter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description as listed */
+                letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: JsonBody<components["schemas"]["RetryIn"]>;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["SettledLetter"]>;
+            409: components["responses"]["Problem409"];
+        };
+    };
+    drop_dead_letter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description as listed */
+                letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: JsonBody<components["schemas"]["DropIn"]>;
+        responses: Problems & {
+            200: JsonAnswer<components["schemas"]["SettledLetter"]>;
             409: components["responses"]["Problem409"];
         };
     };

@@ -33,7 +33,7 @@ export function Ask({ user, route, session }: Given) {
   const key = JSON.stringify(question);
   const answer = useLoad(asked ? () => api("post", "/v1/recall", { body: { ...question, explain: !session.modes } }) : null, [key]);
   const prompt = useLoad(
-    asked ? () => api("post", "/v1/context", { body: { ...question, token_budget: Number(route.get("tokens")) ? budget : null } }) : null,
+    asked ? () => api("post", "/v1/context", { body: { ...question, explain: !session.modes, token_budget: Number(route.get("tokens")) ? budget : null } }) : null,
     [key, budget],
   );
   const places = ((answer.value?.explain as { cards?: Place[] } | undefined)?.cards ?? []) as Place[];

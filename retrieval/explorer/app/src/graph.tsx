@@ -172,7 +172,7 @@ async function neighbourhood(user: string, id: string, about: string): Promise<N
 }
 
 /** A node has a form of its own for each kind. */
-function Form({ node: { kind, x, y, ring } }: { node: Node }) {
+export function Form({ node: { kind, x, y, ring } }: { node: Pick<Node, "kind" | "x" | "y" | "ring"> }) {
   const r = ring ? 7 : 10;
   if (kind === "state") return <rect class={kind} x={x - r} y={y - r} width={2 * r} height={2 * r} />;
   if (kind === "knowledge") return <path class={kind} d={`M${x} ${y - r - 2}l${r + 2} ${r + 2}-${r + 2} ${r + 2}-${r + 2}-${r + 2}z`} />;

@@ -1,4 +1,5 @@
-/** The health of a memory: what was captured by day, facts that nobody verified for long, plans whose day has passed, contradictions that wait. */
+/** The health of a memory: what was captured and recalled by day, most and never, what is stale, plans whose day has passed, contradictions. */
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { api, type Card } from "./api";
 import type { Given } from "./main";
@@ -9,8 +10,17 @@ import { Busy, Empty, Notice, Time, useLoad, Words } from "./ui";
 const DAY_MS = 86_400_000;
 const CAPTURED_DAYS = 30;
 const STALE_DAYS = 180;
+const FRESH_DAYS = 7;
 const SHOWN = 20;
 const SEEN = 500;
+
+const dayOf = (day: string) => new Date(day).toLocaleDateString(locale(), { dateStyle: "medium", timeZone: "UTC" });
+
+const told = (what: "last verified" | "happened" | "recorded", card: Card, at?: string | null) => (
+  <>
+    {t(what)} <Time at={at} zone={card.time_zone} />
+  </>
+);
 
 export function Health({ user }: Given) {
   const since = useMemo(() => (days: number) => new Date(Date.now() - days * DAY_MS).toISOString(), [user]);
@@ -18,8 +28,13 @@ export function Health({ user }: Given) {
   const captured = useLoad(
     () =>
       api("get", "/v1/cards/aggregate", {
-        query: { ...everywhere, status: ["*"], created_from: since(CAPTURED_DAYS), group_by: ["created_at"], bucket: "day", timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+        query: { ...everywhere, status: ["*"], created_from: since(CAPTURED_DAYS), group_by: ["created_at"], bucket: "day", timezone: "UTC" },
       }),
+    [user],
+  );
+  const used = useLoad(() => api("get", "/v1/cards/use", { query: { user_id: user, limit: SHOWN, days: CAPTURED_DAYS } }), [user]);
+  const never = useLoad(
+    () => api("get", "/v1/cards", { query: { ...everywhere, recalled: false, created_to: since(FRESH_DAYS), limit: SHOWN } }),
     [user],
   );
   const stale = useLoad(
@@ -32,51 +47,74 @@ export function Health({ user }: Given) {
   );
   const passed = (plans.value?.cards ?? []).filter((each) => each.time_passed);
   const open = useLoad(() => api("get", "/v1/arbitrations", { query: { user_id: user, limit: SHOWN } }), [user]);
-  const days = (captured.value?.groups ?? []).map((each) => ({ at: String(each.created_at), count: Number(each.count) }));
-  const most = Math.max(1, ...days.map((each) => each.count));
+  const counts = new Map<string, [captured: number, recalled: number]>();
+  for (const each of captured.value?.groups ?? []) counts.set(String(each.created_at).slice(0, 10), [Number(each.count), 0]);
+  for (const each of used.value?.days ?? []) counts.set(each.day, [counts.get(each.day)?.[0] ?? 0, each.cards]);
+  const days = [...counts].sort();
+  const most = Math.max(1, ...days.flatMap(([, both]) => both));
+  const bar = (count: number, of: string) => (
+    <td class="wide">
+      <span class={`bar ${of}`} style={{ width: `${(60 * count) / most}%` }} /> {count}
+    </td>
+  );
   const more = (page?: { next_cursor: string | null }) => page?.next_cursor && <p class="quiet">{t("The first {n} are shown.", { n: SHOWN })}</p>;
   return (
     <>
       <h1>{t("Health")}</h1>
-      {[captured, stale, plans, open].map((each, index) => (
+      {[captured, used, never, stale, plans, open].map((each, index) => (
         <Notice key={index} problem={each.problem} again={each.again} />
       ))}
-      {[captured, stale, plans, open].some((each) => each.busy) && <Busy />}
+      {[captured, used, never, stale, plans, open].some((each) => each.busy) && <Busy />}
       <div class="two even">
         <section>
-          <h2>{t("captured in the last {n} days", { n: CAPTURED_DAYS })}</h2>
+          <h2>{t("captured and recalled in the last {n} days", { n: CAPTURED_DAYS })}</h2>
           {captured.value && !days.length && <Empty>{t("No card was captured in this time. Push turns, and look at Operations when none arrive.")}</Empty>}
           {days.length > 0 && (
             <table class="captured">
               <thead>
                 <tr>
-                  <th scope="col">{t("day")}</th>
-                  <th scope="col">{t("cards")}</th>
+                  <th scope="col">{t("day")} (UTC)</th>
+                  <th scope="col">{t("captured")}</th>
+                  <th scope="col">{t("recalled")}</th>
                 </tr>
               </thead>
               <tbody>
-                {days.map(({ at, count }) => (
+                {days.map(([at, [kept, recalled]]) => (
                   <tr key={at}>
                     <th scope="row">
-                      <time dateTime={at}>{new Date(at).toLocaleDateString(locale(), { dateStyle: "medium" })}</time>
+                      <time dateTime={at}>{dayOf(at)}</time>
                     </th>
-                    <td class="wide">
-                      <span class="bar" style={{ width: `${(70 * count) / most}%` }} /> {count}
-                    </td>
+                    {bar(kept, "kept")}
+                    {bar(recalled, "recalled")}
                   </tr>
                 ))}
               </tbody>
             </table>
           )}
+          <h2>{t("most recalled")}</h2>
+          {used.value && !used.value.cards.length && <p class="quiet">{t("none")}</p>}
+          <Cards
+            cards={(used.value?.cards ?? []).map((each) => each.card)}
+            user={user}
+            of="used"
+            told={(card) => {
+              const found = used.value?.cards.find((each) => each.card.card_id === card.card_id);
+              return `${t("in {n} answers, last on", { n: found?.uses ?? 0 })} ${dayOf(found?.last_day ?? "")}`;
+            }}
+          />
+          <h2>{t("never recalled, and recorded more than {n} days ago", { n: FRESH_DAYS })}</h2>
+          {never.value && !never.value.cards.length && <p class="quiet">{t("none")}</p>}
+          <Cards cards={never.value?.cards ?? []} user={user} of="never" told={(each) => told("recorded", each, each.created_at)} />
+          {more(never.value)}
         </section>
         <section>
           <h2>{t("facts that nobody verified for {n} days", { n: STALE_DAYS })}</h2>
           {stale.value && !stale.value.cards.length && <p class="quiet">{t("none")}</p>}
-          <Cards cards={stale.value?.cards ?? []} user={user} of="stale" told={(each) => [t("last verified"), each.last_verified]} />
+          <Cards cards={stale.value?.cards ?? []} user={user} of="stale" told={(each) => told("last verified", each, each.last_verified)} />
           {more(stale.value)}
           <h2>{t("plans whose day has passed")}</h2>
           {plans.value && !passed.length && <p class="quiet">{t("none")}</p>}
-          <Cards cards={passed.slice(0, SHOWN)} user={user} of="passed" told={(each) => [t("happened"), each.occurred_at]} />
+          <Cards cards={passed.slice(0, SHOWN)} user={user} of="passed" told={(each) => told("happened", each, each.occurred_at)} />
           {passed.length > SHOWN && <p class="quiet">{t("The first {n} are shown.", { n: SHOWN })}</p>}
           <h2>{t("contradictions that wait for a verdict")}</h2>
           {open.value && !open.value.arbitrations.length && <p class="quiet">{t("none")}</p>}
@@ -94,22 +132,17 @@ export function Health({ user }: Given) {
   );
 }
 
-function Cards({ cards, user, of, told }: { cards: Card[]; user: string; of: string; told: (card: Card) => [string, string | null | undefined] }) {
+function Cards({ cards, user, of, told }: { cards: Card[]; user: string; of: string; told: (card: Card) => ComponentChildren }) {
   return (
     <ul class={`cards ${of}`}>
-      {cards.map((each) => {
-        const [what, at] = told(each);
-        return (
-          <li class="card" key={each.card_id}>
-            <a class="content" href={to("card", { user, id: each.card_id })}>
-              <Words text={each.content} most={200} />
-            </a>
-            <p class="facts">
-              {what} <Time at={at} zone={each.time_zone} />
-            </p>
-          </li>
-        );
-      })}
+      {cards.map((each) => (
+        <li class="card" key={each.card_id}>
+          <a class="content" href={to("card", { user, id: each.card_id })}>
+            <Words text={each.content} most={200} />
+          </a>
+          <p class="facts">{told(each)}</p>
+        </li>
+      ))}
     </ul>
   );
 }

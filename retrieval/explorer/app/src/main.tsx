@@ -8,6 +8,7 @@ import { CardPage } from "./card";
 import { Core } from "./core";
 import { Graph } from "./graph";
 import { Health } from "./health";
+import { VectorMap } from "./map";
 import { Memory } from "./memory";
 import { Modes } from "./modes";
 import { Operations } from "./operations";
@@ -38,6 +39,7 @@ const SCREENS: [string, Key, (given: Given) => unknown][] = [
   ["modes", "Modes", Modes],
   ["health", "Health", Health],
   ["graph", "Graph", Graph],
+  ["map", "Map", VectorMap],
   ["operations", "Operations", Operations],
 ];
 const OF_NOBODY = ["operations"];

@@ -13,7 +13,7 @@ const STATUSES = ["current", "future", "superseded", "contested", "retracted"] a
 const PAGE = 100;
 const BULK = 500;
 
-export function Memory({ user, route, may }: Given) {
+export function Memory({ user, route, may, session }: Given) {
   const [token, setToken] = useState("");
   const [forgetting, setForgetting] = useState(false);
   const [chosen, choose] = useState<Map<string, Card>>(new Map());
@@ -35,7 +35,7 @@ export function Memory({ user, route, may }: Given) {
   const list = usePages(key, async (cursor) => {
     if (!words) return api("get", "/v1/cards", { query: { ...query, limit: PAGE, ...(cursor && { cursor }) } });
     const answer = await api("post", "/v1/recall", {
-      body: { user_id: user, query: words, k: 200, project_id: route.get("project") || "*", mode: route.get("mode") || null, ...(query.kind.length && { kinds: query.kind }) },
+      body: { user_id: user, query: words, k: 200, explain: !session.modes, project_id: route.get("project") || "*", mode: route.get("mode") || null, ...(query.kind.length && { kinds: query.kind }) },
     });
     return { cards: answer.cards.map((card) => ({ ...card, status: card.superseded_at ? "superseded" : "current" }) as Card), next_cursor: null };
   });

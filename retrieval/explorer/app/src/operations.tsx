@@ -1,7 +1,8 @@
-/** Operations: the health of every stage, the generations, and for an administrator what models cost and the audit log. */
+/** Operations: the health of every stage, the generations, and for an administrator actions, what models cost and the audit log. */
 import { useState } from "preact/hooks";
 import { api } from "./api";
 import type { Given } from "./main";
+import { Operating } from "./operating";
 import { locale, t } from "./texts";
 import { Busy, Empty, Field, Notice, Table, Time, useLoad, usePolling, valueOf } from "./ui";
 
@@ -67,6 +68,7 @@ export function Operations({ may }: Given) {
           ])}
         />
       )}
+      {may("admin") && <Operating generations={generations.value?.generations ?? []} every={EVERY_MS} again={generations.again} />}
       {may("admin") && <Usage />}
       <h2>{t("audit log")}</h2>
       {!may("admin") && <Empty>{t("The audit log needs a key with the scope admin.")}</Empty>}

@@ -16,6 +16,7 @@ from events.access.principal import SCOPES
 from events.platform.database import Connection, connect
 from events.platform.key_file import new_key
 from events.platform.settings import Settings
+from events.platform.streams import connect_redis
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
@@ -72,6 +73,8 @@ class Services:
     to_approve: str = ""
     to_decline: str = ""
     people: Sequence[str] = ""
+    to_retry: str = ""
+    to_drop: str = ""
 
     def client(self, service: str) -> TestClient:
         return {"write": self.write, "read": self.read, "embed": self.embed}[service]
@@ -133,6 +136,18 @@ def _insight(connection: Connection, source: UUID) -> str:
     )
     log.append(connection, [event])
     return str(event.event_id)
+
+
+def _dead_letter(settings: Settings) -> str:
+    """Puts a turn of ada's, which breaks no contract any more, among the dead letters. Returns its id."""
+    letter = {
+        "field": "timezone",
+        "reason": "a test",
+        "field:user_id": "ada",
+        "field:text": "waking before dawn",
+    }
+    client = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=5)
+    return str(client.xadd(f"{settings.turns_stream}:dead", letter).decode())
 
 
 def _people(services: Services) -> tuple[str, ...]:
@@ -281,4 +296,6 @@ def services(postgres_url: str, redis_url: str, template: str) -> Iterator[Servi
                 to_approve=to_approve,
                 to_decline=to_decline,
                 people=_people(made),
+                to_retry=_dead_letter(settings),
+                to_drop=_dead_letter(settings),
             )

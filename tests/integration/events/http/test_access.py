@@ -63,6 +63,8 @@ class Operation:
             "thread_id": services.thread, "run_id": services.run, "insight_id": services.insight,
             "card_ids": [services.dog],
             "webhook_id": services.webhook, "url": "https://example.com/hook", "types": ["TurnRecorded"],
+            "action": "rebuild", "projection": "cards", "because": "a test",
+            "letter_id": services.to_drop if self.path.endswith("/drop") else services.to_retry,
             "questions": [{"user_id": user, "query": "where do I live?"}],
         }  # fmt: skip
         if self.path.startswith("/v1/people"):
@@ -119,7 +121,10 @@ class Operation:
     @property
     def about_everybody(self) -> bool:
         """True when the answer tells of all users of all tenants."""
-        return self.path in ("/v1/status", "/v1/generations")
+        return self.path in ("/v1/status", "/v1/generations") or (self.method, self.path) == (
+            "post",
+            "/v1/operations",
+        )
 
     @property
     def creates(self) -> bool:
@@ -221,6 +226,7 @@ def unknown() -> dict[str, str]:
         "queue_id",
         "concept_id",
         "session_id",
+        "letter_id",
     )
     return {each: str(uuid4()) for each in ids}
 

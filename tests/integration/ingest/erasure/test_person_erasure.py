@@ -465,7 +465,14 @@ NO_WORDS = {
     "sealing.subject_keys": "wrapped keys",
     "vector_cache.vectors": "digests of lines; the entries of erased lines are deleted",
 }
-DELETED = {"log.parked", "log.dropped", "log.reference_use"}
+DELETED = {
+    "log.parked",
+    "log.dropped",
+    "log.reference_use",
+    "log.operations",
+    "log.card_use",
+    "log.answer_use",
+}
 SEALED = {"log.events"}
 
 

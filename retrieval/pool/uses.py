@@ -1,10 +1,11 @@
-"""Counts how often references are read. The counts are written in batches, and a lost batch loses only counts."""
+"""Counts how often things are read. The counts are written in batches, and a lost batch loses only counts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime
 
@@ -20,22 +21,29 @@ logger = logging.getLogger(__name__)
 EVERY_S = 5.0
 _WITHIN_S = 2
 MOST = 10_000
-"""The most references whose counts wait. Reads of further ones are not counted."""
+"""The most things whose counts wait. Reads of further ones are not counted."""
 
 
-class ReferenceUse:
-    """Counts reads in memory, and adds them to the table every :data:`EVERY_S` seconds and at the end."""
+class Uses:
+    """Counts reads in memory, and adds them to a table every :data:`EVERY_S` seconds and at the end.
 
-    def __init__(self, url: str) -> None:
+    ``package`` holds the statement ``add_use``, which gets the lists ``users``, ``names``, ``days`` and ``uses``.
+    A count is no truth: a kill loses at most the counts of :data:`EVERY_S` seconds.
+    """
+
+    def __init__(self, url: str, package: str) -> None:
         self._url = revealed(url)
+        self._package = package
         self._counts: Counter[tuple[str, str, date]] = Counter()
         self._task: asyncio.Task[None] | None = None
 
-    def count(self, owner: str, stream: str) -> None:
-        """Counts one read. Never fails and never waits."""
-        place = (owner, stream, datetime.now(UTC).date())
-        if place in self._counts or len(self._counts) < MOST:
-            self._counts[place] += 1
+    def count(self, owner: str, names: Iterable[str]) -> None:
+        """Counts one read of each name. Never fails and never waits."""
+        today, counts = datetime.now(UTC).date(), self._counts
+        for name in names:
+            place = (owner, name, today)
+            if place in counts or len(counts) < MOST:
+                counts[place] += 1
 
     def open(self) -> None:
         """Starts to write the counts."""
@@ -63,7 +71,7 @@ class ReferenceUse:
                     await AsyncConnection.connect(
                         self._url,
                         autocommit=True,
-                        application_name="cardlog read, uses of references",
+                        application_name=f"cardlog read, uses, {self._package}",
                         connect_timeout=_WITHIN_S,
                     ) as connection,
                     connection.transaction(),
@@ -72,16 +80,16 @@ class ReferenceUse:
                         statement("events.platform", "see_tenant"), {"tenant": vouch(tenant)}
                     )
                     await connection.execute(
-                        statement("retrieval.references", "add_use"),
+                        statement(self._package, "add_use"),
                         {
                             "users": [owner for owner, _, _ in places],
-                            "streams": [stream for _, stream, _ in places],
+                            "names": [name for _, name, _ in places],
                             "days": [day.isoformat() for _, _, day in places],
                             "uses": [counts[place] for place in places],
                         },
                     )
             except psycopg.Error as error:
-                logger.warning("the uses of references are not written: %s", type(error).__name__)
+                logger.warning("%s: counts of reads are not written: %s", self._package, type(error).__name__)
                 if len(self._counts) + len(places) <= MOST:
                     self._counts.update({place: counts[place] for place in places})
 

@@ -1,0 +1,155 @@
+"""Does what operators ask for over HTTP: rebuilds and swaps of generations, and retries and drops of parked events."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row
+
+from events.platform.counting import counted
+from events.platform.database import Connection
+from events.platform.failures import is_away
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.log import announce, reason_of
+from projectors.generations.generations import Projector, list_generations
+from projectors.generations.generations import drop as drop_generation
+from projectors.parking import parking
+from projectors.rebuild import swap
+from projectors.rebuild.rebuild import Rebuild, RebuildProgress
+from projectors.rebuild.request_worker import LOOK_S, TELL_S, RequestWorker, StoppedError
+
+logger = logging.getLogger(__name__)
+
+_PACKAGE = "projectors.rebuild"
+_ATTEMPTS = 3
+_KINDS = {
+    "generations": ("rebuild", "swap", "drop_generation"),
+    "parked users": ("retry_parked", "drop_parked"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOperation:
+    """An operation that is not done. ``attempts`` counts how often a worker began it."""
+
+    operation_id: UUID
+    user_id: str
+    action: str
+    projection: str
+    generation: int | None
+    event_id: UUID | None
+    verify: bool
+    because: str | None
+    attempts: int
+
+
+class _RefusedError(RuntimeError):
+    """The operation was not done. The message gives the reason."""
+
+
+class OperationWorker(RequestWorker):
+    """Does the open operations of one kind on ``projectors``, the oldest first, until ``stopping`` is true.
+
+    An operation is done once: its row names the generation or the event that it shall change, so a worker that goes on
+    after a kill sees what is done already. An operation during which a worker ended three times has failed. An
+    operation that is refused has failed with the reason. While Postgres is away, it stays open.
+    """
+
+    def __init__(
+        self, settings: Settings, projectors: Sequence[Projector], kind: str, stopping: Callable[[], bool]
+    ) -> None:
+        self._projectors = {each.name: each for each in projectors}
+        self._actions = _KINDS[kind]
+        super().__init__(settings, f"operations on {kind}, {', '.join(self._projectors)}", stopping)
+
+    def work(self, connection: Connection) -> float:
+        wanted = {"projections": list(self._projectors), "actions": list(self._actions)}
+        with connection.cursor(row_factory=class_row(OpenOperation)) as cursor:
+            asked = cursor.execute(statement(_PACKAGE, "open_operations"), wanted).fetchall()
+        for each in asked:
+            if self._stopping():
+                break
+            self._do(connection, each)
+        if asked:
+            connection.execute(statement(_PACKAGE, "forget_operations"))
+        self.at_once()
+        return LOOK_S
+
+    def _do(self, connection: Connection, asked: OpenOperation) -> None:
+        failed, outcome = False, ""
+        if asked.attempts >= _ATTEMPTS:
+            failed, outcome = (
+                True,
+                f"a worker ended {_ATTEMPTS} times during this operation; see the log of the workers",
+            )
+        else:
+            self._write(connection, "begin_operation", asked)
+            try:
+                outcome = self._carry_out(connection, asked, self._projectors[asked.projection])
+            except Exception as error:
+                if is_away(error):
+                    raise
+                failed, outcome = True, reason_of(error)
+        self._write(connection, "end_operation", asked, failed=failed, outcome=outcome)
+        logger.info("%s of %s: %s", asked.action, asked.projection, outcome)
+
+    def _carry_out(self, connection: Connection, asked: OpenOperation, projector: Projector) -> str:
+        """Returns what was done."""
+        if asked.action in _KINDS["parked users"]:
+            return self._settle(connection, asked, projector)
+        found = {each.number: each.status for each in list_generations(connection, projector.name)}
+        if asked.action == "rebuild":
+            live = next((number for number, status in found.items() if status == "live"), None)
+            if live is not None and asked.generation is not None and live > asked.generation:
+                return f"generation {live} is live"
+            return self._rebuild(connection, asked, projector)
+        assert asked.generation is not None
+        if asked.action == "swap":
+            if found.get(asked.generation) != "live":
+                swap.rollback(connection, projector, asked.generation)
+            return f"generation {asked.generation} is live"
+        if asked.generation in found:
+            drop_generation(connection, projector.name, asked.generation)
+        return f"generation {asked.generation} is dropped"
+
+    def _settle(self, connection: Connection, asked: OpenOperation, projector: Projector) -> str:
+        result = parking.RetryResult(0, 0, None)
+        first = next(iter(parking.queues(connection, projector.name, asked.user_id)), None)
+        if asked.action == "retry_parked":
+            result = parking.retry(connection, projector, asked.user_id)
+        elif first is not None and first.event_id == asked.event_id:
+            result = parking.drop(connection, projector, asked.user_id, asked.because or "dropped by hand")
+        announce(connection)
+        if result.reason is not None:
+            raise _RefusedError(f"still waits: {result.reason}")
+        return f"{counted(result.folded, 'event')} folded, {result.dropped} dropped"
+
+    def _rebuild(self, connection: Connection, asked: OpenOperation, projector: Projector) -> str:
+        told = 0.0
+
+        def report(progress: RebuildProgress) -> None:
+            nonlocal told
+            if self._stopping():
+                raise StoppedError
+            if (now := time.monotonic()) >= told + TELL_S or progress.stage != "folding":
+                told = now
+                share = min(0.99, progress.events / max(progress.total, 1))
+                # The progress is a courtesy. The work goes on without it.
+                with suppress(psycopg.Error):
+                    self._write(connection, "move_operation", asked, stage=progress.stage, share=share)
+
+        result = Rebuild(self._settings, projector, verify=asked.verify, on_progress=report).run()
+        if result.replaced is None:
+            raise _RefusedError(f"not equal to the live tables, and not swapped: {'; '.join(result.unequal)}")
+        compared = "equal to the tables before, and " if result.equal else ""
+        return f"{compared}generation {result.generation} is live; {counted(result.events, 'event')}"
+
+    def _write(self, connection: Connection, name: str, asked: OpenOperation, **more: object) -> None:
+        connection.execute(statement(_PACKAGE, name), {"operation_id": asked.operation_id, **more})
