@@ -80,7 +80,7 @@ class PeopleReader:
         """Returns the people of a user. The caller does not change them."""
         named = parameters(owner)
         known = self._remembered.get(owner)
-        async with listing(self._pool, owner, _PATIENCE_S) as connection:
+        async with listing(self._pool, owner, _PATIENCE_S, many=False) as connection:
             try:
                 # The place is read before the tables. People may know more than their place, and never less.
                 async with connection.cursor(row_factory=class_row(_Place)) as looking:
