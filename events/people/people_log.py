@@ -24,12 +24,9 @@ CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
 """The types of the cards that name people."""
 READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {CardsWithdrawn.__name__}
 
+_MOST_CARDS = 200
+
 Rows = Iterable[Row]
-
-
-def parameters(owner: str) -> dict[str, object]:
-    """Returns the parameters of the statements of this module."""
-    return {**asking.of_user(owner), "types": sorted(READ_TYPES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +75,16 @@ def handles_in(card: Event) -> Iterator[Handle]:
 
 
 def telling(owner: str) -> Asking[Told]:
-    """Asks for what is told of the people of a user at the end of the log."""
-    named = parameters(owner)
+    """Asks for what is told of the people of a user at the end of the log.
+
+    Of the cards that no table has, the latest 200 tell: a projector that is far behind must not hold up a question.
+    """
+    named = {
+        **asking.of_user(owner),
+        "types": sorted(READ_TYPES - CARD_TYPES),
+        "card_types": sorted(CARD_TYPES),
+        "cards": _MOST_CARDS,
+    }
     try:
         told = yield Query(statement(_PACKAGE, "told_of"), named, folded=True)
     except psycopg.errors.UndefinedTable:

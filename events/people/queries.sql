@@ -1,6 +1,6 @@
 -- name: told_of
 -- The events about the people of a user, in order: those that the table knows, and those above its checkpoint, with the
--- cards above it. Read before the handles, so that nothing is missed when the checkpoint moves.
+-- latest cards above it. Read before the handles, so that nothing is missed when the checkpoint moves.
 WITH folded AS (
     SELECT coalesce((SELECT c.position FROM log.checkpoints c
                      JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
@@ -11,6 +11,11 @@ WITH folded AS (
     UNION
     SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
     WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
+    UNION
+    (SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
+     WHERE e.user_id = %(user_id)s AND e.type = ANY (%(card_types)s::text[])
+     ORDER BY e.position DESC
+     LIMIT %(cards)s)
 )
 SELECT {event e}
 FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = place.position AND e.user_id = %(user_id)s
@@ -21,9 +26,17 @@ LIMIT 20000;
 -- The same from the log alone, while there is no table.
 SELECT {event e}
 FROM log.events e
-WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
-ORDER BY e.position
-LIMIT 20000;
+WHERE e.partition = %(partition)s AND e.position = ANY (ARRAY(
+    (SELECT n.position FROM log.events n
+     WHERE n.partition = %(partition)s AND n.user_id = %(user_id)s AND n.type = ANY (%(types)s::text[])
+     LIMIT 20000)
+    UNION ALL
+    (SELECT n.position FROM log.events n
+     WHERE n.partition = %(partition)s AND n.user_id = %(user_id)s AND n.type = ANY (%(card_types)s::text[])
+     ORDER BY n.position DESC
+     LIMIT %(cards)s)
+))
+ORDER BY e.position;
 
 -- name: handles_of
 -- The handles of a user that may name people.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
-from psycopg.rows import AsyncRowFactory, kwargs_row
+from psycopg import AsyncCursor
+from psycopg.rows import AsyncRowFactory
 
 from events.resources.cards import CardStatus, CardSummary, CardUpdate, Relation
 from events.types.cards import SourceSpan
@@ -56,10 +57,18 @@ def card_row(card_class: type[_C]) -> AsyncRowFactory[_C]:
     """Returns the row factory for queries that select the fields of ``card_class`` by name."""
     make: Callable[..., _C] = card_class
 
-    def made(*, source_span: dict[str, Json] | None, **columns: object) -> _C:
-        return make(source_span=None if source_span is None else SourceSpan(**source_span), **columns)
+    def factory(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _C]:
+        names = [column.name for column in cursor.description or ()]
 
-    return kwargs_row(made)
+        def made(values: Sequence[Any]) -> _C:
+            columns = dict(zip(names, values, strict=True))
+            if (span := columns["source_span"]) is not None:
+                columns["source_span"] = SourceSpan(**span)
+            return make(**columns)
+
+        return made
+
+    return factory
 
 
 def by_id(cards: list[_C]) -> dict[UUID, _C]:

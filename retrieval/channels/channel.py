@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
@@ -31,8 +30,7 @@ def assistant_share(question: Question) -> float:
     return 1.0 if question.of_assistant else _ASSISTANT_SHARE
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A card that one channel found.
 
     ``score`` is in the channel's own unit and only orders the hits of that channel. A card that was not found for

@@ -12,9 +12,10 @@ from psycopg import AsyncCursor
 from psycopg.rows import class_row
 
 from events.people.mentions import tie_in
-from events.people.people_log import READ_TYPES, parameters, telling
+from events.people.people_log import READ_TYPES, telling
 from events.people.person import People, Person
 from events.platform.sql import statement
+from events.store.asking import of_user
 from events.types.tombstones import SubjectErased
 from retrieval.pool.connections import Pool, answered_on, listing, rows_if_folded
 
@@ -77,7 +78,7 @@ class PeopleReader:
     async def present(self, owner: str) -> People:
         """Returns the people of a user. The caller does not change them."""
         known = self._remembered.get(owner)
-        async with listing(self._pool, owner) as connection:
+        async with listing(self._pool, owner, many=False) as connection:
             # The place is read before the tables. People may know more than their place, and never less.
             try:
                 async with connection.cursor(row_factory=class_row(_Place)) as looking:
@@ -115,7 +116,7 @@ def naming(people: People, person: Person, limit: int) -> dict[str, object]:
 
 async def _place(cursor: AsyncCursor[_Place], owner: str, known: _Remembered | None) -> _Place:
     values = {
-        **parameters(owner),
+        **of_user(owner),
         "types": _CHANGES,
         "since": None if known is None else known.place.head,
         "depth": _DEPTH,

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import orjson
 import psycopg
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection
 from psycopg.adapt import Dumper
-from psycopg.pq import PipelineStatus
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 from psycopg.types.json import set_json_loads
@@ -52,39 +51,23 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-class ReadCursor(AsyncCursor[Any]):
-    """A cursor whose every statement sees only the rows of its connection's tenant."""
-
-    async def execute(self, query: Any, params: Any = None, **options: Any) -> ReadCursor:
-        """Executes ``query``. The settings of the connection go with it, so they cost no round trip.
-
-        Without a tenant the statement sees no row of any user.
-        """
-        connection = self.connection
-        assert isinstance(connection, ReadConnection)
-        if connection.scope is None:
-            return await super().execute(query, params, **options)
-        # Statements of one pipeline are one transaction, unless a transaction is open. The settings end with it.
-        if connection.pgconn.pipeline_status != PipelineStatus.OFF:
-            await connection.seeing.execute(_SEE, connection.scope)
-            await super().execute(query, params, **options)
-            return self
-        async with connection.pipeline():
-            await connection.seeing.execute(_SEE, connection.scope)
-            await super().execute(query, params, **options)
-        return self
-
-
 class ReadConnection(AsyncConnection):
-    """A connection that remembers for whom it asks: (tenant, plan mode)."""
+    """A connection whose statements see only the rows of the tenant for whom it was last asked (:meth:`see`)."""
 
-    scope: tuple[str, str] | None = None
+    _seen: tuple[str, str] | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # One cursor for all settings: making a cursor costs more than a setting.
-        self.seeing = AsyncCursor(self)
-        self.cursor_factory = ReadCursor
+    async def see(self, tenant: str, plans: str) -> None:
+        """Lets the next statements see the rows of ``tenant`` and no others. ``plans`` is the plan cache mode.
+
+        The settings hold for the session, so a connection that stays with a tenant pays nothing for them. An empty
+        tenant sees no row of any user. The caller has no open transaction, or else a rollback would undo the settings.
+        """
+        wanted = vouch(tenant) if tenant else "", plans
+        if self._seen == wanted:
+            return
+        self._seen = None  # after a failure nobody knows what the session sees
+        await self.execute(_SEE, wanted)
+        self._seen = wanted
 
 
 class Pool:
@@ -104,17 +87,15 @@ class Pool:
     async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection]:
         """Yields a connection that sees no row of any user, for questions about the server. Raises as ``connected``."""
         async with self._connections.connection(timeout=within_s) as connection:
+            await connection.see("", _PLANS[True])
             yield connection
 
     @asynccontextmanager
     async def of_tenant(self, tenant: str, within_s: float, *, many: bool) -> AsyncIterator[AsyncConnection]:
         """See :func:`connected`."""
         async with self._connections.connection(timeout=within_s) as connection:
-            connection.scope = vouch(tenant), _PLANS[many]
-            try:
-                yield connection
-            finally:
-                connection.scope = None
+            await connection.see(tenant, _PLANS[many])
+            yield connection
 
     @asynccontextmanager
     async def for_list(

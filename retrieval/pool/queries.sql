@@ -1,6 +1,6 @@
 -- name: see
--- Both settings end with the transaction.
-SELECT set_config('cardlog.tenant', %s, true), set_config('plan_cache_mode', %s, true);
+-- Both settings hold for the session.
+SELECT set_config('cardlog.tenant', %s, false), set_config('plan_cache_mode', %s, false);
 
 -- name: session
 -- Every query of the read service reads few rows of one user through an index, and takes milliseconds. The statistics

@@ -430,11 +430,15 @@ def _standing_beside(beside: Mapping[UUID, Sequence[UUID]]) -> dict[UUID, str]:
 
 def _credited(chosen: Sequence[Card], same: Mapping[UUID, UUID], cards: Mapping[UUID, Card]) -> list[Card]:
     """Adds to each chosen card the turns of the cards that were left out because they say the same."""
-    turns = {card.card_id: card.turn_ids for card in chosen}
+    turns: dict[UUID, list[str]] = {}
     for left_out, kept in same.items():
-        if kept in turns:
-            turns[kept] = list(dict.fromkeys([*turns[kept], *cards[left_out].turn_ids]))
-    return [replace(card, turn_ids=turns[card.card_id]) for card in chosen]
+        turns.setdefault(kept, []).extend(cards[left_out].turn_ids)
+    return [
+        replace(card, turn_ids=list(dict.fromkeys([*card.turn_ids, *more])))
+        if (more := turns.get(card.card_id))
+        else card
+        for card in chosen
+    ]
 
 
 def _words_of(newer: Card | None, card: Card) -> Beside | None:

@@ -16,6 +16,8 @@ from importlib.resources import files
 from typing import Any, cast
 
 import redis.asyncio
+from psycopg import AsyncConnection
+from psycopg.rows import dict_row
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
@@ -50,6 +52,7 @@ _LATE_BACKOFF_S = 5.0
 _REFUSED_BACKOFF_S = 0.5  # a refused connection costs a recall almost no time
 _LOOK_FOR_STREAMS_S = 1.0
 
+_UNPROJECTED = statement("retrieval.recall", "unprojected_events")
 _TURN = TurnRecorded.__name__
 _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
 
@@ -292,23 +295,40 @@ def read_unprojected_tail(
     )
 
 
+async def nothing_above(connection: AsyncConnection, user_id: str) -> UnprojectedTail | None:
+    """Returns the tail of a user whose tables show the whole log, and None when they do not.
+
+    It is for a user without queued turns, and for a connection to the primary. Raises psycopg.Error.
+    """
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(_UNPROJECTED, _parameters(user_id))
+        first = await cursor.fetchone()
+    assert first is not None
+    extracted, folded = first["extracted"], first["folded"]
+    if first["position"] is not None or first["head"] - min(extracted, folded) > LOG_DEPTH:
+        return None
+    return UnprojectedTail(folded=folded, head=first["head"], concluded=first["concluded"])
+
+
 def _rows(
     connection: Connection, user_id: str, queued: Sequence[TurnRecorded], folded: int | None
 ) -> list[dict[str, Any]]:
-    return rows_of(
-        connection,
-        statement("retrieval.recall", "unprojected_events"),
-        {
-            "partition": partition_of(user_id),
-            "user_id": user_id,
-            "keys": [turn_key(turn.turn_id) for turn in queued],
-            "folded": folded,
-            "insights": INSIGHTS,
-            "types": _TYPES,
-            "depth": LOG_DEPTH,
-            "limit": _MOST_EVENTS,
-        },
-    )
+    return rows_of(connection, _UNPROJECTED, _parameters(user_id, queued, folded))
+
+
+def _parameters(
+    user_id: str, queued: Sequence[TurnRecorded] = (), folded: int | None = None
+) -> dict[str, object]:
+    return {
+        "partition": partition_of(user_id),
+        "user_id": user_id,
+        "keys": [turn_key(turn.turn_id) for turn in queued],
+        "folded": folded,
+        "insights": INSIGHTS,
+        "types": _TYPES,
+        "depth": LOG_DEPTH,
+        "limit": _MOST_EVENTS,
+    }
 
 
 def _event(row: dict[str, object]) -> Event:

@@ -91,7 +91,7 @@ class UserSizes:
         self, name: str, within_s: float, *, user_id: str, **values: object
     ) -> list[tuple[Any, ...]]:
         async def look() -> list[tuple[object, ...]]:
-            async with connected(self._pool, user_id, within_s) as connection:
+            async with connected(self._pool, user_id, within_s, many=False) as connection:
                 cursor = await connection.execute(
                     statement("retrieval.recall", name), {"user_id": user_id, **values}
                 )

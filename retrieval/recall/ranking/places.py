@@ -235,8 +235,8 @@ def below_the_newer(
 def above_the_coarser(places: Sequence[Candidate], finer: Mapping[UUID, Collection[UUID]]) -> list[Candidate]:
     """Returns the places with each card just above the first card that it expands. ``finer`` names those of a card."""
     ordered = list(places)
-    for coarse in places:
-        for each in [one for one in ordered if one.card_id in finer.get(coarse.card_id, ())]:
+    for coarse in [each for each in places if each.card_id in finer]:
+        for each in [one for one in ordered if one.card_id in finer[coarse.card_id]]:
             at = ordered.index(coarse)
             if ordered.index(each) > at:
                 each.add("the finer statement", coarse.score - each.score)

@@ -155,13 +155,17 @@ def test_the_unprojected_tail_is_read_without_the_rest_of_the_log(
         return int(found[0])
 
     async def look() -> None:
-        overlay = Overlay(replace(Settings(), database_url=database, redis_url=redis_url, **PATIENT))
+        settings = replace(Settings(), database_url=database, redis_url=redis_url, **PATIENT)
+        pool = open_pool(settings, "test")
+        await pool.open(wait=True)
+        overlay = Overlay(settings, pool)
         try:
             for _ in range(15):
                 laid = await (await overlay.begin(asked, datetime.now(UTC)))
                 assert (laid.cards, laid.warnings) == ({}, ())
         finally:
             await overlay.close()
+            await pool.close()
 
     # Other sessions report their counters when they end.
     connection.execute("SELECT pg_stat_force_next_flush()")

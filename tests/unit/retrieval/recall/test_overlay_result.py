@@ -16,6 +16,7 @@ from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.rules.patterns import compiled
 from projectors.cards.card import StoredCard
+from retrieval.pool.connections import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from retrieval.recall.overlay import Overlay
@@ -103,7 +104,8 @@ def test_a_pending_card_inside_the_stretch_asked_about_has_evidence() -> None:
 
 
 def test_the_first_reading_is_done_before_anybody_waits_for_it() -> None:
-    overlay = Overlay(Settings(database_url="postgresql://127.0.0.1:1/none"))
+    settings = Settings(database_url="postgresql://127.0.0.1:1/none")
+    overlay = Overlay(settings, open_pool(settings, "test"))
     compiled.cache_clear()
     overlay.warm()
     met = compiled.cache_info().misses
