@@ -12,7 +12,6 @@ from psycopg.rows import AsyncRowFactory
 
 from events.resources.cards import CardStatus, CardSummary, CardUpdate, Relation
 from events.types.cards import SourceSpan
-from events.types.json_values import Json
 from projectors.cards.card import Card
 from retrieval.cards.chain import RelationEdge
 

@@ -112,7 +112,13 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     refused = answer.faulty
     reasons: list[str] = []
     problems: list[tuple[int, ProblemTold]] = []
-    for found in (*answer.states, *answer.events, *answer.knowledge, *answer.problems):
+    items: tuple[StateFound | EventFound | KnowledgeFound | ProblemFound, ...] = (
+        *answer.states,
+        *answer.events,
+        *answer.knowledge,
+        *answer.problems,
+    )
+    for found in items:
         at = place(found.turn, found.quote, turns[first:])
         card: GroundedState | GroundedEvent | KnowledgeLearned | ProblemTold | None = None
         if at is not None:

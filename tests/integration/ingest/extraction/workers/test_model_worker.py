@@ -20,7 +20,7 @@ from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
 from tests.support import hostile
 from tests.support.events.turns import NOW
-from tests.support.ingest.messages_api import MessagesApi, says, status
+from tests.support.ingest.messages_api import MessagesApi, calls, says, status
 from tests.support.ingest.model_workers import (
     TOWNS,
     caught_up,
