@@ -61,11 +61,6 @@ class Instance:
         return {port for url in (self.write_url, self.read_url) if (port := urlsplit(url).port)}
 
 
-def default_data() -> Path:
-    """Returns the default data folder."""
-    return data_folder()
-
-
 def announce(instance: Instance) -> None:
     """Writes ``instance`` to its data folder and to the user's list of running instances."""
     text = json.dumps(asdict(instance)).encode()
@@ -105,14 +100,14 @@ def find(settings: Settings, data: Path | None = None) -> tuple[Settings, Instan
         return _with(settings, instance), instance
     if settings.database_url or settings.redis_url:
         return settings, None
-    instance = _read(default_data() / READY_FILE)
+    instance = _read(data_folder() / READY_FILE)
     if instance is not None and instance.alive:
         return _with(settings, instance), instance
     running = [found for path in sorted(_registry().glob("*.json")) if (found := _read(path)) and found.alive]
-    if running and (default_data() / "lock").exists():
+    if running and (data_folder() / "lock").exists():
         others = ", ".join(found.data for found in running)
         raise NoInstanceError(
-            f"the Cardlog on {default_data()} does not run; start it with: cardlog up, "
+            f"the Cardlog on {data_folder()} does not run; start it with: cardlog up, "
             f"or choose another one with --data: {others}"
         )
     if len(running) == 1:

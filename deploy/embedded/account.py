@@ -6,6 +6,7 @@ import os
 import pwd
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # The kernel's id of nobody, for systems whose user table has no such name.
 NOBODY = 65534
@@ -22,6 +23,13 @@ class Account:
         for parent, folders, files in os.walk(folder):
             for name in (*folders, *files):
                 os.chown(os.path.join(parent, name), self.uid, self.gid, follow_symlinks=False)
+
+
+def running_as(account: Account | None) -> dict[str, Any]:
+    """Returns the arguments of ``subprocess`` that run a program as ``account``. None: as this process runs."""
+    if account is None:
+        return {}
+    return {"user": account.uid, "group": account.gid, "extra_groups": []}
 
 
 def service_account(folder: Path, *names: str) -> Account | None:

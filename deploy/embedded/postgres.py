@@ -10,14 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
 import psutil
 import psycopg
 
-from deploy.embedded.account import Account, service_account
+from deploy.embedded.account import Account, running_as, service_account
 from deploy.embedded.installation import InstallationError, installation
 from deploy.embedded.processes import DYING_S, is_dead, is_dying
 from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
@@ -77,19 +76,10 @@ class EmbeddedPostgres(EmbeddedServer):
         "pre-existing shared memory block",
     )
 
-    def __init__(
-        self,
-        data: Path,
-        port: int | None = 0,
-        *,
-        durable: bool = True,
-        stopping: Callable[[], bool] = lambda: False,
-    ) -> None:
-        super().__init__(data, port, durable=durable, stopping=stopping)
-        self._account: Account | None = None
-        self._home = Path()
-        self._password = ""
-        self._is_set_up = False
+    _account: Account | None = None
+    _home = Path()
+    _password = ""
+    _is_set_up = False
 
     @property
     def url(self) -> str:
@@ -173,9 +163,7 @@ class EmbeddedPostgres(EmbeddedServer):
                 capture_output=True,
                 text=True,
                 check=False,
-                user=self._account.uid if self._account else None,
-                group=self._account.gid if self._account else None,
-                extra_groups=[] if self._account else None,
+                **running_as(self._account),
             )
         except OSError as error:
             raise ServerError(f"{command[0]} cannot be run: {error}") from error

@@ -22,7 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from deploy.embedded import aof
-from deploy.embedded.account import Account, service_account
+from deploy.embedded.account import Account, running_as, service_account
 from deploy.embedded.installation import InstallationError, installed, places
 from deploy.embedded.server import LOOPBACK, EmbeddedServer, ServerError, tail
 from events.platform.settings import Settings
@@ -307,9 +307,7 @@ class EmbeddedRedis(EmbeddedServer):
             input=b"y\n",
             capture_output=True,
             check=False,
-            user=self._account.uid if self._account else None,
-            group=self._account.gid if self._account else None,
-            extra_groups=[] if self._account else None,
+            **running_as(self._account),
         )
         output = (done.stdout + done.stderr).decode(errors="replace")
         if done.returncode < 0 or self._is_machine_fault(output):

@@ -16,7 +16,7 @@ from typing import ClassVar, Self
 
 import psutil
 
-from deploy.embedded.account import Account
+from deploy.embedded.account import Account, running_as
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.processes import DYING_S
 
@@ -252,9 +252,7 @@ class EmbeddedServer(ABC):
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                     umask=0o077,
-                    user=account.uid if account else None,
-                    group=account.gid if account else None,
-                    extra_groups=[] if account else None,
+                    **running_as(account),
                 )
             except OSError as error:
                 raise ServerError(f"{command[0]} cannot be run: {error}") from error

@@ -246,15 +246,14 @@ class CoreFold:
         self.change_values(event, before, after)
 
     def change_values(self, event: Event, before: Sequence[CardValue], after: Sequence[CardValue]) -> None:
-        """Makes the change from values that the cards held before ``event`` to those that they hold after it."""
-        document = self.state.document
-        self._apply(event, slot_changes(sure(document, before), sure(document, after)))
+        """Makes one change of the slots whose values differ before ``event`` and after it.
 
-    def _apply(self, event: Event, changes: Sequence[SlotChange]) -> None:
-        """Makes one change of the changed slots. A value that contradicts a more trusted one waits in the queue."""
+        A value that contradicts a more trusted one waits in the queue.
+        """
         document = self.state.document
         ops: list[Op] = []
         guards: tuple[int, ...] = ()
+        changes = slot_changes(sure(document, before), sure(document, after))
         for each in changes:
             change = replace(each, slot=(resolved(document, each.slot[0]), each.slot[1]))
             self._withdraw_contradictions(event, change)

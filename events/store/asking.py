@@ -71,18 +71,16 @@ def answered(connection: Connection, asking: Asking[T]) -> T:
 
 def answered_by(answer: Callable[[Q], list[Row]], asking: Generator[Q, list[Row], T]) -> T:
     """Returns the result of ``asking``, whose queries ``answer`` answers."""
+
+    async def at_once(query: Q) -> list[Row]:
+        return answer(query)
+
     try:
-        query = next(asking)
-        while True:
-            try:
-                rows = answer(query)
-            except psycopg.errors.UndefinedTable as missing:
-                query = asking.throw(missing)
-            else:
-                query = asking.send(rows)
+        awaited_by(at_once, asking).send(None)
     except StopIteration as done:
         result: T = done.value
         return result
+    raise AssertionError("an answer that is there at once waits for nothing")
 
 
 async def awaited_by(answer: Callable[[Q], Awaitable[list[Row]]], asking: Generator[Q, list[Row], T]) -> T:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import psycopg
 
 from events.access.principal import Principal
+from events.core.pointers import Tokens
 from events.http.errors import ProblemError, invalid
 from events.modes.registry import Modes
 from events.platform.settings import Settings
@@ -36,6 +38,8 @@ _MOST_THREADS = 20
 """The threads that a prompt may have, the last changed."""
 
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
+_T = TypeVar("_T")
+_Topic = TypeVar("_Topic", Problem, Thread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,6 @@ class PromptReader:
     """
 
     def __init__(self, pool: Pool, settings: Settings, fresh: Fresh) -> None:
-        self._pool = pool
         self._references = ReferenceReader(pool)
         self._problems = ProblemReader(pool)
         self._threads = ThreadReader(pool)
@@ -69,23 +72,43 @@ class PromptReader:
         self, caller: Principal, question: Ask, answer: RecallAnswer, paths: list[str]
     ) -> PromptParts:
         """Returns the parts for a question and its answer. ``paths`` are pointers into the core document."""
-        pinned, of_references = await self._pinned_references(caller, question)
-        problems, of_problems = await self._open_problems(caller, question, answer.known_modes)
-        facts, goals, of_document = await self._core_parts(caller, question, paths)
-        concepts, of_concepts = await self._pinned_concepts(caller, question, answer.modes)
-        threads, of_threads = await self._open_threads(caller, question, answer.known_modes)
-        warnings = (*of_references, *of_problems, *of_document, *of_concepts, *of_threads)
-        return PromptParts(pinned, problems, facts, goals, concepts, threads, warnings)
+        warnings: list[str] = []
+        asks_now = question.as_of is None and question.known_at is None
+
+        async def read(what: str, reading: Awaitable[_T], otherwise: _T) -> _T:
+            try:
+                return await reading
+            except (psycopg.Error, TimeoutError, TooFarBehindError, ProblemError) as error:
+                warnings.append(f"{what} missing: {type(error).__name__}")
+                return otherwise
+
+        async def still_open(
+            what: str, status: str, present: Callable[[str], Awaitable[list[_Topic]]]
+        ) -> list[_Topic]:
+            # They are those of today, and a question about the past gets none.
+            found = await read(f"open {what} are", present(question.user_id), []) if asks_now else []
+            return [
+                each
+                for each in found
+                if each.status == status and _is_asked_for(caller, question, answer.known_modes, each)
+            ]
+
+        places = [pointer_of(each) for each in paths]
+        pinned = await read("pinned references are", self._pinned_references(caller, question), [])
+        problems = await still_open("problems", "active", self._problems.present)
+        document = self._core_parts(caller, question, places)
+        facts, goals = await read("the core document is", document, ([], []))
+        of_modes = self._pinned_concepts(caller, question, answer.modes)
+        concepts = await read("pinned concepts are", of_modes, [])
+        threads = await still_open("threads", "open", self._threads.present)
+        return PromptParts(pinned, problems, facts, goals, concepts, threads[:_MOST_THREADS], tuple(warnings))
 
     async def _pinned_concepts(
         self, caller: Principal, question: Ask, modes: tuple[str, ...] | None
-    ) -> tuple[list[ListedCard], tuple[str, ...]]:
-        """Returns the pinned concepts of the projects and ``modes``, and a warning when they cannot be read.
-
-        A question about the past gets none, because the pins are those of today.
-        """
+    ) -> list[ListedCard]:
+        """Returns the pinned concepts of the projects and ``modes``. A question about the past gets none."""
         if question.as_of is not None or question.known_at is not None or "knowledge" not in question.kinds:
-            return [], ()
+            return []
         asked = Slice(
             user_id=question.user_id,
             now=question.now,
@@ -95,92 +118,49 @@ class PromptReader:
             conditions={"pinned": True} | ({} if modes is None else {"mode": list(modes)}),
             reach=caller.reach,
         )
-        try:
-            reader = await self._fresh(None, question.user_id)
-            found = await reader.page(await reader.prepared(asked), limit=_MOST_PINNED)
-        except (psycopg.Error, TimeoutError, ProblemError) as error:
-            return [], (f"pinned concepts are missing: {type(error).__name__}",)
-        return sorted(found.cards, key=lambda card: card.card_id), ()
+        reader = await self._fresh(None, question.user_id)
+        found = await reader.page(await reader.prepared(asked), limit=_MOST_PINNED)
+        return sorted(found.cards, key=lambda card: card.card_id)
 
     async def _core_parts(
-        self, caller: Principal, question: Ask, paths: list[str]
-    ) -> tuple[list[tuple[str, str]], list[str], tuple[str, ...]]:
-        """Returns values at pointers of the core document, the goals, and a warning when they cannot be read.
+        self, caller: Principal, question: Ask, places: list[Tokens]
+    ) -> tuple[list[tuple[str, str]], list[str]]:
+        """Returns the values at pointers of the core document, and the goals.
 
         A question about the past gets the values of then. A question about the past, or about another project than that
         of the document, gets no goals. The document is outside modes.
         """
-        places = [pointer_of(each) for each in paths]
         aims = (
             question.as_of is None
             and question.known_at is None
             and (question.projects is None or "default" in question.projects)
         )
         if not (places or aims) or not in_reach(caller):
-            return [], [], ()
-        try:
-            if question.as_of is None and question.known_at is None:
-                state = (await self._documents.present(question.user_id)).state
-            else:
-                as_of = question.as_of or question.now
-                state = (await self._documents.past(question.user_id, as_of, question.known_at)).state
-        except (psycopg.Error, TimeoutError, TooFarBehindError) as error:
-            return [], [], (f"the core document is missing: {type(error).__name__}",)
-        return facts_at(state.document, places), goals_of(state.document) if aims else [], ()
+            return [], []
+        if question.as_of is None and question.known_at is None:
+            state = (await self._documents.present(question.user_id)).state
+        else:
+            as_of = question.as_of or question.now
+            state = (await self._documents.past(question.user_id, as_of, question.known_at)).state
+        return facts_at(state.document, places), goals_of(state.document) if aims else []
 
-    async def _pinned_references(
-        self, caller: Principal, question: Ask
-    ) -> tuple[list[Reference], tuple[str, ...]]:
+    async def _pinned_references(self, caller: Principal, question: Ask) -> list[Reference]:
         """Returns the pinned references of a user and the user's teams in the caller's reach.
 
-        A question about the past gets those of then. Adds a warning when they cannot be read.
+        A question about the past gets those of then.
         """
-        try:
-            owners = await self._references.owners_of(question.user_id)
-            if question.as_of is None and question.known_at is None:
-                found = await self._references.present(owners)
-            else:
-                found = await self._references.past(owners, question.as_of, question.known_at)
-        except (psycopg.Error, TimeoutError) as error:
-            return [], (f"pinned references are missing: {type(error).__name__}",)
+        owners = await self._references.owners_of(question.user_id)
+        if question.as_of is None and question.known_at is None:
+            found = await self._references.present(owners)
+        else:
+            found = await self._references.past(owners, question.as_of, question.known_at)
         return [
             each
             for each in found
             if each.tier == "pinned"
             and not each.archived
             and caller.reach.admits(each.name.project_id or "default", None)
-        ], ()
-
-    async def _open_problems(
-        self, caller: Principal, question: Ask, modes: Modes
-    ) -> tuple[list[Problem], tuple[str, ...]]:
-        """Returns the open problems of the projects and modes asked for, and a warning when they cannot be read.
-
-        A question about the past gets none, because they are those of today.
-        """
-        if question.as_of is not None or question.known_at is not None:
-            return [], ()
-        try:
-            found = await self._problems.present(question.user_id)
-        except (psycopg.Error, TimeoutError) as error:
-            return [], (f"open problems are missing: {type(error).__name__}",)
-        return [
-            each for each in found if each.status == "active" and _is_asked_for(caller, question, modes, each)
-        ], ()
-
-    async def _open_threads(
-        self, caller: Principal, question: Ask, modes: Modes
-    ) -> tuple[list[Thread], tuple[str, ...]]:
-        """Returns the open threads of the projects and modes asked for, as :meth:`_open_problems` does."""
-        if question.as_of is not None or question.known_at is not None:
-            return [], ()
-        try:
-            found = await self._threads.present(question.user_id)
-        except (psycopg.Error, TimeoutError) as error:
-            return [], (f"open threads are missing: {type(error).__name__}",)
-        return [
-            each for each in found if each.status == "open" and _is_asked_for(caller, question, modes, each)
-        ][:_MOST_THREADS], ()
+        ]
 
 
 def _is_asked_for(caller: Principal, question: Ask, modes: Modes, each: Problem | Thread) -> bool:

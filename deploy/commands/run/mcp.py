@@ -11,7 +11,7 @@ from typing import Annotated
 import httpx2
 from cyclopts import Parameter
 
-from deploy.instance import addresses_of, api_key_of
+from deploy.instance import addresses_of, authorization
 from deploy.options import Flat, Given
 from events.platform.settings import Settings
 
@@ -35,8 +35,7 @@ def mcp(*, options: Flat[Options], settings: Given[Settings], data: Given[Path |
     if find_spec("mcp") is None:
         raise RuntimeError("the package of the protocol is missing: pip install 'cardlog[mcp]'")
     settings, *urls = addresses_of(settings, data)
-    key = api_key_of(settings)
-    asyncio.run(_served(urls, options, {"Authorization": f"Bearer {key}"} if key else {}))
+    asyncio.run(_served(urls, options, authorization(settings)))
     return 0
 
 

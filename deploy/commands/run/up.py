@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from deploy.commands.run.serve import with_auth
 from deploy.commands.run.work import Stop
-from deploy.instance import default_data
+from deploy.environment import data_folder
 from deploy.options import Given, NoAuth, between
 from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
@@ -58,7 +58,7 @@ def up(
     os.umask(0o077)  # only the owner may read files of the stack's processes
     stack = Stack(
         settings,
-        data or default_data(),
+        data or data_folder(),
         port_write=port_write,
         port_read=port_read,
         port_redis=port_redis,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from events.platform.sql import statement, statements
+from events.store.log import EVENT_COLUMNS
 from tests.support.deployed import ROOT
 
 PACKAGES = ("events", "ingest", "projectors", "retrieval", "deploy")
@@ -50,6 +51,15 @@ def test_a_statement_ends_where_the_next_name_begins(room: Path) -> None:
         "two": "SELECT '-- name: x';",
         "tables": "CREATE TABLE t ();",
     }
+
+
+def test_an_event_stands_for_the_columns_that_make_it(room: Path) -> None:
+    (room / "queries.sql").write_text("-- name: one\nSELECT {event told} FROM log.events told;\n")
+    *columns, data = (f"told.{name}" for name in EVENT_COLUMNS)
+    opened = "sealing.readable(told.user_id,told.partition,told.position,told.data) AS data"
+    assert data == "told.data"
+    wanted = f"SELECT {','.join([*columns, opened])} FROM log.events told;"
+    assert statement(room.name, "one").as_string(None).strip() == wanted
 
 
 @pytest.mark.parametrize(
