@@ -23,6 +23,7 @@ from events.platform.database import Connection
 from events.references.reference_log import first_event
 from events.store import log
 from events.store.log import AppendConflictError
+from events.types.cards import CardOrigin
 from events.types.codec import Payload, describe
 from events.types.core import Author
 from events.types.envelope import Appended, Event, NewEvent, uuid7
@@ -51,6 +52,20 @@ class Command:
     derived: bool = False
     rationale: str | None = None
     reach: Reach = EVERYTHING
+
+    def origin(self, project_id: str = "default", mode: str | None = None) -> CardOrigin:
+        """Returns where the words of this command come from: from no turn, or from those that it rests on."""
+        by_user = self.by == "user" and self.agent_id is None
+        return CardOrigin(
+            project_id=project_id,
+            session_id="default",
+            turn_ids=self.turn_ids,
+            said_at=self.at,
+            source_span=None,
+            provenance="user_stated" if by_user else "agent_inferred",
+            agent_id=self.agent_id,
+            mode=mode,
+        )
 
     def event(self, owner: str, stream: str, payload: Payload, **more: object) -> NewEvent:
         """Returns an event of this command. ``more`` are further fields of the event."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Literal
 from uuid import UUID
 
@@ -11,6 +12,11 @@ Predicate = Literal[
     "update", "state_change", "expands", "qualifies", "contradicts", "retracts", "same_as",
     "parent_of", "related_to", "affects_state",
 ]  # fmt: skip
+
+
+def relation_stream(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
+    """Returns the stream of the events of one relation."""
+    return f"relation/{sha256(f'{from_card}/{predicate}/{to_card}'.encode()).hexdigest()[:32]}"
 
 
 @event_type(version=1)

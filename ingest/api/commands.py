@@ -6,7 +6,6 @@ A command changes and destroys no card. A repeated command returns the place of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -20,8 +19,8 @@ from events.references.reference_log import events_below, first_event
 from events.types.codec import Payload
 from events.types.envelope import Event, NewEvent, uuid7
 from events.types.modes import CardReclassified
-from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate
-from events.types.verdicts import CardVerified, ConflictRuled
+from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, relation_stream
+from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
 from ingest.modes.mode_commands import refuse_unknown
@@ -56,7 +55,7 @@ class RelationStream(Aggregate[Event | None, Event | None]):
     attempts = 3
 
     def __init__(self, connection: Connection, owner: str, command: Command, link: Relation) -> None:
-        stream = _stream_of(link.from_card, link.predicate, link.to_card)
+        stream = relation_stream(link.from_card, link.predicate, link.to_card)
         super().__init__(connection, owner, stream, command)
 
     def load(self) -> Event | None:
@@ -154,7 +153,7 @@ def new_relation(payload: Relation) -> Decision:
 def relation_event(owner: str, connected: CardsConnected, command: Command) -> NewEvent:
     """Returns the event of a relation from a card that is made with it. :func:`withdraw` finds it."""
     event_id = uuid7()
-    stream = _stream_of(connected.from_card, connected.predicate, connected.to_card)
+    stream = relation_stream(connected.from_card, connected.predicate, connected.to_card)
     return command.event(owner, stream, connected, event_id=event_id, dedupe_key=_key(event_id))
 
 
@@ -185,7 +184,7 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
     ends = (connected.from_card, connected.to_card)
     for predicate in sorted(contrary):
         for from_card, to_card in (ends, ends[::-1]):
-            last = _last(connection, user_id, _stream_of(from_card, predicate, to_card))
+            last = _last(connection, user_id, relation_stream(from_card, predicate, to_card))
             if last is not None and isinstance(last.payload, CardsConnected):
                 raise ProblemError(
                     409,
@@ -195,10 +194,6 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
                     field="predicate",
                     relation_id=str(last.event_id),
                 )
-
-
-def _stream_of(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
-    return f"relation/{sha256(f'{from_card}/{predicate}/{to_card}'.encode()).hexdigest()[:32]}"
 
 
 def _last(connection: Connection, user_id: str, stream: str) -> Event | None:
@@ -298,7 +293,7 @@ def _sending(command: Command) -> str:
     return command.at.isoformat() if key is None else f"request/{key}"
 
 
-def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> Any:
+def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> CardKind:
     """Returns the kind of a card or of a statement. Raises a 404 problem when it is not there within ``reach``."""
     kind = kinds_of(connection, user_id, card_id).get(card_id)
     if kind is None and (row := first_row(connection, "existing_statement", user_id=user_id, card=card_id)):
@@ -308,7 +303,7 @@ def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reac
     return kind
 
 
-def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, object]:
+def kinds_of(connection: Connection, user_id: str, *cards: UUID) -> dict[UUID, CardKind]:
     """Returns the kind of each of ``cards`` that the user has."""
     values = {"user_id": user_id, "cards": list(cards)}
     return dict(tuples_of(connection, statement("ingest.api", "existing_cards"), values))

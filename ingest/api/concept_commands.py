@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from psycopg.rows import class_row
@@ -127,7 +126,12 @@ def pin(
 
 
 def _decided(
-    connection: Connection, owner: str, what: str, command: Command, rule: Any, first: Payload
+    connection: Connection,
+    owner: str,
+    what: str,
+    command: Command,
+    rule: Callable[[None], Payload | Decision],
+    first: Payload,
 ) -> Outcome[None]:
     """Decides a command. Commands with one idempotency key count once, and another command with the key is refused."""
     key = f"concept/{what}/{command.idempotency_key or uuid7()}"

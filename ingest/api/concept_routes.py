@@ -12,7 +12,6 @@ from events.http.errors import invalid
 from events.http.fields import Name, Uuid, Words, storable
 from events.resources.cards import Accepted
 from events.store.bounds import MAX_ALIASES, MAX_TITLE
-from events.types.cards import CardOrigin
 from ingest.api import concept_commands
 from ingest.api.command_routes import accepted
 from ingest.api.transactions import Sender, Sent, Transactions
@@ -68,7 +67,7 @@ def concept_router(transactions: Transactions) -> APIRouter:
     @router.post("/v1/concepts", status_code=202, summary="Create a concept")
     def create_concept(body: ConceptIn, sender: Sent) -> Accepted:
         owner, command = sender.owner(body.user_id), _command(sender, body)
-        origin = _origin(command, body.project_id, body.mode)
+        origin = command.origin(body.project_id, body.mode)
         words = _words(body)
         return accepted(
             transactions, owner, lambda c: concept_commands.create(c, owner, words, origin, command)
@@ -82,7 +81,7 @@ def concept_router(transactions: Transactions) -> APIRouter:
                 "(body)", "changes nothing; give a title, a definition, aliases or related concepts"
             )
         words = _words(body)
-        origin = _origin(command)
+        origin = command.origin()
         return accepted(
             transactions,
             owner,
@@ -133,17 +132,3 @@ def _command(sender: Sender, body: _ConceptIn) -> Command:
     actor = "api" if body.agent_id is None else f"agent/{body.agent_id}"
     own = body.agent_id is None and sender.caller.may("user")
     return sender.command(actor, agent_id=body.agent_id, by="user" if own else "agent")
-
-
-def _origin(command: Command, project_id: str = "default", mode: str | None = None) -> CardOrigin:
-    """Returns the source of words that come from no turn."""
-    return CardOrigin(
-        project_id=project_id,
-        session_id="default",
-        turn_ids=(),
-        said_at=command.at,
-        source_span=None,
-        provenance="user_stated" if command.by == "user" else "agent_inferred",
-        agent_id=command.agent_id,
-        mode=mode,
-    )

@@ -27,8 +27,7 @@ from ingest.api.command_routes import accepted
 from ingest.api.transactions import OfUser, Transactions
 from ingest.decider import Command, Outcome
 from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
-from ingest.modes.requests import reembed_everybody
+from ingest.modes.mode_commands import Declaration, UserModes, reembed_everybody
 
 _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]

@@ -22,7 +22,6 @@ from events.types.people import (
 from ingest.api.transactions import FromTurns, OfUser, Sender, Sent, Transactions
 from ingest.decider import Command
 from ingest.people import people_commands
-from ingest.people.people_commands import origin_of
 
 Short = Annotated[str, *storable(200)]
 Long = Annotated[str, *storable(4000)]
@@ -84,14 +83,14 @@ def people_router(transactions: Transactions) -> APIRouter:
     @router.post("/v1/people", status_code=201, summary="Note a person")
     def note_person(body: PersonIn, sender: Sent) -> WrittenPerson:
         owner, command = _sending(sender, body)
-        noted = PersonNoted(name=body.name, kinship=body.kinship, origin=origin_of(command))
+        noted = PersonNoted(name=body.name, kinship=body.kinship, origin=command.origin())
         return answer(owner, command, noted)
 
     @router.post("/v1/people/{person_id}/alias", summary="Give a person another name")
     def alias_person(person_id: Uuid, body: AliasIn, sender: Sent) -> WrittenPerson:
         owner, command = _sending(sender, body, "person")
         aliased = PersonAliased(
-            person_id=person_id, alias=body.alias, kind=body.kind, origin=origin_of(command)
+            person_id=person_id, alias=body.alias, kind=body.kind, origin=command.origin()
         )
         return answer(owner, command, aliased)
 
@@ -99,7 +98,7 @@ def people_router(transactions: Transactions) -> APIRouter:
     def merge_person(person_id: Uuid, body: MergeIn, sender: Sent) -> WrittenPerson:
         owner, command = _sending(sender, body, "person")
         merged = PersonsMerged(
-            person_id=person_id, into_id=body.into_id, reason=body.reason, origin=origin_of(command)
+            person_id=person_id, into_id=body.into_id, reason=body.reason, origin=command.origin()
         )
         return answer(owner, command, merged)
 
@@ -107,7 +106,7 @@ def people_router(transactions: Transactions) -> APIRouter:
     def split_person(person_id: Uuid, body: SplitIn, sender: Sent) -> WrittenPerson:
         owner, command = _sending(sender, body, "person")
         split = PersonsSplit(
-            person_id=person_id, from_id=body.from_id, reason=body.reason, origin=origin_of(command)
+            person_id=person_id, from_id=body.from_id, reason=body.reason, origin=command.origin()
         )
         return answer(owner, command, split)
 
@@ -115,7 +114,7 @@ def people_router(transactions: Transactions) -> APIRouter:
     def distinguish_person(person_id: Uuid, body: DistinctIn, sender: Sent) -> WrittenPerson:
         owner, command = _sending(sender, body, "person")
         distinct = PersonsDistinct(
-            person_id=person_id, other_id=body.other_id, reason=body.reason, origin=origin_of(command)
+            person_id=person_id, other_id=body.other_id, reason=body.reason, origin=command.origin()
         )
         return answer(owner, command, distinct)
 

@@ -136,7 +136,7 @@ class Transactions:
                 return command(connection)
 
     def written(
-        self, shape: type[_Shape], owner: str, command: Callable[[Connection], Outcome[Any]], **more: object
+        self, shape: type[_Shape], owner: str, command: Callable[[Connection], Outcome[_T]], **more: object
     ) -> _Shape:
         """Returns the state after ``command``, with its token and with the fields ``more`` of its shape."""
         outcome = self.run(owner, command)

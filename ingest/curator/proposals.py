@@ -18,7 +18,7 @@ from events.types.codec import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived, InsightKind
 from events.types.people import PersonMergeProposed
-from events.types.relations import CardsConnected, Predicate
+from events.types.relations import CardsConnected, Predicate, relation_stream
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, ThreadOpened
 from ingest.curator.memory import Memory
@@ -79,7 +79,6 @@ class Connect(Proposal):
         return digest_of("connect", self.predicate, *ends)
 
     def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        ends = f"{self.from_card}/{self.predicate}/{self.to_card}"
         connected = CardsConnected(
             from_card=self.from_card,
             to_card=self.to_card,
@@ -87,7 +86,7 @@ class Connect(Proposal):
             reason=self.reason,
             confidence=self.confidence,
         )
-        return [(f"relation/{sha256(ends.encode()).hexdigest()[:32]}", connected)]
+        return [(relation_stream(self.from_card, self.predicate, self.to_card), connected)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ was away, later. The bytes in the files of the servers are removed by a scrub.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -61,7 +62,7 @@ class UserErasure:
     """What an erasure removed of one user, or would remove: the numbers by name."""
 
     user_id: str
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def nothing(self) -> bool:
@@ -179,7 +180,7 @@ class Eraser:
         if selects is not None and queue is not None and storage_id not in queue.turn_ids:
             with connection.transaction():
                 if not selects(connection, storage_id).events:
-                    return UserErasure(storage_id, dict(queue.counts.get(storage_id, {})))
+                    return UserErasure(storage_id, queue.counts[storage_id].copy())
         for attempt in range(_ATTEMPTS):
             try:
                 return self._erase(
@@ -201,7 +202,7 @@ class Eraser:
         stopped: bool,
     ) -> UserErasure:
         """Erases in one transaction. ``stopped``: nothing of the user is appended from the beginning of it."""
-        done = UserErasure(storage_id, {} if queue is None else dict(queue.counts.get(storage_id, {})))
+        done = UserErasure(storage_id, Counter() if queue is None else queue.counts[storage_id].copy())
         with connection.transaction(force_rollback=request.terms.dry_run):
             for each in self._derived:
                 each.hold(connection, storage_id)
@@ -216,8 +217,7 @@ class Eraser:
             if not gone and not waiting:
                 return done
             for each in self._derived:
-                for name, number in each.forget(connection, storage_id, event_ids).items():
-                    done.counts[name] = done.counts.get(name, 0) + number
+                done.counts.update(each.forget(connection, storage_id, event_ids))
             if request.terms.derived_only or request.terms.dry_run:
                 return done
             if event_ids is None:
@@ -252,7 +252,7 @@ class Eraser:
         def take(event: Event) -> None:
             gone.append((event.event_id, event.position))
             name = "turns" if isinstance(event.payload, TurnRecorded) else "other events"
-            done.counts[name] = done.counts.get(name, 0) + 1
+            done.counts[name] += 1
             page.append(event)
             if len(page) >= _PAGE:
                 forget_words()
@@ -260,8 +260,7 @@ class Eraser:
         def forget_words() -> None:
             for each in self._derived:
                 if number := each.forget_words(connection, page):
-                    name = f"{each.name} cache"
-                    done.counts[name] = done.counts.get(name, 0) + number
+                    done.counts[f"{each.name} cache"] += number
             page.clear()
 
         said_again: list[NewEvent] = []

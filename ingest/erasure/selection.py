@@ -26,8 +26,6 @@ from events.types.curation import CuratorUndone
 from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.insights import InsightDerived, InsightRetracted
-from events.types.modes import CardReclassified
-from events.types.naming import ConceptPinned
 from events.types.people import PERSON_EVENTS
 from events.types.problems import PROBLEM_EVENTS
 from events.types.references import (
@@ -41,7 +39,6 @@ from events.types.sessions import SessionCheckpointed
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
 from events.types.tombstones import Erased, SubjectErased
 from events.types.turns import TurnRecorded
-from events.types.verdicts import CardVerified, ConflictRuled
 from ingest.erasure.curated import Curated
 from ingest.erasure.names import Names
 from ingest.erasure.restating import Restating, again
@@ -283,7 +280,7 @@ def _fact(payload: StateAsserted | KnowledgeLearned) -> tuple[str, ...]:
 
 
 _EXPLAINED = (
-    CardsWithdrawn, ConnectionWithdrawn, CardsThreaded, CardsUnthreaded, ThreadClosed, CuratorUndone,
+    CardsWithdrawn, ConnectionWithdrawn, CardsThreaded, CardsUnthreaded, ThreadClosed, CuratorUndone, InsightRetracted,
 )  # fmt: skip
 """What stays in force when the words of its reason are erased."""
 
@@ -296,45 +293,31 @@ def _without_reason(payload: Payload) -> Payload | None:
         return replace(payload, reason=None, by="erasure")
     if isinstance(payload, ReferenceProposalAccepted):
         return replace(payload, by="erasure")
-    if isinstance(payload, _EXPLAINED):
-        return replace(payload, reason="")
-    if isinstance(payload, InsightRetracted):
-        return replace(payload, reason="")
-    if isinstance(payload, CardsConnected) and payload.predicate == "retracts":
-        return replace(payload, reason="")
-    return None
+    retracts = isinstance(payload, CardsConnected) and payload.predicate == "retracts"
+    return replace(payload, reason="") if retracts or isinstance(payload, _EXPLAINED) else None
+
+
+# What rests on the turns of its origin, and what names its turns itself.
+_OF_ORIGIN = (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS, *PERSON_EVENTS)
+_OF_TURNS = (
+    ExtractionFailed, PatchApproved, ReferenceProposed, ReferenceChanged, CorePatched, PatchQueued, *SCHEMA_EVENTS,
+)  # fmt: skip
+# The fields of events that name one other event on which they rest.
+_ABOUT = ("problem_id", "queue_id", "proposal_id", "card_id", "arbitration_id", "from_card", "to_card")
 
 
 def _rests_on(payload: Payload, turn_ids: set[str], gone: set[UUID]) -> bool:
     if isinstance(payload, TurnRecorded):
         return payload.turn_id in turn_ids
-    if isinstance(payload, StateAsserted | EventNoted | KnowledgeLearned):
-        return not turn_ids.isdisjoint(payload.origin.turn_ids)
-    if isinstance(payload, PROBLEM_EVENTS):
-        return (
-            not turn_ids.isdisjoint(payload.origin.turn_ids) or getattr(payload, "problem_id", None) in gone
-        )
-    if isinstance(payload, PERSON_EVENTS):
-        return not turn_ids.isdisjoint(payload.origin.turn_ids)
-    if isinstance(payload, ExtractionFailed):
-        return not turn_ids.isdisjoint(payload.turn_ids)
-    if isinstance(payload, CorePatched | PatchQueued):
-        return not turn_ids.isdisjoint((*payload.turn_ids, payload.source))
-    if isinstance(payload, SCHEMA_EVENTS):
-        return not turn_ids.isdisjoint(payload.turn_ids)
-    if isinstance(payload, PatchApproved):
-        return payload.queue_id in gone or not turn_ids.isdisjoint(payload.turn_ids)
-    if isinstance(payload, PatchRefused):
-        return payload.queue_id in gone
-    if isinstance(payload, ReferenceProposed | ReferenceChanged):
-        return not turn_ids.isdisjoint(payload.turn_ids)
-    if isinstance(payload, ReferenceProposalAccepted | ReferenceProposalRefused):
-        return payload.proposal_id in gone
-    if isinstance(payload, CardVerified | CardReclassified | ConceptPinned | ConflictRuled):
-        return (payload.arbitration_id if isinstance(payload, ConflictRuled) else payload.card_id) in gone
+    named: tuple[object, ...] = ()
+    if isinstance(payload, _OF_ORIGIN):
+        named = payload.origin.turn_ids
+    elif isinstance(payload, _OF_TURNS):
+        named = (*payload.turn_ids, getattr(payload, "source", None))
+    if not turn_ids.isdisjoint(named):
+        return True
     if isinstance(payload, CardsThreaded | CardsUnthreaded):
         return gone.issuperset(payload.card_ids)
     if isinstance(payload, InsightDerived):
         return not gone.isdisjoint(payload.sources)
-    connects = isinstance(payload, CardsConnected | ConnectionWithdrawn)
-    return connects and (payload.from_card in gone or payload.to_card in gone)
+    return any(getattr(payload, name, None) in gone for name in _ABOUT)

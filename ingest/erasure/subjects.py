@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -100,12 +101,7 @@ class Outcome:
     @property
     def counts(self) -> dict[str, int]:
         """The sums over all users, by name. Names without a number are left out."""
-        sums: dict[str, int] = {}
-        for one in self.users:
-            for name, number in one.counts.items():
-                if number:
-                    sums[name] = sums.get(name, 0) + number
-        return sums
+        return dict(sum((one.counts for one in self.users), Counter()))
 
     def document(self) -> dict[str, Any]:
         """Returns the outcome as a JSON object, for a dry run."""

@@ -17,7 +17,6 @@ from events.people.person import People, Person
 from events.platform.database import Connection
 from events.resources import people as resources
 from events.resources.resource import plain
-from events.types.cards import CardOrigin
 from events.types.codec import Payload
 from events.types.envelope import Event, uuid7
 from events.types.people import (
@@ -67,19 +66,6 @@ class UserPeople(Aggregate[Told, Person]):
         if isinstance(self.wanted, PersonsMerged):
             return self.wanted.into_id
         return self.wanted.person_id
-
-
-def origin_of(command: Command) -> CardOrigin:
-    """Returns where the words of a command come from."""
-    return CardOrigin(
-        project_id="default",
-        session_id="default",
-        turn_ids=command.turn_ids,
-        said_at=command.at,
-        source_span=None,
-        provenance="user_stated" if command.agent_id is None else "agent_inferred",
-        agent_id=command.agent_id,
-    )
 
 
 def run(connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> Outcome[Person]:

@@ -21,7 +21,7 @@ from events.problems.problem import Problem, fold
 from events.problems.problem_log import entries, lock, note_of
 from events.resources import problems as resources
 from events.resources.resource import plain
-from events.types.cards import CardOrigin, EventNoted, Sentiment
+from events.types.cards import EventNoted, Sentiment
 from events.types.codec import Payload, encode
 from events.types.envelope import Event
 from events.types.problems import (
@@ -69,7 +69,7 @@ class KnownProblem(UserProblems):
     def __init__(self, connection: Connection, owner: str, command: Command, problem_id: UUID) -> None:
         super().__init__(connection, owner, command)
         self.problem_id = problem_id
-        self.origin = _origin(command)
+        self.origin = command.origin()
 
     def present(self, state: list[Event]) -> Problem:
         """Returns the problem. Raises a 404 problem when the user has none in reach."""
@@ -105,7 +105,7 @@ def open_problem(
     if not problems.command.reach.admits(project_id, mode):
         raise missing("project", "project_id")
     opened = ProblemOpened(
-        description=description, priority=priority, origin=_origin(problems.command, project_id, mode)
+        description=description, priority=priority, origin=problems.command.origin(project_id, mode)
     )
 
     def rule(events: list[Event]) -> Decision:
@@ -172,26 +172,12 @@ def _change(problem: KnownProblem, asked: ProblemEvent, holds: Callable[[Problem
         present = problem.present(events)
         if holds(present):
             return None
-        payload = replace(asked, origin=_origin(problem.command, present.project_id, present.mode))
+        payload = replace(asked, origin=problem.command.origin(present.project_id, present.mode))
         if isinstance(payload, ProblemAttempted | ProblemClosed):
             payload = replace(payload, problem=present.description)
         return _decision(problem, events, payload, present.description)
 
     return decide(problem, rule, _same_as(asked))
-
-
-def _origin(command: Command, project_id: str = "default", mode: str | None = None) -> CardOrigin:
-    """Returns where the words of the command come from."""
-    return CardOrigin(
-        project_id=project_id,
-        session_id="default",
-        turn_ids=command.turn_ids,
-        said_at=command.at,
-        source_span=None,
-        provenance="user_stated" if command.agent_id is None else "agent_inferred",
-        agent_id=command.agent_id,
-        mode=mode,
-    )
 
 
 def _decision(

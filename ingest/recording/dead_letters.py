@@ -16,7 +16,7 @@ from events.sealing.entries import opened_entry, sealed_entry
 from events.types.queue_entry import PROOF, TENANT, QueueKey
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date, parse_turn, pushed_at, text_of
-from ingest.recording.turn_queue import DEAD_FIELD, kept_fields, lua_script, pages_of
+from ingest.recording.turn_queue import DEAD_FIELD, as_text, id_parts, kept_fields, lua_script, pages_of
 
 _DROPPED_KEPT = 10_000
 _ENTRY_ID = re.compile(rb"\d{1,20}-\d{1,20}")
@@ -63,7 +63,7 @@ class DeadLetter:
         return (
             DEFAULT_TENANT
             if self.field == TENANT
-            else _text(self.fields.get(TENANT.encode(), DEFAULT_TENANT))
+            else as_text(self.fields.get(TENANT.encode(), DEFAULT_TENANT))
         )
 
     def fields_to_retry(
@@ -118,7 +118,7 @@ class DeadLetters:
         present = set(existing(self._redis, [keys.dead for keys in self._keys.values()]))
         return merge(
             *(self._of(mark, keys) for mark, keys in self._keys.items() if keys.dead in present),
-            key=lambda letter: _parts(letter.own_id),
+            key=lambda letter: id_parts(letter.own_id),
         )
 
     def _of(self, mark: str, keys: StreamKeys) -> Iterator[DeadLetter]:
@@ -148,7 +148,7 @@ class DeadLetters:
         pushed = self._run(
             "retry_dead_letter", [keys.dead, keys.stream, keys.counts], letter, _flat(_sealed(fields))
         )
-        return None if pushed is None else _text(pushed) + letter.mark
+        return None if pushed is None else as_text(pushed) + letter.mark
 
     def drop(self, letter: DeadLetter, because: str) -> bool:
         """Moves ``letter`` to the stream of dropped letters, with the reason ``because``. Returns False if it is gone.
@@ -174,11 +174,11 @@ class DeadLetters:
 def _letter(letter_id: bytes | str, fields: Mapping[bytes, bytes], mark: str) -> DeadLetter:
     entry_id = fields.get(b"entry_id", b"")
     return DeadLetter(
-        id=_text(letter_id) + mark,
-        entry_id=_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id) + mark,
+        id=as_text(letter_id) + mark,
+        entry_id=as_text(entry_id if _ENTRY_ID.fullmatch(entry_id) else letter_id) + mark,
         mark=mark,
-        field=_text(fields.get(b"field", b"")),
-        reason=_text(fields.get(b"reason", b"")),
+        field=as_text(fields.get(b"field", b"")),
+        reason=as_text(fields.get(b"reason", b"")),
         fields={
             name.removeprefix(DEAD_FIELD): value
             for name, value in fields.items()
@@ -194,12 +194,3 @@ def _sealed(fields: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 def _flat(fields: Mapping[bytes, bytes]) -> list[bytes]:
     return [part for pair in fields.items() for part in pair]
-
-
-def _parts(letter_id: str) -> tuple[int, int]:
-    milliseconds, _, sequence = letter_id.partition("-")
-    return int(milliseconds), int(sequence or 0)
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from events.platform.settings import Settings
 from events.platform.streams import existing, keys_of, mark_of, streams_named
 from events.sealing.entries import opened_entry
 from events.types.turn_contract import TurnInvalidError, entry_time, is_date
-from ingest.recording.turn_queue import DEAD_FIELD, TurnQueue, lua_script, pages_of
+from ingest.recording.turn_queue import DEAD_FIELD, TurnQueue, as_text, lua_script, pages_of
 
 Fields = Mapping[str, str]
 """The fields of an entry as text. Bytes that are no UTF-8 are replaced."""
@@ -24,7 +25,7 @@ class ForgottenEntries:
     """What left the streams, by user: ``turn_ids``, and the number of entries by kind of stream."""
 
     turn_ids: dict[str, set[str]] = field(default_factory=dict)
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    counts: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
 def forget(
@@ -47,7 +48,7 @@ def forget(
             for (user, fields), entry_id in zip(found, ids, strict=True):
                 turn_id = fields.get("turn_id", "").strip() or entry_id + mark_of(stream)
                 done.turn_ids.setdefault(user, set()).add(turn_id)
-                _count(done, user, "queue")
+                done.counts[user]["queue"] += 1
             if not dry_run:
                 keys = keys_of(client, stream)
                 script = lua_script("forget_entries")
@@ -57,7 +58,7 @@ def forget(
         for kind, key in (("dead letters", keys.dead), ("dropped letters", keys.dropped)):
             for ids, found in _pages(client, key, DEAD_FIELD, chooses, until):
                 for user, _ in found:
-                    _count(done, user, kind)
+                    done.counts[user][kind] += 1
                 if not dry_run:
                     client.xdel(key, *ids)
     return done
@@ -92,13 +93,4 @@ def _opened(raw: Mapping[bytes, bytes], prefix: bytes) -> Fields:
     }
     with suppress(TurnInvalidError):
         fields = opened_entry(fields)
-    return {_text(name): _text(value) for name, value in fields.items()}
-
-
-def _count(done: ForgottenEntries, user: str, kind: str) -> None:
-    of_user = done.counts.setdefault(user, {})
-    of_user[kind] = of_user.get(kind, 0) + 1
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return {as_text(name): as_text(value) for name, value in fields.items()}

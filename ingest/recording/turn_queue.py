@@ -163,9 +163,9 @@ class TurnQueue:
             name = group["name"]
             pending = self._redis.xpending(self.stream, name)
             if pending["pending"]:
-                keep_from.append(_parts(pending["min"]))
+                keep_from.append(id_parts(pending["min"]))
             else:
-                milliseconds, sequence = _parts(group["last-delivered-id"])
+                milliseconds, sequence = id_parts(group["last-delivered-id"])
                 keep_from.append((milliseconds, sequence + 1))
         if not keep_from:
             return 0, 0
@@ -223,12 +223,12 @@ class TurnQueue:
             return QueueDepth(self.pushed_count(), 0, None)
         pending, oldest, delivered = 0, None, None
         for group in groups:
-            if _text(group["name"]) == self._group:
-                delivered = _text(group["last-delivered-id"])
+            if as_text(group["name"]) == self._group:
+                delivered = as_text(group["last-delivered-id"])
                 pending = int(group["pending"])
                 if pending:
                     summary = self._redis.xpending(self.stream, self._group)
-                    oldest = _text(summary["min"])
+                    oldest = as_text(summary["min"])
         # Millions of entries may wait, but delivered entries are trimmed soon. So the delivered ones are counted.
         waiting = int(self._redis.xlen(self.stream)) - self._delivered(delivered)
         waiting = max(0, waiting) + self.pushed_count()
@@ -236,7 +236,7 @@ class TurnQueue:
             first: Any = self._redis.xrange(
                 self.stream, min="-" if delivered is None else f"({delivered}", count=1
             )
-            oldest = _text(first[0][0]) if first else None
+            oldest = as_text(first[0][0]) if first else None
         return QueueDepth(waiting, pending, oldest)
 
     def _delivered(self, last: str | None) -> int:
@@ -251,7 +251,7 @@ class TurnQueue:
 
     def counts(self) -> dict[str, int]:
         """Returns the counts by name: recorded, duplicates, dead, erased, lost, retried, dropped, ``rolled_over``."""
-        found = {_text(name): int(count) for name, count in self._redis.hgetall(self._keys.counts).items()}
+        found = {as_text(name): int(count) for name, count in self._redis.hgetall(self._keys.counts).items()}
         shown = {name: count for name, count in found.items() if not name.startswith("_")}
         return {"recorded": 0, "duplicates": 0} | shown
 
@@ -268,13 +268,13 @@ class TurnQueue:
             depth = self.depth()
             return not depth.waiting and not depth.pending
         for group in self._redis.xinfo_groups(self.stream):
-            if _text(group["name"]) == self._group:
-                if _parts(group["last-delivered-id"]) < _parts(entry_id):
+            if as_text(group["name"]) == self._group:
+                if id_parts(group["last-delivered-id"]) < id_parts(entry_id):
                     return False
                 if not group["pending"]:
                     return True
                 summary = self._redis.xpending(self.stream, self._group)
-                return not summary["pending"] or _parts(summary["min"]) > _parts(entry_id)
+                return not summary["pending"] or id_parts(summary["min"]) > id_parts(entry_id)
         return False
 
     def last_id(self) -> str | None:
@@ -285,7 +285,7 @@ class TurnQueue:
             if "no such key" not in str(error):
                 raise
             return None
-        last = _text(info["last-generated-id"])
+        last = as_text(info["last-generated-id"])
         return None if last == "0-0" else last
 
     def _received(self, consumer: str, start: str, count: int) -> list[Entry]:
@@ -305,7 +305,7 @@ class TurnQueue:
             page[0] if isinstance(page[0], list) and isinstance(page[0][0], tuple | list) else page
         )
         size = sum(len(name) + len(value) for name, value in fields.items())
-        return [Entry(_text(entry_id), dict(fields), self._mark, size)]
+        return [Entry(as_text(entry_id), dict(fields), self._mark, size)]
 
 
 def page_of(client: redis.Redis, stream: str, count: int, start: str, end: str, *reader: str) -> list[Entry]:
@@ -316,7 +316,7 @@ def page_of(client: redis.Redis, stream: str, count: int, start: str, end: str, 
     script, mark = lua_script("page"), mark_of(stream)
     reply: Any = client.eval(script, 1, stream, count, _PAGE_BYTES, LARGEST_ENTRY, start, end, *reader)
     return [
-        Entry(_text(entry_id), dict(zip(words[::2], words[1::2], strict=True)), mark, int(size))
+        Entry(as_text(entry_id), dict(zip(words[::2], words[1::2], strict=True)), mark, int(size))
         for entry_id, words, size in reply
     ]
 
@@ -331,7 +331,7 @@ def pages_of(client: redis.Redis, stream: str, end: str = "+") -> Iterator[list[
 
 def incarnation_mark(rolled_over: bytes | str | None) -> str:
     """Returns the mark of a stream that rolled over ``rolled_over`` times. The mark is empty for None."""
-    return "" if rolled_over is None else f"~{_text(rolled_over)}"
+    return "" if rolled_over is None else f"~{as_text(rolled_over)}"
 
 
 def kept_fields(fields: Mapping[bytes, bytes]) -> tuple[list[bytes], str]:
@@ -363,10 +363,12 @@ def lua_script(name: str) -> str:
     return files("ingest.recording").joinpath("lua", f"{name}.lua").read_text("utf-8")
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+def as_text(value: bytes | str) -> str:
+    """Returns a value of Redis as text. Bytes that are no UTF-8 are replaced."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _parts(entry_id: bytes | str) -> tuple[int, int]:
-    milliseconds, _, sequence = _text(entry_id).partition("-")
+def id_parts(entry_id: bytes | str) -> tuple[int, int]:
+    """Returns the milliseconds and the sequence number of an id of an entry."""
+    milliseconds, _, sequence = as_text(entry_id).partition("-")
     return int(milliseconds), int(sequence or 0)

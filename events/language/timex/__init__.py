@@ -13,9 +13,9 @@ from typing import Literal
 
 from . import chinese, english, stamps
 from .calendar import Frame, Grain
-from .mentions import Mention
 from .numerals import Number, is_number_word, numbers
 from .readings import CalendarDate, ClockTime, calendar_dates, clock_times, month_of
+from .scan import Mention
 
 __all__ = [
     "CalendarDate", "ClockTime", "Found", "Grain", "Number", "calendar_dates", "clock_times", "find", "is_number_word",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from events.language.timex import Found
 
 
-def as_json(found: Found) -> dict[str, Any]:
+def as_json(found: Found) -> dict[str, object]:
     """Returns ``found`` as a JSON object with ISO 8601 instants. An open side is null."""
     return {
         "text": found.text,

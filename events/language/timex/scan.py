@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache, wraps
 from itertools import count
 from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
 from .cycles import Reading, join, settle
+from .lengths import Length
 from .tables import rows
 
 DEEPEST = 12
@@ -29,6 +31,16 @@ def listed(words: str) -> frozenset[str]:
 
 V = TypeVar("V")
 C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in a text, in code points, with its span. A length of time alone has no span."""
+
+    begin: int
+    stop: int
+    span: Span | None
+    length: Length | None = None
 
 
 def given(value: C | None, stop: int) -> tuple[C, int] | None:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from .calendar import Frame, Grain, Span, date
 from .clock import Hours
 from .cycles import each, settle, yearly
-from .mentions import Mention
+from .scan import Mention
 
 _STAMP = re.compile(
     r"(?<![\d-])\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?P<second>:\d\d(?:[.,]\d{1,9})?)?\s?(?P<zone>Z|[+-]\d\d:?\d\d)?(?![\d:])"

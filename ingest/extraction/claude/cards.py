@@ -25,6 +25,7 @@ from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems.reader import noted
 
 _ASKS = ("?", "？")
+Finding = StateFound | EventFound | KnowledgeFound | ProblemFound
 
 
 def ground_problem(
@@ -112,13 +113,8 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     refused = answer.faulty
     reasons: list[str] = []
     problems: list[tuple[int, ProblemTold]] = []
-    items: tuple[StateFound | EventFound | KnowledgeFound | ProblemFound, ...] = (
-        *answer.states,
-        *answer.events,
-        *answer.knowledge,
-        *answer.problems,
-    )
-    for found in items:
+    findings: list[Finding] = [*answer.states, *answer.events, *answer.knowledge, *answer.problems]
+    for found in findings:
         at = place(found.turn, found.quote, turns[first:])
         card: GroundedState | GroundedEvent | KnowledgeLearned | ProblemTold | None = None
         if at is not None:
@@ -140,7 +136,7 @@ def ground_cards(answer: Answer, batch: SessionBatch) -> GroundedCards:
     return replace(_in_order(turns[first:], read, told, problems, refused), reasons=tuple(reasons))
 
 
-def _reason(found: StateFound | EventFound | KnowledgeFound | ProblemFound, *, said: bool) -> str:
+def _reason(found: Finding, *, said: bool) -> str:
     kind = type(found).__name__.removesuffix("Found").lower()
     return (
         f"{kind} of turn {found.turn}: {'the words do not bear it out' if said else 'nobody said the quote'}"

@@ -81,8 +81,9 @@ def correction(sentence: Sentence, masked: str, told: DialogueState, *, announce
 
 
 def corrected(told: DialogueState, value: str, old: str | None, *, dated: bool) -> KnownState | None:
-    """Returns the last state that ``value`` corrects: the one with the value ``old``, or one with a value of "
-    "its shape."""
+    """Returns the last state that ``value`` corrects: the one with the value ``old``, or one with a value of its
+    shape.
+    """
     for known in reversed(told.states[-_REACH:]):
         if known.event.statement == "ended" or (known.key in _DATED) != dated:
             continue

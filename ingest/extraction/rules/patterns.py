@@ -69,8 +69,8 @@ class Row:
     timed: bool
     dated: bool = False
     needs: tuple[str, ...] = ()
-    """One of these words stands in every clause that the row explains. Empty: the first word of the row tells "
-    "enough."""
+    """One of these words stands in every clause that the row explains. Empty: the first word of the row tells
+    enough."""
 
     def compiled(self) -> re.Pattern[str]:
         return compiled(self.pattern)

@@ -203,10 +203,7 @@ _CHECKS_ZH: dict[str, Callable[[str], bool]] = {
     "role": lambda value: _NO_ROLE_ZH.search(value) is None,
     "thing": lambda value: _BAD_ZH.search(value) is None and len(value) > 1,
     "food": lambda value: _BAD_ZH.search(value) is None and value not in ("素", "饭", "东西", "药"),
-    "hobby": lambda value: _BAD_ZH.search(value) is None,
-    "liked": lambda value: _BAD_ZH.search(value) is None,
-    "field": lambda value: _BAD_ZH.search(value) is None,
-    "illness": lambda value: _BAD_ZH.search(value) is None,
+    **dict.fromkeys(("hobby", "liked", "field", "illness"), lambda value: _BAD_ZH.search(value) is None),
 }  # fmt: skip
 
 _SEPARATOR = re.compile(r",? (?:and|or) |, ")

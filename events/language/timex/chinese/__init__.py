@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..calendar import Frame
-from ..mentions import Mention
+from ..scan import Mention
 from .grammar import findings
 from .words import ChineseScan
 

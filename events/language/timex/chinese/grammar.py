@@ -23,8 +23,7 @@ from ..cycles import (
     since,
     yearly,
 )
-from ..mentions import Mention
-from ..scan import given, listed, packrat
+from ..scan import Mention, given, listed, packrat
 from .dates import RANGE, day_of_month
 from .numbers import length, positional, value
 from .offsets import AFTER, BEFORE, offset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..calendar import Frame
-from ..mentions import Mention
+from ..scan import Mention
 from .grammar import findings
 from .words import EnglishScan
 

@@ -1,13 +1,14 @@
-"""English dates in digits and with the name of a month."""
+"""English dates: in digits, with the name of a month, and holidays."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from .. import calendar
-from ..calendar import full_year
-from ..cycles import Cycle, Reading, yearly
-from ..scan import Scan, given, listed
+from ..calendar import day_before, full_year
+from ..cycles import Cycle, Reading, each, yearly
+from ..holidays import ENGLISH, RULES
+from ..scan import Phrases, Scan, given, listed, packrat
 from ..tables import words_of
 from .month_names import MODALS, stands_alone
 from .numbers import integer, ordinal, plain, year_number
@@ -18,6 +19,24 @@ _DATED = listed("on by since until till from before after dated date due at of a
 _RATED = listed("score scored rate rated rating grade graded pain gave got")
 _FRACTION_OF = words_of("english.fraction_of")
 _COUNTED = listed("people times items percent million billion thousand am pm %")
+
+
+_HOLIDAYS = Phrases(ENGLISH)
+HOLIDAYS = _HOLIDAYS.firsts
+"""The first words of the names of holidays."""
+
+
+@packrat
+def holiday(scan: Scan, i: int) -> Found | None:
+    """Parses the longest holiday name at word `i`, or "eve of" a holiday. Hyphens may stand between its words."""
+    if scan.words[i] == "eve" and scan.words[i + 1] == "of":
+        named = holiday(scan, scan.skip(i + 2, "the"))
+        return given(each(named[0], day_before), named[1]) if named else None
+    found = _HOLIDAYS.at(scan, i)
+    if found is None:
+        return None
+    sure = 0.8 if found[0] in ("new_year", "qixi", "workers") else 0.9
+    return yearly(RULES[found[0]], "month" if found[0] == "ramadan" else "day", sure), found[1]
 
 
 def month_day(month: int, dom: int) -> Reading | None:

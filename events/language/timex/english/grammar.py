@@ -12,8 +12,7 @@ from .. import calendar
 from ..calendar import WITHIN_DAY, Span, add_days
 from ..clock import part
 from ..cycles import Cycle
-from ..mentions import Mention
-from ..scan import Scan, given, listed
+from ..scan import Mention, Scan, given, listed
 from .numbers import length, ordinal, plain
 from .ranges import span_of
 from .simple import openers, simple

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.language.timex.english.holidays import holiday
 from events.language.timex.english.seasons import quarter_of, season
 from events.language.timex.english.weekdays import day_of_month, weekday_alone, weekday_name
 
@@ -225,7 +224,7 @@ def _inside(scan: Scan, span: Span, i: int) -> Found | None:
         j = i if owned else scan.skip(scan.skip(i, "in", "on", ","), "the")
         if not owned and j == i and (words[i] not in MONTHS or words[i] in SHY):
             return None
-        found = holiday(scan, j) or dates.named(scan, j) or season(scan, j)
+        found = dates.holiday(scan, j) or dates.named(scan, j) or season(scan, j)
         if found is not None and isinstance(found[0], Cycle):
             return given(found[0].at(span.start.year), found[1])
     if span.grain == "month" and span.start:
@@ -240,7 +239,7 @@ def _shifted_name(scan: Scan, i: int, shift: int, lead: str) -> Found | None:
     words, frame, year = scan.words, scan.frame, scan.frame.now.year
     if lead in ("that", "same"):
         return None
-    found = holiday(scan, i)
+    found = dates.holiday(scan, i)
     if found is not None and isinstance(found[0], Cycle):
         span = found[0].at(year) if shift == 0 else settle(found[0], frame, 1 if shift > 0 else -1)
         if span and span.start and shift > 0 and span.start <= frame.today:

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from events.language.timex import calendar
 from events.language.timex.calendar import Grain, Span, full_year
 from events.language.timex.cycles import Cycle, Reading, each, yearly
+from events.language.timex.english.dates import HOLIDAYS, holiday
 from events.language.timex.english.numbers import ordinal, plain, told_year, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.words import NUMBERS, ORDINALS, SEASON_WORDS, UNITS
 from events.language.timex.scan import Scan, given, listed
 from events.language.timex.shares import weekend_about
 from events.language.timex.tables import numbers_of
-
-from .holidays import FIRST_WORDS, holiday
 
 _DECADES = numbers_of("english.decades")
 
@@ -156,7 +155,7 @@ def decade(scan: Scan, i: int) -> Found | None:
     return given(calendar.century(first) if first else calendar.months(1, 1, 99 * 12, "century"), k + 1)
 
 
-@opens("the", "eve", FIRST_WORDS, digits=True)
+@opens("the", "eve", HOLIDAYS, digits=True)
 def holidays(scan: Scan, i: int) -> Found | None:
     """Parses a holiday with its year or its weekend. A greeting such as "happy new year" is not a holiday."""
     words = scan.words

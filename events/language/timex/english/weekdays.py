@@ -7,7 +7,7 @@ from dataclasses import replace
 from events.language.timex import calendar
 from events.language.timex.calendar import Span, in_week
 from events.language.timex.cycles import Cycle, Reading, each, monthly, settle, weekly
-from events.language.timex.english.dates import named, not_a_day, numeric
+from events.language.timex.english.dates import holiday, named, not_a_day, numeric
 from events.language.timex.english.numbers import length, ordinal, year_number
 from events.language.timex.english.simple import Found, opens
 from events.language.timex.english.times import hours
@@ -23,8 +23,6 @@ from events.language.timex.english.words import (
 )  # fmt: skip
 from events.language.timex.scan import Scan, given, listed, packrat
 from events.language.timex.tables import words_of
-
-from .holidays import holiday
 
 
 @packrat
