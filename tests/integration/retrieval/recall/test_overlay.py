@@ -31,39 +31,41 @@ def memory(settings: Settings, redis: Redis) -> Memory:
     return Memory(settings, redis)
 
 
-@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
-@pytest.mark.parametrize(
-    ("before", "new", "question", "old_value", "value"),
-    [
-        ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
-        ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
-        (
-            "I work at Acme.",
-            "I just switched jobs, I work at Globex now.",
-            "where do I work?",
-            "Acme",
-            "Globex",
-        ),
-    ],
+REPLACED = (
+    ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
+    ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
+    (
+        "I work at Acme.",
+        "I just switched jobs, I work at Globex now.",
+        "where do I work?",
+        "Acme",
+        "Globex",
+    ),
 )
-def test_what_was_just_said_hides_what_it_replaces(
-    memory: Memory, stages: tuple[str, ...], before: str, new: str, question: str, old_value: str, value: str
-) -> None:
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
+def test_what_was_just_said_hides_what_it_replaces(memory: Memory, stages: tuple[str, ...]) -> None:
     earlier = datetime.now(UTC) - timedelta(days=10)
-    memory.push(before, said_at=earlier.isoformat(), timezone="Asia/Taipei")
+    users = [(f"u{number}", *row) for number, row in enumerate(REPLACED)]
+    for user, before, *_ in users:
+        memory.push(before, user=user, said_at=earlier.isoformat(), timezone="Asia/Taipei")
     memory.settle()
-    assert memory.values(question) == [(old_value, False)]
-    memory.push(new, timezone="Asia/Taipei")
+    for user, _, new, question, old_value, _ in users:
+        assert memory.values(question, user=user) == [(old_value, False)]
+        memory.push(new, user=user, timezone="Asia/Taipei")
     for stage in stages:
         getattr(memory, stage)()
-    answer = memory.ask(question)
-    first = answer["cards"][0]
-    assert (first["kind"], first["value"], first["pending"]) == ("state", value, True)
-    assert old_value not in [card["value"] for card in answer["cards"] if card["kind"] == "state"]
-    assert answer["contradictions"] == []
-    assert not [warning for warning in answer["warnings"] if "overlay" in warning]
+    for user, _, _, question, old_value, value in users:
+        answer = memory.ask(question, user=user)
+        first = answer["cards"][0]
+        assert (first["kind"], first["value"], first["pending"]) == ("state", value, True)
+        assert old_value not in [card["value"] for card in answer["cards"] if card["kind"] == "state"]
+        assert answer["contradictions"] == []
+        assert not [warning for warning in answer["warnings"] if "overlay" in warning]
     memory.settle()
-    assert memory.values(question) == [(value, False)]
+    for user, _, _, question, _, value in users:
+        assert memory.values(question, user=user) == [(value, False)]
 
 
 SMALL_TALK = (
