@@ -14,7 +14,8 @@ from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 LONG: dict[str, str] = {
-    f"CARDLOG_{name}_DEADLINE_MS": "10000" for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC")
+    f"CARDLOG_{name}_DEADLINE_MS": "10000"
+    for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC", "HOOK")
 } | {"CARDLOG_WAIT_FOR_MS": "10000"}
 
 

@@ -109,59 +109,6 @@ def test_a_bad_turn_over_http_is_a_problem_that_names_the_field(
     assert problem["detail"]
 
 
-def test_in_a_list_the_bad_turn_is_named_by_its_place_and_nothing_is_taken(stack: Running) -> None:
-    refused = WEB.post(
-        f"{stack.write_url}/v1/turns",
-        headers=stack.headers,
-        json=[{"user_id": "zoe", "text": "fine"}, {"user_id": "zoe"}],
-    )
-    assert (refused.status_code, refused.json()["index"], refused.json()["field"]) == (422, 1, "text")
-
-
-def test_a_turn_id_pushed_twice_is_reported_as_a_duplicate(stack: Running) -> None:
-    turn = {"user_id": "dup", "text": "I live in Rome.", "turn_id": "same"}
-    first = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn).json()
-    assert first["duplicates"] == []
-    stack.wait()
-    again = WEB.post(f"{stack.write_url}/v1/turns", headers=stack.headers, json=turn)
-    assert (again.status_code, again.json()["duplicates"]) == (202, ["same"])
-    stack.wait()
-    shown = stack.command("log", "show", "--user", "dup", "--type", "TurnRecorded", "--json")
-    assert len(shown.stdout.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("ask", "field"),
-    [
-        ({"user_id": "u1"}, "query"),
-        ({"user_id": "u1", "query": ""}, "query"),
-        ({"user_id": "u1", "query": "   "}, "query"),
-        ({"user_id": "", "query": "x"}, "user_id"),
-        ({"user_id": "u1", "query": "a\0b"}, "query"),
-        ({"user_id": "u1", "query": "x" * 20_000}, "query"),
-        ({"user_id": "u1", "query": "x", "k": 0}, "k"),
-        ({"user_id": "u1", "query": "x", "k": 10_000}, "k"),
-        ({"user_id": "u1", "query": "x", "as_of": "2026-02-30T00:00:00Z"}, "as_of"),
-        ({"user_id": "u1", "query": "x", "as_of": "2026-02-03T00:00:00"}, "as_of"),
-        ({"user_id": "u1", "query": "x", "kinds": ["dream"]}, "kinds.0"),
-        ({"user_id": "u1", "query": "x", "colour": "red"}, "colour"),
-    ],
-)
-def test_a_bad_question_is_a_problem_that_names_the_field(stack: Running, ask: object, field: str) -> None:
-    refused = WEB.post(f"{stack.read_url}/v1/recall", headers=stack.headers, json=ask)
-    assert refused.status_code == 422, refused.text
-    assert refused.headers["content-type"] == "application/problem+json"
-    assert refused.json()["field"] == field
-
-
-@pytest.mark.parametrize(
-    "question", ["😀😀😀", "'; DROP TABLE cards; --", ".*(a+)+$", "\\", "%_%", "。。。", "?", "的"]
-)
-def test_odd_questions_get_an_answer(stack: Running, question: str) -> None:
-    assert stack.recall("nobody", question)["cards"] == []
-    stack.recall("u1", question)
-
-
 def test_push_reports_bad_lines_and_takes_the_rest(stack: Running) -> None:
     lines = '{"user_id":"filer","text":"I work at Acme."}\nnot json\n{"user_id":"filer"}\n'
     done = stack.command("push", "-", input=lines)

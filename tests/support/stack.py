@@ -25,6 +25,7 @@ from events.access.principal import SCOPES
 from events.platform.settings import Settings, variable_of
 from events.sealing import sealer
 from events.store import authentication
+from tests.support.forking import forked
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -100,10 +101,8 @@ class Running:
         return {"Authorization": f"Bearer {json.loads(made.stdout)['key']}"}
 
     def command(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments, "--data", str(self.data)],
-            capture_output=True, text=True, env=clean_environment() | WITHOUT_MODEL, **({"timeout": 120} | options),
-        )  # fmt: skip
+        """Runs the command on this Cardlog, in a fork of this process."""
+        return forked([*arguments, "--data", str(self.data)], clean_environment() | WITHOUT_MODEL, **options)
 
     def recall(self, user: str, query: str, **more: Any) -> dict[str, Any]:
         answer = WEB.post(

@@ -168,8 +168,8 @@ def test_an_outsider_checks_an_anchor_with_the_public_key_alone(
 CHANGED = "is not as the migrations made it"
 CHAIN_STEP = "function chain_step(state bytea, content bytea, seed bytea)"
 GUARDS = {
-    "trigger events_append_only on events: is missing": "DROP TRIGGER events_append_only ON log.events",
     f"trigger events_append_only on events: {CHANGED}": "ALTER TABLE log.events DISABLE TRIGGER ALL",
+    "trigger events_append_only on events: is missing": "DROP TRIGGER events_append_only ON log.events",
     f"function refuse_change(): {CHANGED}": "CREATE OR REPLACE FUNCTION log.refuse_change() "
     "RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
     f"{CHAIN_STEP}: {CHANGED}": "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) "
@@ -181,12 +181,11 @@ GUARDS = {
 }
 
 
-@pytest.mark.parametrize("fault", GUARDS)
-def test_a_guard_that_was_replaced_is_named(guarded: Log, fault: str) -> None:
-    if "chain_step" not in fault:
-        assert guarded.verify() == []
-    guarded.owner.execute(GUARDS[fault].encode())
-    assert fault in guarded.verify()
+def test_a_guard_that_was_replaced_is_named(guarded: Log) -> None:
+    assert guarded.verify() == []
+    for fault, change in GUARDS.items():
+        guarded.owner.execute(change.encode())
+        assert fault in guarded.verify()
 
 
 # --- keys and files
@@ -222,20 +221,22 @@ def test_an_archive_carries_the_authentication(guarded: Log, empty_database: str
         ]
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
-def test_exports_anchors_and_keys_are_for_their_owner_alone(guarded: Log, umask: int) -> None:
-    folder = guarded.key.parent
-    (folder / "log.jsonl").touch(0o644)  # an older one, open to all
-    before = os.umask(umask)
-    try:
-        assert guarded.run("log", "export", str(folder / "log.jsonl"))[0] == 0
-        assert guarded.run("log", "anchor", str(folder / "anchor.json"))[0] == 0
-        assert guarded.run("log", "key", "new", str(folder / "new.key"))[0] == 0
-        assert guarded.run("log", "key", "rotate", str(folder / "new.key"))[0] == 0
-    finally:
-        os.umask(before)
-    for name in ("log.jsonl", "anchor.json", "new.key"):
-        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600, name
+def test_exports_anchors_and_keys_are_for_their_owner_alone(guarded: Log) -> None:
+    for umask in (0o000, 0o022, 0o777):
+        exported, anchor, key = (
+            guarded.key.with_name(f"{umask}.{name}") for name in ("jsonl", "json", "key")
+        )
+        exported.touch(0o644)  # an older one, open to all
+        before = os.umask(umask)
+        try:
+            assert guarded.run("log", "export", str(exported))[0] == 0
+            assert guarded.run("log", "anchor", str(anchor))[0] == 0
+            assert guarded.run("log", "key", "new", str(key))[0] == 0
+            assert guarded.run("log", "key", "rotate", str(key))[0] == 0
+        finally:
+            os.umask(before)
+        for made in (exported, anchor, key):
+            assert stat.S_IMODE(made.stat().st_mode) == 0o600, made
 
 
 def test_a_key_is_never_written_over_and_one_that_is_broken_is_refused(

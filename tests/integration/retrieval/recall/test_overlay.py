@@ -31,39 +31,41 @@ def memory(settings: Settings, redis: Redis) -> Memory:
     return Memory(settings, redis)
 
 
-@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
-@pytest.mark.parametrize(
-    ("before", "new", "question", "old_value", "value"),
-    [
-        ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
-        ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
-        (
-            "I work at Acme.",
-            "I just switched jobs, I work at Globex now.",
-            "where do I work?",
-            "Acme",
-            "Globex",
-        ),
-    ],
+REPLACED = (
+    ("I live in Taipei.", "My new address is Kaohsiung.", "where do I live?", "Taipei", "Kaohsiung"),
+    ("我住在台北", "我搬到高雄了", "我現在住在哪裡？", "台北", "高雄"),
+    (
+        "I work at Acme.",
+        "I just switched jobs, I work at Globex now.",
+        "where do I work?",
+        "Acme",
+        "Globex",
+    ),
 )
-def test_what_was_just_said_hides_what_it_replaces(
-    memory: Memory, stages: tuple[str, ...], before: str, new: str, question: str, old_value: str, value: str
-) -> None:
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES.keys())
+def test_what_was_just_said_hides_what_it_replaces(memory: Memory, stages: tuple[str, ...]) -> None:
     earlier = datetime.now(UTC) - timedelta(days=10)
-    memory.push(before, said_at=earlier.isoformat(), timezone="Asia/Taipei")
+    users = [(f"u{number}", *row) for number, row in enumerate(REPLACED)]
+    for user, before, *_ in users:
+        memory.push(before, user=user, said_at=earlier.isoformat(), timezone="Asia/Taipei")
     memory.settle()
-    assert memory.values(question) == [(old_value, False)]
-    memory.push(new, timezone="Asia/Taipei")
+    for user, _, new, question, old_value, _ in users:
+        assert memory.values(question, user=user) == [(old_value, False)]
+        memory.push(new, user=user, timezone="Asia/Taipei")
     for stage in stages:
         getattr(memory, stage)()
-    answer = memory.ask(question)
-    first = answer["cards"][0]
-    assert (first["kind"], first["value"], first["pending"]) == ("state", value, True)
-    assert old_value not in [card["value"] for card in answer["cards"] if card["kind"] == "state"]
-    assert answer["contradictions"] == []
-    assert not [warning for warning in answer["warnings"] if "overlay" in warning]
+    for user, _, _, question, old_value, value in users:
+        answer = memory.ask(question, user=user)
+        first = answer["cards"][0]
+        assert (first["kind"], first["value"], first["pending"]) == ("state", value, True)
+        assert old_value not in [card["value"] for card in answer["cards"] if card["kind"] == "state"]
+        assert answer["contradictions"] == []
+        assert not [warning for warning in answer["warnings"] if "overlay" in warning]
     memory.settle()
-    assert memory.values(question) == [(value, False)]
+    for user, _, _, question, _, value in users:
+        assert memory.values(question, user=user) == [(value, False)]
 
 
 SMALL_TALK = (
@@ -74,32 +76,32 @@ SMALL_TALK = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("turn", "question", "found"),
-    [
-        ("My new address is Kaohsiung.", "where do I live?", "Kaohsiung"),
-        ("I just started working at Globex.", "who is my employer?", "Globex"),
-        ("I put the spare key under the blue flowerpot.", "where is the spare key?", "flowerpot"),
-        ("My dog is called Rex.", "what is my dog's name?", "Rex"),
-        ("We decided to use Kafka for the queue.", "what did we decide about the queue?", "Kafka"),
-        ("JWT is a compact, signed token format.", "what is JWT?", "JWT"),
-        ("I'm allergic to peanuts.", "am I allergic to anything?", "peanuts"),
-        ("I had dinner with Carla at Osteria Verde.", "who did I have dinner with today?", "Carla"),
-        ("我搬到高雄了", "我現在住在哪裡？", "高雄"),
-        ("我換工作了，現在在聯發科上班", "我在哪家公司上班？", "聯發科"),
-        ("我把備用鑰匙放在藍色花盆底下", "備用鑰匙放在哪裡？", "花盆"),
-        ("我對花生過敏", "我對什麼過敏？", "花生"),
-    ],
+ANSWERS = (
+    ("My new address is Kaohsiung.", "where do I live?", "Kaohsiung"),
+    ("I just started working at Globex.", "who is my employer?", "Globex"),
+    ("I put the spare key under the blue flowerpot.", "where is the spare key?", "flowerpot"),
+    ("My dog is called Rex.", "what is my dog's name?", "Rex"),
+    ("We decided to use Kafka for the queue.", "what did we decide about the queue?", "Kafka"),
+    ("JWT is a compact, signed token format.", "what is JWT?", "JWT"),
+    ("I'm allergic to peanuts.", "am I allergic to anything?", "peanuts"),
+    ("I had dinner with Carla at Osteria Verde.", "who did I have dinner with today?", "Carla"),
+    ("我搬到高雄了", "我現在住在哪裡？", "高雄"),
+    ("我換工作了，現在在聯發科上班", "我在哪家公司上班？", "聯發科"),
+    ("我把備用鑰匙放在藍色花盆底下", "備用鑰匙放在哪裡？", "花盆"),
+    ("我對花生過敏", "我對什麼過敏？", "花生"),
 )
-def test_what_was_just_said_comes_first_where_it_is_the_answer(
-    memory: Memory, turn: str, question: str, found: str
-) -> None:
-    for number, said in enumerate(SMALL_TALK):
-        memory.push(said, said_at=f"2026-01-{number + 1:02}T10:00:00+08:00", session_id=f"s{number}")
+
+
+def test_what_was_just_said_comes_first_where_it_is_the_answer(memory: Memory) -> None:
+    for user, _ in enumerate(ANSWERS):
+        for number, said in enumerate(SMALL_TALK):
+            at = f"2026-01-{number + 1:02}T10:00:00+08:00"
+            memory.push(said, user=f"u{user}", said_at=at, session_id=f"s{number}")
     memory.settle()
-    memory.push(turn, timezone="Asia/Taipei")
-    first = memory.ask(question)["cards"][0]
-    assert (found in first["content"], first["pending"]) == (True, True)
+    for user, (turn, question, found) in enumerate(ANSWERS):
+        memory.push(turn, user=f"u{user}", timezone="Asia/Taipei")
+        first = memory.ask(question, user=f"u{user}")["cards"][0]
+        assert (found in first["content"], first["pending"]) == (True, True), turn
 
 
 def test_a_correction_is_corrected_before_any_table_knows_of_it(memory: Memory) -> None:

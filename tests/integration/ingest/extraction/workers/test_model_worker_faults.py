@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,7 @@ from events.store import log
 from events.types.extraction import TurnsExtracted
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.chat_completions import SERVERS
-from tests.support.ingest.messages_api import MessagesApi, Trouble, calls, says, status
+from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, says, status
 from tests.support.ingest.model_workers import (
     TOWNS,
     behind,
@@ -172,25 +173,30 @@ def test_what_was_paid_before_the_server_failed_is_not_forgotten(
     assert said.usage.calls == 2
 
 
-@pytest.mark.parametrize("name", UNUSABLE)
+def answered(trouble: Trouble, word: str, request: Request) -> Trouble | None:
+    """The answer to a request with the word. Other requests are answered well."""
+    return trouble if any(word in text for text in request.turns) else None
+
+
 def test_turns_whose_answers_stay_unusable_fail_alone_and_say_why(
-    settings: Settings, api: MessagesApi, connection: Connection, name: str
+    settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
-    settings = replace(settings, session_batch_turns=4, session_batch_linger_ms=200)
-    api.trouble = lambda request: UNUSABLE[name] if any("Porto" in text for text in request.turns) else None
-    log.append(connection, moves("ana", 4))
-    with reading(settings):
-        eventually(caught_up(connection, "ana"))
-        said = report(connection)
-    assert extracted(connection, "ana") == ["s-0", "s-2", "s-3"]
-    [failure] = failed(connection, "ana")
-    assert failure.turn_ids == ("s-1",)
-    assert failure.reason
-    assert failure.attempts == 2
-    # Three halvings were paid, two calls each, beside the three good calls. The count holds all of them.
-    spent = [e.payload.usage for e in events_of(connection, "ana") if hasattr(e.payload, "usage")]
-    assert sum(usage.calls for usage in spent) == len(api.requests)
-    assert said is not None
+    with reading(replace(settings, session_batch_turns=4, session_batch_linger_ms=200)):
+        for name, unusable in UNUSABLE.items():
+            api.requests.clear()
+            api.trouble = partial(answered, unusable, "Porto")
+            log.append(connection, moves(name, 4))
+            eventually(caught_up(connection, name))
+            said = report(connection)
+            assert extracted(connection, name) == ["s-0", "s-2", "s-3"], name
+            [failure] = failed(connection, name)
+            assert failure.turn_ids == ("s-1",)
+            assert failure.reason
+            assert failure.attempts == 2
+            # Three halvings were paid, two calls each, beside the three good calls. The count holds all of them.
+            spent = [e.payload.usage for e in events_of(connection, name) if hasattr(e.payload, "usage")]
+            assert sum(usage.calls for usage in spent) == len(api.requests), name
+            assert said is not None
 
 
 def test_a_refusal_is_not_argued_with(settings: Settings, api: MessagesApi, connection: Connection) -> None:
