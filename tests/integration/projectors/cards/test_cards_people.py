@@ -40,14 +40,9 @@ def ident(handle: str) -> UUID:
 def lives(handle: str, city: str, **more: Any) -> NewEvent:
     """The words of ``handle`` say that the person lives in ``city``, a month after the last such words."""
     at = NOW + timedelta(days=next(_days))
-    entity = (
-        SAID.get(handle, handle)
-        .removeprefix("My sister ")
-        .removeprefix("My elder sister ")
-        .removesuffix(" from work")
-    )
+    entity = "Robin" if handle.startswith("robin|") else "Robina Castellanos"
     usual: dict[str, Any] = {
-        "content": f"{SAID.get(handle, handle)} lives in {city}", "entity": entity, "concept_key": "residence",
+        "content": f"{SAID[handle]} lives in {city}", "entity": entity, "concept_key": "residence",
         "value": city, "cardinality": "single_value", "tags": (), "effective_at": at, "announced": True,
     }  # fmt: skip
     return event(StateAsserted(**usual | more, origin=replace(ORIGIN, said_at=at)), USER)
