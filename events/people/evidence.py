@@ -42,6 +42,7 @@ _REASONS: Mapping[Basis, str] = {
     "titled": "it is the only full name with that part, and a title may be of another of the family",
     "likeness": "one name begins like the other",
 }
+_TWO = 2
 _WHOLE = 3  # characters of a Chinese name with its surname
 _DIGITS = re.compile(r"\d+")
 
@@ -91,9 +92,9 @@ def contrary(one: str, other: str) -> bool:
     if len(ties) < 2:
         return False
     first, second = ties
-    return first.code != second.code and (
-        general(first.code) == general(second.code) or first.one or second.one
-    )
+    if general(first.code) == general(second.code):  # "my sister" may be the elder sister
+        return first.code != second.code and general(first.code) not in (first.code, second.code)
+    return first.one or second.one
 
 
 def _pair(one: str, other: str, bases: Mapping[Basis, str]) -> Pair:
@@ -119,7 +120,10 @@ def _said(known: list[str], links: Iterable[Link]) -> _Candidates:
 
 
 def _alone(known: list[str]) -> _Candidates:
-    """Yields a name alone and the only tied person of this name. With two of them the name means neither."""
+    """Yields a name alone and the only tied person of this name. With two of them the name means neither.
+
+    Also yields "my sister Alex" and "my elder sister Alex", unless there is a younger sister Alex.
+    """
     tied: dict[str, list[str]] = defaultdict(list)
     for handle in known:
         if tie_in(handle) not in ("", HANDLE) and name_in(handle):
@@ -127,6 +131,12 @@ def _alone(known: list[str]) -> _Candidates:
     for name, handles in tied.items():
         if len(handles) == 1 and f"{name}|" in known:
             yield f"{name}|", handles[0], "only_tie", ""
+        kin: dict[str, list[str]] = defaultdict(list)
+        for handle in handles:
+            kin[general(tie_in(handle))].append(handle)
+        for kinship, same in kin.items():
+            if len(same) == _TWO and f"{name}|{kinship}" in same:
+                yield same[0], same[1], "only_kin", ""
 
 
 def _kin(known: list[str]) -> _Candidates:

@@ -9,7 +9,7 @@ from typing import Generic, Literal, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from events.people.mentions import handle_of, handles_of_alias, name_in, tie_in
-from events.people.ties import tie_of
+from events.people.ties import general, tie_of
 from events.types.curation import CuratorUndone
 from events.types.envelope import Event
 from events.types.people import (
@@ -42,10 +42,16 @@ def noted_handle(noted: PersonNoted) -> str:
     return handle_of(noted.name, tie_of(noted.kinship) if noted.kinship else "")
 
 
-def tie_of_ids(owner: str, handle: str) -> tuple[UUID, UUID] | None:
-    """Returns the ids of the name alone and of the name with its tie. A handle without a name or a tie has none."""
-    name = name_in(handle)
-    return (person_id(owner, f"{name}|"), person_id(owner, handle)) if name and tie_in(handle) else None
+TieIds = tuple[UUID, UUID, UUID]
+"""The ids of a name alone, of the name with its tie, and of the name with the tie without its age."""
+
+
+def tie_of_ids(owner: str, handle: str) -> TieIds | None:
+    """Returns the ids of a name and its tie. A handle without a name or a tie has none."""
+    name, tie = name_in(handle), tie_in(handle)
+    if not name or not tie:
+        return None
+    return person_id(owner, f"{name}|"), person_id(owner, handle), person_id(owner, f"{name}|{general(tie)}")
 
 
 def judged_by(owner: str, payload: PersonEvent) -> tuple[UUID, UUID, Verdict] | None:
@@ -67,7 +73,8 @@ def judged_by(owner: str, payload: PersonEvent) -> tuple[UUID, UUID, Verdict] | 
 def pair_of(owner: str, payload: PersonEvent) -> tuple[UUID, UUID] | None:
     """Returns the two ids that an event relates. A noted person with a tie is related to the name alone."""
     if isinstance(payload, PersonNoted):
-        return tie_of_ids(owner, noted_handle(payload))
+        tie = tie_of_ids(owner, noted_handle(payload))
+        return None if tie is None else tie[:2]
     judged = judged_by(owner, payload)
     return None if judged is None or judged[0] == judged[1] else judged[:2]
 
@@ -138,7 +145,7 @@ def join_alone(groups: Groups[_T], tied: dict[_T, list[_T]]) -> None:
             groups.join(alone, handles[0])
 
 
-def chains_of(owner: str, ties: Iterable[tuple[UUID, UUID]], told: Iterable[Event]) -> dict[UUID, UUID]:
+def chains_of(owner: str, ties: Iterable[TieIds], told: Iterable[Event]) -> dict[UUID, UUID]:
     """Returns the id of the chain of facts for each id whose facts are no longer those of its name.
 
     ``ties`` are the ids of :func:`tie_of_ids` that cards give. ``told`` are the standing events about people, in the
@@ -152,14 +159,20 @@ def chains_of(owner: str, ties: Iterable[tuple[UUID, UUID]], told: Iterable[Even
         for each in told
         if isinstance(each.payload, PersonNoted)
     )
-    for alone, handle in sorted({*ties, *filter(None, noted)}):
+    kin: dict[UUID, list[UUID]] = defaultdict(list)
+    for alone, handle, kinship in sorted({*ties, *filter(None, noted)}):
         tied[alone].append(handle)
+        kin[kinship].append(handle)
     name = {handle: alone for alone, handles in tied.items() for handle in handles}
     verdicts, merges = verdicts_of(owner, told)
     members = dict.fromkeys(sorted({*tied, *name, *(one for pair in verdicts for one in pair)}))
     groups = Groups(members, [pair for pair, verdict in verdicts.items() if verdict != "merged"])
     for one, other in merges:
         groups.join(one, other)
+    for kinship, handles in sorted(kin.items()):
+        # "My sister" may be the elder sister. With an elder and a younger one of the name it means neither.
+        if kinship in handles and len(handles) == 2:
+            groups.join(*handles)
     join_alone(groups, tied)
     chains: dict[UUID, UUID] = {}
     for group in groups.all():

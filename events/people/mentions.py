@@ -127,6 +127,14 @@ def subject_of(card: StateAsserted) -> str:
     return next(each.handle for each in read_card(card).mentions if each.role == "subject")
 
 
+def tie_to(name: str, words: str) -> str:
+    """Returns the tie that ``words`` give to a name. It is empty when they give none, or several."""
+    if not may_tie(words):
+        return ""
+    ties = {tie_in(each.handle) for each in read(words).mentions if name_in(each.handle) == folded(name)}
+    return ties.pop() if len(ties) == 1 else ""
+
+
 def ties_in(payload: Payload) -> frozenset[str]:
     """Returns the handles with a name and a tie that a card event names. Without words of ties this is cheap."""
     if not isinstance(payload, StateAsserted | EventNoted):

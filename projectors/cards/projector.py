@@ -231,7 +231,7 @@ class CardsProjector(TableProjector):
         places: list[tuple[int, int]] = []
         for row in self._found(connection, "connected_people", ("users", "people"), people):
             if row["position"] is None:
-                before.ties[row["user_id"], row["alone"], row["tied"]] = row["mentions"]
+                before.ties[row["user_id"], row["alone"], row["tied"], row["kin"]] = row["mentions"]
             else:
                 places.append((row["partition"], row["position"]))
         before.add(events_of(self._found(connection, "recalled_events", ("partitions", "positions"), places)))
@@ -369,9 +369,9 @@ class CardsProjector(TableProjector):
     def _write_ties(self, connection: Connection, ties: Mapping[Tie, int]) -> None:
         """Adds differences to the counts of ties. A tie that no card gives any more has no row."""
         rows = [(*tie, number) for tie, number in sorted(ties.items()) if number]
-        names = ("users", "alone", "tied", "mentions")
+        names = ("users", "alone", "tied", "kin", "mentions")
         self._execute(connection, "add_ties", names, rows)
-        self._execute(connection, "delete_ties", names[:3], [row[:3] for row in rows if row[3] < 0])
+        self._execute(connection, "delete_ties", names[:3], [row[:3] for row in rows if row[-1] < 0])
 
     def _write_aside(self, connection: Connection, changes: Changes) -> None:
         """Writes verifications and modes of event cards, and aliases of tags. The fold reads none of them again."""

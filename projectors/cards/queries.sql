@@ -26,10 +26,10 @@ WITH RECURSIVE met(user_id, person) AS (
         SELECT n.other FROM person_events n WHERE n.user_id = met.user_id AND n.one = met.person
     ) other
 )
-SELECT t.user_id, t.alone, t.tied, t.mentions, NULL::smallint AS partition, NULL::bigint AS position
+SELECT t.user_id, t.alone, t.tied, t.kin, t.mentions, NULL::smallint AS partition, NULL::bigint AS position
 FROM met JOIN ties t ON t.user_id = met.user_id AND t.alone = met.person
 UNION ALL
-SELECT DISTINCT n.user_id, NULL::uuid, NULL::uuid, NULL::bigint, n.partition, n.position
+SELECT DISTINCT n.user_id, NULL::uuid, NULL::uuid, NULL::uuid, NULL::bigint, n.partition, n.position
 FROM met JOIN person_events n ON n.user_id = met.user_id AND n.one = met.person;
 
 -- name: digest
@@ -160,8 +160,8 @@ SELECT * FROM unnest(%(users)s::text[], %(cards)s::bigint[], %(terms)s::bigint[]
 ON CONFLICT (user_id) DO UPDATE SET cards = c.cards + EXCLUDED.cards, terms = c.terms + EXCLUDED.terms;
 
 -- name: add_ties
-INSERT INTO ties AS t (user_id, alone, tied, mentions)
-SELECT * FROM unnest(%(users)s::text[], %(alone)s::uuid[], %(tied)s::uuid[], %(mentions)s::bigint[])
+INSERT INTO ties AS t (user_id, alone, tied, kin, mentions)
+SELECT * FROM unnest(%(users)s::text[], %(alone)s::uuid[], %(tied)s::uuid[], %(kin)s::uuid[], %(mentions)s::bigint[])
 ON CONFLICT (user_id, alone, tied) DO UPDATE SET mentions = t.mentions + EXCLUDED.mentions;
 
 -- name: add_words

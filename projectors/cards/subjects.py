@@ -16,7 +16,7 @@ from events.types.people import PERSON_EVENTS
 from projectors.cards.statement import Statement, chain_in, moved, statements_of
 
 PersonKey = tuple[str, UUID]  # user, person
-Tie = tuple[str, UUID, UUID]  # user, name alone, name with its tie
+Tie = tuple[str, UUID, UUID, UUID]  # user, and the ids of :data:`events.people.judgement.TieIds`
 Chains = Mapping[PersonKey, UUID]
 
 
@@ -59,7 +59,7 @@ class Told:
 
     def people(self) -> set[PersonKey]:
         """Returns the people whom the events tell of."""
-        tied = {(user, one) for user, *pair in self.ties for one in pair}
+        tied = {(user, one) for user, alone, handle, _ in self.ties for one in (alone, handle)}
         judged = {(event.user_id, one) for event, *pair in self.events.values() for one in pair}
         return {*self.subjects.values(), *tied, *judged}
 

@@ -103,11 +103,13 @@ CREATE TABLE statements (
     PRIMARY KEY (user_id, identity, event_id)
 );
 
--- The names to which cards give a tie, as ids of people: the name alone and the name with its tie.
+-- The names to which cards give a tie, as ids of people: the name alone, the name with its tie, and the name with the tie
+-- without its age.
 CREATE TABLE ties (
     user_id  text COLLATE "C" NOT NULL,
     alone    uuid NOT NULL,
     tied     uuid NOT NULL,
+    kin      uuid NOT NULL,
     mentions bigint NOT NULL,
     PRIMARY KEY (user_id, alone, tied)
 );

@@ -11,6 +11,7 @@ from uuid import UUID
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, concept, normalise_value
 from events.language.values import two_scripts
+from events.people.mentions import tie_to
 from events.resources.cards import Side
 from projectors.cards.card import Card
 from retrieval.cards.claims.claim import Claim, contradict
@@ -56,15 +57,18 @@ def outdated(card: Card, now: datetime) -> bool:
 
 
 def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
-    """Returns the groups of current single values that share concept, entity and project and differ in value.
+    """Returns the groups of current single values that share concept, subject and project and differ in value.
+
+    Two people of one name are two subjects, where the words of the cards tell them apart.
 
     Values that may be one value in two scripts do not differ. One value of two opposite concepts differs: liked tea and
     disliked tea.
     """
-    groups: dict[tuple[str, str | None, str | None], list[Card]] = {}
+    groups: dict[tuple[str, str | None, str | None, str], list[Card]] = {}
     for card in cards:
         if card.cardinality == "single_value" and card.superseded_at is None:
-            groups.setdefault((card.project_id, card.concept_key, card.entity), []).append(card)
+            subject = (card.project_id, card.concept_key, card.entity, _tie(card))
+            groups.setdefault(subject, []).append(card)
     return [
         Contradiction(
             concept_key=key,
@@ -72,9 +76,17 @@ def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
             card_ids=[card.card_id for card in group],
             reason="different values stand side by side: " + ", ".join(str(card.value) for card in group),
         )
-        for (_, key, entity), group in groups.items()
+        for (_, key, entity, _), group in groups.items()
         if len(group) > 1 and _differ(canonical_key(key or ""), group)
     ] + _opposites(cards)
+
+
+def _tie(card: Card) -> str:
+    """Returns the tie that the words of a card give to its subject."""
+    if card.entity in (None, "user"):
+        return ""
+    span = card.source_span
+    return tie_to(card.entity, card.content if span is None else f"{card.content}\n{span.text}")
 
 
 def _opposites(cards: Sequence[Card]) -> list[Contradiction]:

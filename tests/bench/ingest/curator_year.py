@@ -1,8 +1,8 @@
 """A generated year of chat in two languages, imported twice and curated three times.
 
 CARDLOG_BENCH_TURNS (5,000) turns of one user about three contacts. Prints what the curator added, its speed (with the
-waits for the tables) and tokens. Fails unless the second import adds nothing, the second and the third run add nothing,
-and the tables are those of a rebuild. Goal: 50 turns/s.
+waits for the tables), and the calls and tokens of a model per 1,000 turns. Fails unless the second import adds nothing,
+the second and the third run add nothing, and the tables are those of a rebuild. Goal: 50 turns/s.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ def main() -> None:
         rebuilt = running.command("rebuild", "cards", "--verify")
         assert rebuilt.returncode == 0, rebuilt.stdout + rebuilt.stderr
         runs = person.read("curator/runs", limit=500)["runs"]
-        tokens = sum(run["tokens"] for run in runs)
-        print(f"{TURNS} turns: {added} acts in {len(runs)} runs, {speed:.0f} turns/s, {tokens} tokens")
+        calls, tokens = sum(run["model"] is not None for run in runs), sum(run["tokens"] for run in runs)
+        print(f"{TURNS} turns: {added} acts in {len(runs)} runs, {speed:.0f} turns/s")
+        print(f"per 1,000 turns: {calls * 1_000 / TURNS:.1f} calls, {tokens * 1_000 / TURNS:.0f} tokens")
         kinds: dict[str, int] = {}
         for run in runs:
             for act in run["acts"]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
+import signal
 from typing import Any
 
 import psycopg
@@ -10,8 +12,9 @@ import pytest
 
 from events.platform.database import Connection, connect
 from events.types.envelope import partition_of
-from ingest.curator.runner import curate
+from ingest.curator.runner import curate, memory_of
 from ingest.curator.worker import PROCESSOR, Curator
+from tests.bench.ingest.curator_year import said
 from tests.support.ingest.curating import fold, relations, tell
 from tests.support.projectors.folding import count, settings_of
 
@@ -97,3 +100,40 @@ def test_ten_deaths_give_the_same_relations(connection: Connection, database: st
     assert len(expected) == 2
     assert {user: relations(connection, user) for user in users} == dict.fromkeys(users, expected)
     assert count(connection, "log.events WHERE type = 'CuratorRan'") == len(users) + 1
+
+
+def work(database: str) -> None:
+    Curator(settings_of(database, curator_idle_s=0), lambda: False).run()
+
+
+def remembered(connection: Connection, user: str) -> tuple[set[Any], ...]:
+    """Returns the words of what the curator added to the memory of a user."""
+    memory = memory_of(connection, user)
+    threads = {(each.title, len(each.cards)) for each in memory.threads}
+    return relations(connection, user), threads, {each.content for each in memory.insights.present}
+
+
+def test_ten_kills_give_the_same_memory(connection: Connection, database: str) -> None:
+    users = [f"user {number}" for number in range(4)]
+    chosen = random.Random(5)
+    told = [(number // 4, said(chosen)) for number in range(60)]
+    for user in (*users, "eve"):
+        tell(connection, database, *told, user=user)
+    assert curate(connection, "eve").events
+    fold(database)
+    for _ in range(10):
+        worker = multiprocessing.get_context("fork").Process(target=work, args=(database,))
+        worker.start()
+        worker.join(chosen.uniform(0, 0.6))
+        worker.kill()
+        worker.join()
+        assert worker.exitcode == -signal.SIGKILL
+    while curator(connection, database).handle(connection).done:
+        fold(database)
+    fold(database)
+    expected = remembered(connection, "eve")
+    assert expected[0]
+    assert {user: remembered(connection, user) for user in users} == dict.fromkeys(users, expected)
+    written = count(connection, "log.events")
+    assert [curate(connection, user).events for user in users] == [()] * len(users)
+    assert count(connection, "log.events") == written

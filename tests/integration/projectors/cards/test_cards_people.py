@@ -27,6 +27,7 @@ _days = count(0, 31)  # no third change within 30 days, which would wait for a v
 SAID = {
     "robin|": "Robin",
     "robin|sister": "My sister Robin",
+    "robin|elder_sister": "My elder sister Robin",
     "robin|work": "Robin from work",
     "robina castellanos|": "Robina Castellanos",
 }
@@ -39,9 +40,9 @@ def ident(handle: str) -> UUID:
 def lives(handle: str, city: str, **more: Any) -> NewEvent:
     """The words of ``handle`` say that the person lives in ``city``, a month after the last such words."""
     at = NOW + timedelta(days=next(_days))
-    entity = SAID.get(handle, handle).removeprefix("My sister ").removesuffix(" from work")
+    entity = "Robin" if handle.startswith("robin|") else "Robina Castellanos"
     usual: dict[str, Any] = {
-        "content": f"{SAID.get(handle, handle)} lives in {city}", "entity": entity, "concept_key": "residence",
+        "content": f"{SAID[handle]} lives in {city}", "entity": entity, "concept_key": "residence",
         "value": city, "cardinality": "single_value", "tags": (), "effective_at": at, "announced": True,
     }  # fmt: skip
     return event(StateAsserted(**usual | more, origin=replace(ORIGIN, said_at=at)), USER)
@@ -84,6 +85,12 @@ def test_a_second_tie_parts_the_chains_and_a_withdrawal_joins_them(
         event_ids=tuple(last), positions=tuple(places[each] for each in last), reason="read again"
     )
     assert tell(database, connection, event(gone, USER)) == {"Milan"}
+
+
+def test_a_sister_is_the_elder_sister(database: str, connection: Connection) -> None:
+    told = (lives("robin|sister", "Milan"), lives("robin|work", "Porto"))
+    assert tell(database, connection, *told) == {"Milan", "Porto"}
+    assert tell(database, connection, lives("robin|elder_sister", "Rome")) == {"Rome", "Porto"}
 
 
 def test_chains_follow_a_merge_and_a_split(database: str, connection: Connection) -> None:

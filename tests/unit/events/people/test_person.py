@@ -86,6 +86,18 @@ def test_a_name_alone_is_the_only_person_of_that_name_and_nobody_when_there_are_
     assert len(found.shared["noor"]) == 2
 
 
+def test_a_sister_may_be_the_elder_one_unless_there_is_a_younger_one() -> None:
+    sister, elder, younger = (f"My {age}sister Noor is here." for age in ("", "elder ", "younger "))
+    assert groups(people(sister, elder, "Noor called.")) == {("noor|", "noor|elder_sister", "noor|sister")}
+    assert len(groups(people(sister, elder, younger))) == 3
+
+
+def test_two_people_of_one_name_who_are_one_have_the_name_alone() -> None:
+    found = people(*TWO, "Noor called.", events=[merged("noor|sister", "noor|work")])
+    assert groups(found) == {("noor|", "noor|sister", "noor|work")}
+    assert not found.shared
+
+
 def test_what_words_say_of_identity_is_proposed_and_not_applied() -> None:
     found = people(*TWO, IS)
     assert ("noor|work",) in groups(found)

@@ -38,6 +38,13 @@ def test_what_can_both_be_true_is_no_contradiction(other: StoredCard) -> None:
     assert contradictions([state("Taipei"), other]) == []
 
 
+def test_two_people_of_one_name_contradict_nobody() -> None:
+    sister = state("Taipei", entity="小林", content="我姊姊小林住在台北")
+    other = state("Kaohsiung", entity="小林", content="公司的小林住在高雄")
+    assert contradictions([sister, other]) == []
+    assert len(contradictions([sister, state("Tainan", entity="小林", content="我姊姊小林住在台南")])) == 1
+
+
 @pytest.mark.parametrize(("days", "flagged"), [(180, False), (181, True)])
 def test_a_replaceable_fact_is_aging_after_180_days(days: int, flagged: bool) -> None:
     verified = NOW - timedelta(days=days)
