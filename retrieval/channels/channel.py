@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from psycopg import AsyncConnection
-from psycopg.sql import Composed, Identifier, Literal
+from psycopg.sql import SQL, Identifier, Literal
 
 from events.platform.sql import statement
 from retrieval.query.question import Question
@@ -51,7 +51,7 @@ class ChannelDownError(RuntimeError):
 
 
 @cache
-def search_statement(name: str, **parts: str | int) -> Composed:
+def search_statement(name: str, **parts: str | int) -> SQL:
     """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
     The statement ``visible`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys
@@ -60,7 +60,7 @@ def search_statement(name: str, **parts: str | int) -> Composed:
     """
     package = "retrieval.channels"
     visible = statement(package, "visible")
-    return statement(package, name).format(
+    made = statement(package, name).format(
         visible=visible.format(owner_filter=statement(package, "owner_filter")),
         visible_by_key=visible.format(owner_filter=statement(package, "owner_filter_by_key")),
         selective_terms=statement(package, "selective_terms"),
@@ -69,6 +69,7 @@ def search_statement(name: str, **parts: str | int) -> Composed:
             for name, part in parts.items()
         },
     )
+    return SQL(made.as_string())  # psycopg would put the parts together for every question
 
 
 class Channel(Protocol):

@@ -58,6 +58,11 @@ class Dispute:
     reason: str
 
 
+_REACHABLE = SQL(
+    statement("retrieval.cards", "reachable_relations")
+    .format(relations=Identifier("cards", "relations"))
+    .as_string()
+)
 _DISPUTE = class_row(Dispute)
 _EDGE = class_row(RelationEdge)
 
@@ -438,9 +443,7 @@ async def _edges(
     return await _asked(
         connection,
         _EDGE,
-        statement("retrieval.cards", "reachable_relations").format(
-            relations=Identifier("cards", "relations")
-        ),
+        _REACHABLE,
         {
             "user_id": scope.user_id,
             "cards": list(cards),
