@@ -200,9 +200,7 @@ def _fork(control: socket.socket, asked: Sequence[Any], descriptors: Sequence[in
     try:
         control.close()
         _become(asked, descriptors, parent)
-        from deploy.command import entry  # noqa: PLC0415 - the command begins anew
-
-        entry()
+        importlib.import_module("deploy.command").entry()  # as `python -m deploy.command` does
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

@@ -9,7 +9,7 @@ from datetime import datetime
 import psycopg
 
 from events.people.judgement import PROPOSING, TYPES
-from events.people.mentions import Link, read_card
+from events.people.mentions import Link, Reading, read_card
 from events.people.person import Handle, People, fold
 from events.platform.database import Connection, Row
 from events.platform.sql import statement
@@ -58,11 +58,11 @@ def told_in(owner: str, told: Iterable[dict[str, object]], handles: Rows = (), l
     )
 
 
-def handles_in(card: Event) -> Iterator[Handle]:
-    """Yields the handles that a card event names, each once."""
+def handles_in(card: Event, reading: Reading | None = None) -> Iterator[Handle]:
+    """Yields the handles that a card event names, each once. ``reading`` is what :func:`read_card` read in it."""
     said_at: datetime = card.payload.origin.said_at
     found: dict[str, Handle] = {}
-    for each in read_card(card.payload).mentions:
+    for each in (reading or read_card(card.payload)).mentions:
         before = found.get(each.handle)
         found[each.handle] = Handle(
             handle=each.handle,

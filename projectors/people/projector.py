@@ -71,7 +71,7 @@ class PeopleProjector(TableProjector):
                         for each in reading.mentions
                     }
                     turn_id = min(event.payload.origin.turn_ids, default="")
-                    for each in handles_in(event):
+                    for each in handles_in(event, reading):
                         key = (event.user_id, each.handle)
                         sums[key] = each if key not in sums else sums[key].with_more(each)
                         mentions.append(

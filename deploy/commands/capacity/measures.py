@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FOOTPRINT = (
-    "tests/bench/deploy/footprint.py, 2026-11-22, 2 cores, "
+    "tests/bench/deploy/turn_profile.py, 2026-11-22, 2 cores, "
     "Python 3.11, PostgreSQL 18.1, Redis 6.2, LoCoMo's turns"
 )
 EXTRACTION = "docs/benchmarks.md, Extraction with a model, 2026-11-22"

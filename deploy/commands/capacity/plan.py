@@ -1,7 +1,7 @@
 """Computes the resources for a load from numbers that were measured on one machine. It is pure arithmetic.
 
 A greater load never needs less. The result is an order of magnitude, because your turns, machines and network differ.
-``tests/bench/deploy/footprint.py`` measures the same numbers on your machine.
+``tests/bench/deploy/turn_profile.py`` measures the same numbers on your machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes ``docs/cost.md``: what a model costs for 1,000 turns and for a question, from the prompts as they are sent.
 
 The price lines are those of ``ingest/extraction/claude/prices.json``. Edit the file and run
-``python -m scripts.cost_page``. The turns are the conversations of ``evaluation/answers``.
+``python -m evaluation.cost_page``. The turns are the conversations of ``evaluation/answers``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KNOWN_TOKENS = 600  # the most that a call tells of what is known
 
 _TEXT = """# Cost of a model
 
-This page is for operators: it says what a model costs. `python -m scripts.cost_page` writes it from the prompts and
+This page is for operators: it says what a model costs. `python -m evaluation.cost_page` writes it from the prompts and
 from the price lines in `ingest/extraction/claude/prices.json`. Edit the lines for your model, and run it again.
 
 Tokens are estimates: one for four ASCII characters, and one for each other character. Without a model, everything

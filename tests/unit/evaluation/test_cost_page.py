@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scripts.cost_page import PAGE, page
+from evaluation.cost_page import PAGE, page
 
 
 def test_the_page_is_as_its_script_writes_it() -> None:
-    assert PAGE.read_text("utf-8") == page(), "run: python -m scripts.cost_page"
+    assert PAGE.read_text("utf-8") == page(), "run: python -m evaluation.cost_page"
