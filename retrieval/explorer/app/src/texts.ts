@@ -249,7 +249,6 @@ const TABLE = {
   "{n} of {all}": ["第 {n} 項，共 {all} 項", "第 {n} 项，共 {all} 项"],
   "{n} tokens": ["{n} 個 token", "{n} 个 token"],
   "actions": ["操作", "操作"],
-  "actions on generations": ["世代的操作", "世代的操作"],
   "asked for": ["提出於", "提出于"],
   "compare before a rebuilt generation becomes live": ["重建的世代啟用前先比對", "重建的世代启用前先比对"],
   "dead letters: turns that broke the contract": ["失效發言：不符合約定的發言", "失效发言：不符合约定的发言"],
