@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from deploy.instance import find
-from events.platform.database import Connection, connect
-from events.platform.settings import Settings
-from events.sealing import sealer
-from events.store import authentication, log
+from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, Usage
-from tests.browser.conftest import Person
+from tests.browser.conftest import Person, connected
 from tests.support.projectors.parking import append_raw
-from tests.support.stack import Running
 from tests.support.waiting import eventually
 from tests.support.web import WEB
-
-
-@contextmanager
-def connected(stack: Running) -> Iterator[Connection]:
-    """Yields a connection that may append to the log of the stack."""
-    settings, *_ = find(Settings(), stack.data)
-    try:
-        with connect(settings.database_url, application="test") as connection:
-            yield connection
-    finally:
-        authentication.use(None)
-        sealer.use(None)
 
 
 def test_an_operator_rebuilds_a_generation_and_goes_back(person: Person) -> None:

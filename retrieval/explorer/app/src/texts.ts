@@ -29,7 +29,7 @@ const TABLE = {
   "captured and recalled in the last {n} days": ["最近 {n} 天記住與召回的", "最近 {n} 天记住与召回的"],
   "recalled": ["召回", "召回"],
   "most recalled": ["最常召回", "最常召回"],
-  "in {n} answers, last on": ["出現在 {n} 個答案中，最近於", "出现在 {n} 个答案中，最近于"],
+  "answers: {n}, last on": ["答案：{n} 個，最近於", "答案：{n} 个，最近于"],
   "never recalled, and recorded more than {n} days ago": ["記錄超過 {n} 天且從未召回", "记录超过 {n} 天且从未召回"],
   "No card was captured in this time. Push turns, and look at Operations when none arrive.": ["這段時間沒有新卡片。請推送發言；若仍沒有，請看「維運」。", "这段时间没有新卡片。请推送发言；若仍没有，请看「运维」。"],
   "day": ["日期", "日期"],
