@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.browser.conftest import Person, connected
+from events.platform.database import connect
+from tests.browser.conftest import Person
 from tests.support.stack import Running
 from tests.support.waiting import eventually
 from tests.support.web import WEB
@@ -58,7 +59,7 @@ def test_the_page_asks_for_a_key_when_its_own_was_revoked_or_expired(chromium: A
     for person in people:
         person.open("memory", user="alex")
     assert stack.command("keys", "revoke", revoked["key_id"]).returncode == 0
-    with connected(stack) as connection:
+    with connect(stack.admin_database_url, application="test") as connection:
         connection.execute(
             "UPDATE access.api_keys SET expires_at = now() WHERE key_id = %s", (expired["key_id"],)
         )
@@ -136,8 +137,11 @@ def test_a_projector_that_is_behind_is_told(person: Person) -> None:
         pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers)
         assert pushed.status_code == 202
 
+        person.open("ask", user="late", q="Where%20do%20I%20live%3F")
+
         def seen() -> bool:
-            person.open("ask", user="late", q="Where%20do%20I%20live%3F")
+            person.page.reload()
+            person.settle()
             return bool(person.page.get_by_text("not projected yet").count())
 
         eventually(seen)
