@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime
+from typing import Any
 
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
@@ -33,7 +34,7 @@ def test_an_operator_settles_a_parked_user_and_a_dead_letter(person: Person) -> 
     user = f"parked {uuid.uuid4()}"
     with connected(person.stack) as connection:
         append_raw(connection, user, kind="NeverHeardOf")
-    turn = {"user_id": user, "text": "<b>I have a dog called Rex.</b>", "timezone": "Nowhere"}
+    turn: dict[Any, Any] = {"user_id": user, "text": "<b>I have a dog called Rex.</b>", "timezone": "Nowhere"}
     person.stack.redis.xadd("turns", turn)
     person.open("operations")
     waits = person.page.get_by_role("region", name="users who wait").locator("tr", has_text=user)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from events.platform.database import connect
@@ -70,7 +71,7 @@ def test_the_page_asks_for_a_key_when_its_own_was_revoked_or_expired(chromium: A
         return bool(person.page.get_by_label("API key").count())
 
     for person in people:
-        eventually(lambda person=person: asked_for_a_key(person))
+        eventually(partial(asked_for_a_key, person))
         person.sees("Sign in with an API key.")
 
 
