@@ -103,10 +103,10 @@ chaos: setup ## kill processes and servers, and check that nothing is lost
 	@$(PY) -m pytest tests/chaos
 
 # Only CI installs a browser: a developer's machine stays as it is. Node is for axe-core; its test is skipped without it.
-test-browser: setup ## use the explorer with a real Chromium (skipped where the machine has none)
+test-browser: setup ## use the explorer with a real Chromium and Firefox (skipped where the machine has none)
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group browser
 	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
-		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk; } >/dev/null || true; fi
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium firefox-esr fonts-noto-cjk; } >/dev/null || true; fi
 	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
 	@$(PY) -m pytest tests/browser
 
@@ -131,6 +131,7 @@ release: test-release ## build wheels, sdists, npm package and bill of materials
 	@cd dist && sha256sum *
 
 test-release: dist ## install what make release builds outside the repository, and walk through the first five minutes
+	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group browser
 	@$(PY) -m pytest tests/release
 
 test-distributed: setup ## kill each of ten processes and the Kafka broker, and check that nothing is lost

@@ -116,5 +116,6 @@ ON CONFLICT DO NOTHING;
 SELECT operation_id, user_id, action, projection, generation, event_id, verify, because, requested_by, requested_at, stage,
        share::float8 AS share, failed, outcome, done_at
 FROM log.operations
-WHERE operation_id = %(operation_id)s OR projection = %(projection)s AND user_id = %(user_id)s AND done_at IS NULL
+WHERE user_id = %(user_id)s
+  AND (operation_id = %(operation_id)s OR projection = %(projection)s AND done_at IS NULL)
 ORDER BY operation_id = %(operation_id)s DESC LIMIT 1;

@@ -152,4 +152,6 @@ class OperationWorker(RequestWorker):
         return f"{compared}generation {result.generation} is live; {counted(result.events, 'event')}"
 
     def _write(self, connection: Connection, name: str, asked: OpenOperation, **more: object) -> None:
-        connection.execute(statement(_PACKAGE, name), {"operation_id": asked.operation_id, **more})
+        connection.execute(
+            statement(_PACKAGE, name), {"operation_id": asked.operation_id, "user_id": asked.user_id, **more}
+        )

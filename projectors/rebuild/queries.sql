@@ -91,14 +91,16 @@ WHERE done_at IS NULL AND projection = ANY (%(projections)s::text[]) AND action 
 ORDER BY requested_at, operation_id LIMIT 100;
 
 -- name: begin_operation
-UPDATE log.operations SET attempts = attempts + 1 WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+UPDATE log.operations SET attempts = attempts + 1
+WHERE user_id = %(user_id)s AND operation_id = %(operation_id)s AND done_at IS NULL;
 
 -- name: move_operation
-UPDATE log.operations SET stage = %(stage)s, share = %(share)s WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+UPDATE log.operations SET stage = %(stage)s, share = %(share)s
+WHERE user_id = %(user_id)s AND operation_id = %(operation_id)s AND done_at IS NULL;
 
 -- name: end_operation
 UPDATE log.operations SET stage = NULL, share = 1, failed = %(failed)s, outcome = %(outcome)s, done_at = clock_timestamp()
-WHERE operation_id = %(operation_id)s AND done_at IS NULL;
+WHERE user_id = %(user_id)s AND operation_id = %(operation_id)s AND done_at IS NULL;
 
 -- name: forget_operations
 DELETE FROM log.operations WHERE done_at < now() - interval '90 days';

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.sql import SQL
 
 from events.platform.settings import revealed
 from events.platform.sql import statement
@@ -27,13 +28,13 @@ MOST = 10_000
 class Uses:
     """Counts reads in memory, and adds them to a table every :data:`EVERY_S` seconds and at the end.
 
-    ``package`` holds the statement ``add_use``, which gets the lists ``users``, ``names``, ``days`` and ``uses``.
+    ``add`` is the statement that adds them. It gets the lists ``users``, ``names``, ``days`` and ``uses``.
     A count is no truth: a kill loses at most the counts of :data:`EVERY_S` seconds.
     """
 
-    def __init__(self, url: str, package: str) -> None:
+    def __init__(self, url: str, add: SQL) -> None:
         self._url = revealed(url)
-        self._package = package
+        self._add = add
         self._counts: Counter[tuple[str, str, date]] = Counter()
         self._task: asyncio.Task[None] | None = None
 
@@ -71,7 +72,7 @@ class Uses:
                     await AsyncConnection.connect(
                         self._url,
                         autocommit=True,
-                        application_name=f"cardlog read, uses, {self._package}",
+                        application_name="cardlog read, uses",
                         connect_timeout=_WITHIN_S,
                     ) as connection,
                     connection.transaction(),
@@ -80,7 +81,7 @@ class Uses:
                         statement("events.platform", "see_tenant"), {"tenant": vouch(tenant)}
                     )
                     await connection.execute(
-                        statement(self._package, "add_use"),
+                        self._add,
                         {
                             "users": [owner for owner, _, _ in places],
                             "names": [name for _, name, _ in places],
@@ -89,7 +90,7 @@ class Uses:
                         },
                     )
             except psycopg.Error as error:
-                logger.warning("%s: counts of reads are not written: %s", self._package, type(error).__name__)
+                logger.warning("counts of reads are not written: %s", type(error).__name__)
                 if len(self._counts) + len(places) <= MOST:
                     self._counts.update({place: counts[place] for place in places})
 

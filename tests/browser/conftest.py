@@ -6,16 +6,24 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from typing import Any
 
 import pytest
 
+from deploy.instance import find
+from events.platform.database import Connection, connect
+from events.platform.settings import Settings
+from events.sealing import sealer
+from events.store import authentication
 from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+"""The browser finds no address but this machine's own."""
 HOSTILE = (
     '<img src=x onerror="document.title=1"><script>document.title=2</script> is my tag.',
     "I like \u202egnp.exe\u202c and zero\u200bwidth tea.",
@@ -52,16 +60,22 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser of this machine."""
+def driver() -> Iterator[Any]:
+    """What drives the browsers of this machine."""
     playwright = pytest.importorskip("playwright.sync_api", reason="make test-browser installs playwright")
+    with playwright.sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium(driver: Any) -> Iterator[Any]:
+    """The browser of this machine."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip(f"this machine has no browser ({', '.join(NAMES)})")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", NO_NETWORK])
+    yield browser
+    browser.close()
 
 
 class Person:
@@ -128,3 +142,15 @@ def link_of(stack: Running) -> str:
     """The link that the start printed to its log."""
     log = stack.data.parent / f"{stack.data.name}.log"
     return eventually(lambda: re.findall(r"explorer: (\S+#/sign-in\S+)", log.read_text()))[-1]  # type: ignore[no-any-return]
+
+
+@contextmanager
+def connected(stack: Running) -> Iterator[Connection]:
+    """Yields a connection that may append to the log of the stack."""
+    settings, *_ = find(Settings(), stack.data)
+    try:
+        with connect(settings.database_url, application="test") as connection:
+            yield connection
+    finally:
+        authentication.use(None)
+        sealer.use(None)

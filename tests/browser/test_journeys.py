@@ -324,12 +324,15 @@ def test_the_health_of_a_memory_tells_what_answers_held_and_what_none_did(person
         f"{person.stack.read_url}/v1/recall",
         {"user_id": "yating", "query": "麻糬是什麼動物?", "k": 1},
     )
-    [held] = WEB.post(url, json=asked, headers=person.stack.headers).json()["cards"]
+    [held] = eventually(lambda: WEB.post(url, json=asked, headers=person.stack.headers).json()["cards"])
     later = datetime.now(UTC) + timedelta(days=10)  # a card is missed a week after it was recorded
     person.page.clock.set_fixed_time(later)
 
+    person.open("health", user="yating")
+
     def counted() -> bool:
-        person.open("health", user="yating")
+        person.page.reload()
+        person.settle()
         return bool(person.page.locator("ul.used > li", has_text=held["content"]).count())
 
     eventually(counted)

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
-from deploy.instance import find
-from events.platform.database import Connection, connect
-from events.platform.settings import Settings
-from events.sealing import sealer
-from events.store import authentication, log
+from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import ExtractionFailed, Usage
-from tests.browser.conftest import Person
+from tests.browser.conftest import Person, connected
 from tests.support.projectors.parking import append_raw
-from tests.support.stack import Running
 from tests.support.waiting import eventually
 from tests.support.web import WEB
-
-
-@contextmanager
-def connected(stack: Running) -> Iterator[Connection]:
-    """Yields a connection that may append to the log of the stack."""
-    settings, *_ = find(Settings(), stack.data)
-    try:
-        with connect(settings.database_url, application="test") as connection:
-            yield connection
-    finally:
-        authentication.use(None)
-        sealer.use(None)
 
 
 def test_an_operator_rebuilds_a_generation_and_goes_back(person: Person) -> None:
@@ -52,7 +34,7 @@ def test_an_operator_settles_a_parked_user_and_a_dead_letter(person: Person) -> 
     user = f"parked {uuid.uuid4()}"
     with connected(person.stack) as connection:
         append_raw(connection, user, kind="NeverHeardOf")
-    turn = {"user_id": user, "text": "<b>I have a dog called Rex.</b>", "timezone": "Nowhere"}
+    turn: dict[Any, Any] = {"user_id": user, "text": "<b>I have a dog called Rex.</b>", "timezone": "Nowhere"}
     person.stack.redis.xadd("turns", turn)
     person.open("operations")
     waits = person.page.get_by_role("region", name="users who wait").locator("tr", has_text=user)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
+from events.platform.database import connect
 from tests.browser.conftest import Person
 from tests.support.stack import Running
 from tests.support.waiting import eventually
@@ -52,19 +54,25 @@ def test_a_user_without_cards_learns_the_next_step(person: Person) -> None:
         person.sees(told)
 
 
-def test_the_page_asks_for_a_key_when_its_own_was_revoked(chromium: Any, stack: Running) -> None:
-    made = _key(stack)
-    person = Person(chromium, stack, made["key"])
-    person.open("memory", user="alex")
-    assert stack.command("keys", "revoke", made["key_id"]).returncode == 0
+def test_the_page_asks_for_a_key_when_its_own_was_revoked_or_expired(chromium: Any, stack: Running) -> None:
+    revoked, expired = _key(stack), _key(stack)
+    people = [Person(chromium, stack, each["key"]) for each in (revoked, expired)]
+    for person in people:
+        person.open("memory", user="alex")
+    assert stack.command("keys", "revoke", revoked["key_id"]).returncode == 0
+    with connect(stack.admin_database_url, application="test") as connection:
+        connection.execute(
+            "UPDATE access.api_keys SET expires_at = now() WHERE key_id = %s", (expired["key_id"],)
+        )
 
-    def asked_for_a_key() -> bool:
+    def asked_for_a_key(person: Person) -> bool:
         person.open("ask", user="alex", q="again")
         person.open("memory", user="alex")
         return bool(person.page.get_by_label("API key").count())
 
-    eventually(asked_for_a_key)
-    person.sees("Sign in with an API key.")
+    for person in people:
+        eventually(partial(asked_for_a_key, person))
+        person.sees("Sign in with an API key.")
 
 
 def test_a_wrong_key_is_refused(chromium: Any, stack: Running) -> None:
@@ -101,6 +109,27 @@ def test_an_edit_says_that_the_service_is_away_and_succeeds_when_it_is_back(pers
     person.page.locator("li.card", has_text="Loses his keys").wait_for()
 
 
+def test_an_edit_outlives_a_write_service_that_is_stopped_and_killed(person: Person) -> None:
+    person.open("problems", user="killed")
+    person.page.get_by_label("a problem of the user").fill("Loses his keys")
+    add, made = person.page.get_by_role("button", name="add", exact=True), person.page.locator("li.card")
+    [write] = person.stack.workers("write")
+    write.suspend()
+    with person.page.expect_request("**/v1/memory/*/problems"):
+        add.click()
+    write.kill()
+
+    def done() -> bool:
+        """The killed request failed and says so, or the next process answered it."""
+        if person.page.get_by_role("alert").count() and add.is_enabled():
+            add.click()
+        return bool(made.count())
+
+    eventually(done, within=60)
+    person.open("problems", user="killed")
+    assert made.filter(has_text="Loses his keys").count() == 1
+
+
 def test_a_projector_that_is_behind_is_told(person: Person) -> None:
     [projector] = person.stack.workers("projector")
     projector.suspend()
@@ -109,8 +138,11 @@ def test_a_projector_that_is_behind_is_told(person: Person) -> None:
         pushed = WEB.post(f"{person.stack.write_url}/v1/turns", json=turn, headers=person.stack.headers)
         assert pushed.status_code == 202
 
+        person.open("ask", user="late", q="Where%20do%20I%20live%3F")
+
         def seen() -> bool:
-            person.open("ask", user="late", q="Where%20do%20I%20live%3F")
+            person.page.reload()
+            person.settle()
             return bool(person.page.get_by_text("not projected yet").count())
 
         eventually(seen)

@@ -15,16 +15,21 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Person, chromium, driver
+from tests.browser.test_looks import SCREENS
 from tests.support.deployed import ROOT
 from tests.support.stack import clean_environment
+from tests.support.web import WEB
 
 DIST = ROOT / "dist"
 PACKAGES = {"cardlog": "cardlog", "cardlog-client": "cardlog_client"}
 pytestmark = pytest.mark.timeout(1200)
+__all__ = ["chromium", "driver"]  # fixtures
 
 # Each is a program of somebody else, who has installed Cardlog and nothing of its repository.
 _PUSH = """
@@ -141,6 +146,23 @@ def test_the_first_five_minutes(installed: Installed, running: Mapping[str, Any]
     assert [line.split(":")[0] for line in checked.splitlines()][:3] == [
         "ok    postgres", "ok    redis", "ok    embedding models",
     ]  # fmt: skip
+
+
+def test_every_screen_of_the_explorer_works_without_node_and_network(
+    installed: Installed, running: Mapping[str, Any], chromium: Any
+) -> None:
+    """The browser resolves no name, and the service finds no Node."""
+    key = (installed.folder / "data" / "api.key").read_text().split()[-1]
+    query, headers = {"user_id": "dana"}, {"Authorization": f"Bearer {key}"}
+    [card, *_] = WEB.get(f"{running['read_url']}/v1/cards", params=query, headers=headers).json()["cards"]
+    stack: Any = SimpleNamespace(**running)
+    person = Person(chromium, stack, key)
+    for screen in (*SCREENS, "card"):
+        more = {"id": card["card_id"]} if screen == "card" else {"q": "Porto", "about": "Porto"}
+        person.open(screen, user="dana", **more)
+        assert person.page.locator("h1").count() == 1, screen
+        assert person.page.locator(".notice.bad").all_inner_texts() == [], screen
+    assert person.foreign == person.faults == []
 
 
 def test_a_source_package_holds_what_its_wheel_holds() -> None:

@@ -3,7 +3,7 @@
 -- make live, or that shall be dropped. `event_id` stands first in the queue that is retried or loses an event. Both make a
 -- repeated operation one operation.
 CREATE TABLE log.operations (
-    operation_id uuid PRIMARY KEY,
+    operation_id uuid NOT NULL,
     user_id      text COLLATE "C" NOT NULL DEFAULT '',
     action       text COLLATE "C" NOT NULL
                  CHECK (action IN ('rebuild', 'swap', 'drop_generation', 'retry_parked', 'drop_parked')),
@@ -19,7 +19,8 @@ CREATE TABLE log.operations (
     share        real NOT NULL DEFAULT 0,
     failed       boolean,
     outcome      text,
-    done_at      timestamptz
+    done_at      timestamptz,
+    PRIMARY KEY (user_id, operation_id)
 );
 CREATE UNIQUE INDEX operations_open ON log.operations (projection, user_id) WHERE done_at IS NULL;
 CREATE INDEX operations_by_time ON log.operations (requested_at);

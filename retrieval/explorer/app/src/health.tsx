@@ -99,7 +99,7 @@ export function Health({ user }: Given) {
             of="used"
             told={(card) => {
               const found = used.value?.cards.find((each) => each.card.card_id === card.card_id);
-              return `${t("in {n} answers, last on", { n: found?.uses ?? 0 })} ${dayOf(found?.last_day ?? "")}`;
+              return `${t("answers: {n}, last on", { n: found?.uses ?? 0 })} ${dayOf(found?.last_day ?? "")}`;
             }}
           />
           <h2>{t("never recalled, and recorded more than {n} days ago", { n: FRESH_DAYS })}</h2>

@@ -53,11 +53,11 @@ export function VectorMap({ user, route }: Given) {
               </li>
             ))}
           </ul>
-          <svg class="graph map" viewBox="-1040 -640 2080 1280" role="img" aria-label={t("Map")}>
+          <svg class="graph map" viewBox="-520 -320 1040 640" role="img" aria-label={t("Map")}>
             {map.points.map((each) => (
               <g key={each.card_id} class={each.card_id === chosen ? "chosen" : undefined} onClick={() => choose(each.card_id)}>
                 <title>{hushed(each.content, 80)}</title>
-                <Form node={{ kind: each.kind, x: each.x, y: 0.6 * each.y, ring: each.card_id === chosen ? 0 : 1 }} />
+                <Form node={{ kind: each.kind, x: each.x / 2, y: 0.3 * each.y, ring: each.card_id === chosen ? 0 : 1 }} />
               </g>
             ))}
           </svg>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, type Schemas, type Written } from "./api";
 import { t } from "./texts";
-import { Dialog, Field, Notice, Table, Time, useEdit, useLoad, usePolling, valueOf, Words } from "./ui";
+import { Dialog, Field, Notice, number, Table, Time, useEdit, useLoad, usePolling, valueOf, Words } from "./ui";
 
 type Wanted = Written["OperationIn"];
 
@@ -14,11 +14,11 @@ interface Asking {
   run: (because: string) => Promise<unknown>;
 }
 
-/** Generations, parked users, dead letters and the operations on them, for a key with the scope admin. */
-export function Operating({ generations, every, again }: { generations: Schemas["Generation"][]; every: number; again: () => void }) {
-  const operations = useLoad(() => api("get", "/v1/operations", { query: { limit: 50 } }), []);
-  const parked = useLoad(() => api("get", "/v1/parked", { query: { limit: 50 } }), []);
-  const dead = useLoad(() => api("get", "/v1/dead-letters", { query: { limit: 50 } }), []);
+/** Generations, and for a key with the scope admin the actions on them, parked users, dead letters and operations. */
+export function Operating({ generations, admin, every, again }: { generations: Schemas["Generation"][]; admin: boolean; every: number; again: () => void }) {
+  const operations = useLoad(admin ? () => api("get", "/v1/operations", { query: { limit: 50 } }) : null, []);
+  const parked = useLoad(admin ? () => api("get", "/v1/parked", { query: { limit: 50 } }) : null, []);
+  const dead = useLoad(admin ? () => api("get", "/v1/dead-letters", { query: { limit: 50 } }) : null, []);
   const [asking, ask] = useState<Asking | null>(null);
   const [verify, setVerify] = useState(false);
   const edit = useEdit();
@@ -41,14 +41,16 @@ export function Operating({ generations, every, again }: { generations: Schemas[
       {asking && <Confirm asking={asking} problem={edit.problem} busy={edit.busy} run={(because) => run(() => asking.run(because))} close={() => ask(null)} />}
       {!asking && <Notice problem={edit.problem} />}
       <Notice problem={operations.problem ?? parked.problem ?? dead.problem} again={look} />
-      <p class="actions">
-        <label>
-          <input type="checkbox" checked={verify} onChange={() => setVerify(!verify)} /> {t("compare before a rebuilt generation becomes live")}
-        </label>
-      </p>
+      {admin && (
+        <p class="actions">
+          <label>
+            <input type="checkbox" checked={verify} onChange={() => setVerify(!verify)} /> {t("compare before a rebuilt generation becomes live")}
+          </label>
+        </p>
+      )}
       <Table
-        caption={t("actions on generations")}
-        head={[t("projection"), t("generation"), t("status"), t("actions")]}
+        caption={t("generations")}
+        head={[t("projection"), t("generation"), t("status"), t("progress"), t("behind, events"), "MB", t("live since"), ...(admin ? [t("actions")] : [])]}
         rows={generations.map((each) => {
           const about = `${each.projection} ${each.number}`;
           const named = { projection: each.projection as Wanted["projection"], generation: each.number };
@@ -56,7 +58,11 @@ export function Operating({ generations, every, again }: { generations: Schemas[
             each.projection,
             each.number,
             each.status,
-            <span class="actions">
+            <progress aria-label={about} max={1} value={each.events + each.behind ? each.events / (each.events + each.behind) : 1} />,
+            number(each.behind),
+            number(each.bytes / 2 ** 20, 1),
+            <Time at={each.live_at} />,
+            admin && (<span class="actions">
               {each.status === "live" && button(t("rebuild"), about, () => operate({ action: "rebuild", projection: named.projection, verify }))}
               {each.status === "retired" && (
                 <>
@@ -72,8 +78,8 @@ export function Operating({ generations, every, again }: { generations: Schemas[
                   })}
                 </>
               )}
-            </span>,
-          ];
+            </span>),
+          ].filter((cell) => cell !== false);
         })}
       />
       {operations.value && operations.value.operations.length > 0 && (

@@ -4,11 +4,9 @@ import { api } from "./api";
 import type { Given } from "./main";
 import { Operating } from "./operating";
 import { locale, t } from "./texts";
-import { Busy, Empty, Field, Notice, Table, Time, useLoad, usePolling, valueOf } from "./ui";
+import { Busy, Empty, Field, Notice, number, Table, Time, useLoad, usePolling, valueOf } from "./ui";
 
 const EVERY_MS = 5_000;
-
-const number = (value: number | null | undefined, digits = 0) => (value === null || value === undefined ? t("unknown") : value.toFixed(digits));
 
 export function Operations({ may }: Given) {
   const status = useLoad(() => api("get", "/v1/status", {}), []);
@@ -53,22 +51,7 @@ export function Operations({ may }: Given) {
           />
         </>
       )}
-      {generations.value && (
-        <Table
-          caption={t("generations")}
-          head={[t("projection"), t("generation"), t("status"), t("progress"), t("behind, events"), "MB", t("live since")]}
-          rows={generations.value.generations.map((each) => [
-            each.projection,
-            each.number,
-            each.status,
-            <progress aria-label={`${each.projection} ${each.number}`} max={1} value={each.events + each.behind ? each.events / (each.events + each.behind) : 1} />,
-            number(each.behind),
-            number(each.bytes / 2 ** 20, 1),
-            <Time at={each.live_at} />,
-          ])}
-        />
-      )}
-      {may("admin") && <Operating generations={generations.value?.generations ?? []} every={EVERY_MS} again={generations.again} />}
+      {generations.value && <Operating generations={generations.value.generations} admin={may("admin")} every={EVERY_MS} again={generations.again} />}
       {may("admin") && <Usage />}
       <h2>{t("audit log")}</h2>
       {!may("admin") && <Empty>{t("The audit log needs a key with the scope admin.")}</Empty>}

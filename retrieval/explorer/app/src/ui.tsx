@@ -214,6 +214,8 @@ export function Field({ label, children, wide }: { label: string; children: Comp
   );
 }
 
+export const number = (value: number | null | undefined, digits = 0) => (value === null || value === undefined ? t("unknown") : value.toFixed(digits));
+
 export const valueOf = (event: Event) => (event.currentTarget as HTMLInputElement).value;
 
 /** Times in a form are local; the address and the services have instants. */

@@ -140,14 +140,15 @@ def _insight(connection: Connection, source: UUID) -> str:
 
 def _dead_letter(settings: Settings) -> str:
     """Puts a turn of ada's, which breaks no contract any more, among the dead letters. Returns its id."""
-    letter = {
+    letter: dict[Any, Any] = {
         "field": "timezone",
         "reason": "a test",
         "field:user_id": "ada",
         "field:text": "waking before dawn",
     }
     client = connect_redis(settings.redis_url, socket_timeout=5, socket_connect_timeout=5)
-    return str(client.xadd(f"{settings.turns_stream}:dead", letter).decode())
+    entry: Any = client.xadd(f"{settings.turns_stream}:dead", letter)
+    return str(entry.decode())
 
 
 def _people(services: Services) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +31,7 @@ HELD = 7_411
 class Refusing(CardsProjector):
     """The cards, by a build that cannot fold one text."""
 
-    def project(self, connection: Connection, events: list[Event]) -> None:
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
         if any(getattr(each.payload, "content", None) == "poison" for each in events):
             raise ValueError("cannot stomach it")
         super().project(connection, events)
@@ -206,7 +206,12 @@ def test_another_worker_does_the_rebuild_of_a_killed_one(operator: Operator) -> 
     worker.kill()
     worker.join()
     operator.connection.execute("SELECT pg_advisory_unlock(%s)", (HELD,))
-    eventually(lambda: (operator.work(), operator.last()["failed"] is False)[1])
+
+    def done() -> bool:
+        operator.work()
+        return operator.last()["failed"] is False
+
+    eventually(done)
     assert "live" in operator.last()["outcome"]
     assert sorted(statuses(operator.connection).values()) == ["live", "retired"]
 
@@ -235,10 +240,8 @@ def test_dead_letters_are_corrected_and_pushed_or_dropped(operator: Operator, re
     client.delete(dead, operator.settings.turns_stream)
     for text in ("I live in Porto.", "\N{RIGHT-TO-LEFT OVERRIDE}" + "x" * 9_000):
         fields = {"user_id": "ada", "text": text, "timezone": "Nowhere"}
-        client.xadd(
-            dead,
-            {"field": "timezone", "reason": "no such zone"} | {f"field:{k}": v for k, v in fields.items()},
-        )
+        letter: dict[Any, Any] = {f"field:{name}": value for name, value in fields.items()}
+        client.xadd(dead, letter | {"field": "timezone", "reason": "no such zone"})
     found = operator.write.get("/v1/dead-letters").json()
     first, second = found["letters"]
     assert (first["reason"], first["fields"]["timezone"], found["more"]) == ("no such zone", "Nowhere", False)

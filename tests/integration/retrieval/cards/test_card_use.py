@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.platform.settings import Settings
+from events.platform.sql import statement
 from events.store import log
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
@@ -21,6 +22,7 @@ from retrieval.pool.uses import Uses
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, settings_of
 from tests.support.waiting import PATIENT
 
+ADD = statement("retrieval.cards", "add_use")
 DOGS = "The dog sleeps in the kitchen"
 
 
@@ -77,7 +79,7 @@ def test_counts_are_erased_with_their_cards_and_a_late_count_brings_none_back(
     forgetting.forget(connection, "alex", [first.event_id])
     assert [each["card"]["card_id"] for each in told(settings, "/use")["cards"]] == [str(second.event_id)]
     forgetting.forget(connection, "alex", None)
-    late = Uses(database, "retrieval.cards")
+    late = Uses(database, ADD)
     late.count("alex", [str(second.event_id)])
     asyncio.run(late.flush())
     assert count(connection, "log.card_use") == count(connection, "log.answer_use") == 0
@@ -100,6 +102,6 @@ def test_a_question_is_answered_while_its_card_cannot_be_counted(
     fold_live(database)
     connection.execute("ALTER TABLE log.card_use RENAME TO away")
     asked(settings, {})
-    away = Uses("postgresql://nobody@127.0.0.1:1/no", "retrieval.cards")
+    away = Uses("postgresql://nobody@127.0.0.1:1/no", ADD)
     away.count("alex", ["of a lost server"])
     asyncio.run(away.flush())
