@@ -14,13 +14,18 @@ import pytest
 from psycopg.errors import LockNotAvailable
 
 from events.http.errors import ProblemError
+from events.modes.mode_log import registry_of
 from events.modes.reembedding import ReembeddingPlan
 from events.platform.database import Connection, connect
 from events.references.declarations import kind_of
 from events.references.kinds.kind import Kind
+from events.references.owners import stream_of
+from events.references.reference_log import current
 from events.store import log
+from events.types.core import CorePatched
 from events.types.envelope import partition_of
 from events.types.references import ReferenceName
+from events.types.tombstones import SubjectErased
 from ingest.core import patching
 from ingest.core.aggregate import CoreDocument
 from ingest.decider import Command
@@ -54,6 +59,13 @@ def at_once(memory: Memory, *works: Callable[[Connection], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(len(works)) as many:
         return [each.result() for each in [many.submit(run, work) for work in works]]
+
+
+def versions(connection: Connection, stream: str) -> list[int]:
+    rows = connection.execute(
+        "SELECT version FROM log.events WHERE user_id = 'ada' AND stream = %s ORDER BY position", (stream,)
+    ).fetchall()
+    return [row[0] for row in rows]
 
 
 def paused(
@@ -190,6 +202,111 @@ def added(connection: Connection, text: str) -> None:
             # An erasure replaced the value meanwhile, so the app decides again.
             if problem.status != 409:
                 raise
+
+
+def test_additions_to_a_list_outlive_erasures_of_a_person_in_it(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.projectors.append(ReferencesProjector())
+    memory.fold()
+    kind = kind_of(connection, "default", LIST.kind)
+    reference_commands.create(todo(connection), kind, None, "session")
+
+    def adding(writer: int) -> Callable[[Connection], None]:
+        def work(own: Connection) -> None:
+            for number in range(EACH):
+                added(own, f"item {writer} {number}")
+
+        return work
+
+    def erasing(own: Connection) -> None:
+        for number in range(3):
+            added(own, f"gift {number} for {PERSON}")
+            subjects.erase_person(memory.eraser(), own, [PERSON], ["ada"], TERMS)
+
+    at_once(memory, erasing, *map(adding, range(WRITERS)))
+    found = current(connection, "ada", stream_of(LIST))
+    assert found is not None
+    texts = [item["text"] for item in found.data["items"]]
+    assert sorted(texts) == sorted(
+        f"item {writer} {number}" for writer in range(WRITERS) for number in range(EACH)
+    )
+    numbers = versions(connection, stream_of(LIST))
+    assert numbers == list(range(1, len(numbers) + 1))
+    readable = [each.payload for each in log.read(connection, partition_of("ada"))]
+    assert PERSON not in repr(readable)
+
+
+def test_declarations_of_modes_do_not_bring_a_person_back(memory: Memory, connection: Connection) -> None:
+    memory.fold()
+
+    def declaring(writer: int) -> Callable[[Connection], None]:
+        def work(own: Connection) -> None:
+            for number in range(EACH):
+                given = Declaration(description=f"{writer} {number}")
+                modes = UserModes(own, "ada", by())
+                with own.transaction():
+                    mode_commands.declare(modes, None, f"m{writer}-{number}", given, lambda _: 384)
+
+        return work
+
+    def erasing(own: Connection) -> None:
+        for number in range(3):
+            given = Declaration(description=f"what {PERSON} does")
+            modes = UserModes(own, "ada", by())
+            with own.transaction():
+                mode_commands.declare(modes, None, f"person-{number}", given, lambda _: 384)
+            subjects.erase_person(memory.eraser(), own, [PERSON], ["ada"], TERMS)
+
+    at_once(memory, erasing, declaring(0), declaring(1))
+    names = {mode.name: mode.description for mode in registry_of(connection, "ada").modes}
+    expected = {f"m{writer}-{number}": f"{writer} {number}" for writer in range(2) for number in range(EACH)}
+    assert names == expected | {f"person-{number}": "" for number in range(3)}
+    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
+    numbers = versions(connection, "modes")
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("erasures", [0, 2])
+def test_patches_of_a_user_who_is_erased_meanwhile(
+    memory: Memory, connection: Connection, erasures: int
+) -> None:
+    """Without an erasure these are the first patches of a new user at the same time."""
+    memory.projectors.append(CoreProjector())
+    memory.fold()
+    documents = documents_of(memory.settings)
+
+    def patching_of(writer: int) -> Callable[[Connection], list[tuple[str, int, int]]]:
+        def work(own: Connection) -> list[tuple[str, int, int]]:
+            done = []
+            for number in range(EACH):
+                name = f"k{writer}x{number}"
+                ops = [add(f"/profile/other/{name}", "v")]
+                with own.transaction():
+                    patched = patching.patch(CoreDocument(own, documents, "ada", by()), ops)
+                assert patched.queued is None
+                done.append((name, patched.outcome.position, patched.outcome.state))
+            return done
+
+        return work
+
+    def erasing(own: Connection) -> list[tuple[str, int, int]]:
+        for _ in range(erasures):
+            subjects.erase_user(memory.eraser(), own, "ada", TERMS)
+        return []
+
+    done = [each for found in at_once(memory, erasing, *map(patching_of, range(WRITERS))) for each in found]
+    events = log.read(connection, partition_of("ada"))
+    erased_up_to = max(
+        (each.position for each in events if isinstance(each.payload, SubjectErased)), default=0
+    )
+    kept = {name: version for name, position, version in done if position > erased_up_to}
+    document = documents.present(connection, "ada").state.document
+    assert set(document.get("profile", {}).get("other", {})) == kept.keys()
+    assert sorted(kept.values()) == list(range(1, len(kept) + 1))
+    assert sum(isinstance(each.payload, CorePatched) for each in events) == len(kept)
+    numbers = versions(connection, "core")
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 class Arriving:
