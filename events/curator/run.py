@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -78,10 +79,14 @@ def asked_entry(later: UUID, earlier: UUID, digest: str) -> str:
     return f"{later}/{earlier}/{digest}"
 
 
-def asked_pair(entry: str) -> tuple[UUID, UUID, str]:
-    """Returns the later card, the earlier card and the digest of an entry."""
-    later, earlier, digest = entry.split("/")
-    return UUID(later), UUID(earlier), digest
+def asked_pairs(entries: Iterable[str]) -> dict[str, tuple[UUID, UUID, str]]:
+    """Returns the later card, the earlier card and the digest of each entry. A broken entry names no pair."""
+    found = {}
+    for entry in entries:
+        with suppress(ValueError):
+            later, earlier, digest = entry.split("/")
+            found[entry] = UUID(later), UUID(earlier), digest
+    return found
 
 
 def shown(
@@ -97,7 +102,7 @@ def shown(
         run_id=None if run is None else run.run_id,
         at=None if run is None else run.at,
         acts=acts_in(acts),
-        asked=[AskedPair(later=later, earlier=earlier) for later, earlier, _ in map(asked_pair, asked)],
+        asked=[AskedPair(later=later, earlier=earlier) for later, earlier, _ in asked_pairs(asked).values()],
         model=None if run is None else run.model,
         tokens=0 if run is None else run.usage.tokens,
         undone_at=None if run is None else run.undone_at,

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from events.curator.run import asked_pair, fold, tombstones
+from events.curator.run import asked_pairs, fold, tombstones
 from events.curator.run_log import acts_of, lock, runs_of
 from events.insights.insight_log import insights_of
 from events.people.people_log import told_of
@@ -103,7 +103,9 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         threads=tuple(topics.values()),
         insights=concluded,
         tombstones=tombstones(runs),
-        asked=frozenset(asked_pair(entry)[2] for run in fold(runs).values() for entry in run.asked),
+        asked=frozenset(
+            digest for run in fold(runs).values() for _, _, digest in asked_pairs(run.asked).values()
+        ),
     )
 
 

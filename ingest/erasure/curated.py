@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from events.curator.run import asked_pair
+from events.curator.run import asked_pairs
 from events.types.codec import Payload
 from events.types.curation import ACTOR, CuratorRan, CuratorUndone
 from events.types.envelope import Event
@@ -65,7 +65,10 @@ class Curated:
                 acts = list(zip(payload.keys, payload.digests, strict=False))
                 kept = [act for act in acts if act[0] not in keys]
                 dropped[run_id] = {digest for _, digest in acts} - {digest for _, digest in kept}
-                asked = tuple(entry for entry in payload.asked if not {*asked_pair(entry)[:2]} & {*gone})
+                pairs = asked_pairs(payload.asked)
+                asked = tuple(
+                    entry for entry, (later, earlier, _) in pairs.items() if not {later, earlier} & {*gone}
+                )
                 if len(kept) < len(acts) or asked != payload.asked:
                     # The cost stays readable in the erased event, so it is not counted again.
                     yield (

@@ -49,7 +49,7 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
     entries = tuple(
         asked_entry(each.evidence[0], each.evidence[1], each.digest(told)) for each in (erased, kept)
     )
-    asked = CuratorRan(position=1, asked=entries, model="m")
+    asked = CuratorRan(position=1, asked=(*entries, "no pair of cards"), model="m")
     log.append(
         connection,
         [
