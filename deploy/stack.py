@@ -78,8 +78,7 @@ class Stack:
         port_postgres: int | None = None,
         stopping: Callable[[], bool],
     ) -> None:
-        # It forks now: this process has no threads, connections and locks yet.
-        self._template = Template(settings) if sys.platform == "linux" else None
+        self._template: Template | None = None
         self._settings = settings
         self._data = data.resolve()
         self._ports = (port_write, port_read)
@@ -112,6 +111,8 @@ class Stack:
         self._require_embedded("database_url", "--port-postgres", self._port_postgres)
         self._require_embedded("redis_url", "--port-redis", self._port_redis)
         private_folder(self._data)
+        if sys.platform == "linux":  # it forks now: this process has no threads, connections and locks yet
+            self._template = Template(self._settings)
         self._lock.acquire()
         if not self._settings.tombstones_file:
             self._settings = replace(self._settings, tombstones_file=str(self._data / TOMBSTONES_FILE))

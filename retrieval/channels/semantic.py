@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, zip_longest
 from uuid import UUID
 
-from cachetools import TTLCache
 from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
@@ -42,7 +41,6 @@ _WALKED_TO = (
     150  # fewer candidates for the index walk, because one of its steps costs as much as ten of a scan
 )
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
-_SPACES_KNOWN_S = 1.0  # a question that finds nothing reads again which embedder made the vectors
 _THREADS = 2
 
 
@@ -85,7 +83,6 @@ class SemanticChannel:
         self._embedders = embedders
         self._saturated = saturated
         self._named = False
-        self._spaces: TTLCache[None, Mapping[str, Space]] = TTLCache(1, _SPACES_KNOWN_S)
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
@@ -111,11 +108,9 @@ class SemanticChannel:
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         if self._saturated():
             raise ChannelDownError("too many recalls wait: the model did not embed this question")
-        spaces = self._spaces.get(None)
-        if spaces is None:
-            spaces = await self._read_spaces(connection)
+        spaces = await self._spaces(connection)
         hits = await self._found(connection, question, scope, spaces)
-        if not hits and (now := await self._read_spaces(connection)) != spaces:
+        if not hits and (now := await self._spaces(connection)) != spaces:
             # The vectors of another embedder became live after the question was embedded.
             hits = await self._found(connection, question, scope, now)
         return hits
@@ -281,7 +276,7 @@ class SemanticChannel:
         except EmbedderUnavailableError as error:
             return _Query(None, None, str(error))
 
-    async def _read_spaces(self, connection: AsyncConnection) -> Mapping[str, Space]:
+    async def _spaces(self, connection: AsyncConnection) -> dict[str, Space]:
         """Returns the embedder of each slot of the live vectors. A generation of an older build names none."""
         if not self._named:
             row = await (await connection.execute(statement(_PACKAGE, "spaces_exist"))).fetchone()
@@ -293,8 +288,7 @@ class SemanticChannel:
         except UndefinedTable:
             self._named = False
             raise
-        found = self._spaces[None] = {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
-        return found
+        return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
 
 
 def _by_rank(found: Iterable[Sequence[Hit]], limit: int) -> list[Hit]:

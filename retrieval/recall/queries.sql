@@ -96,9 +96,10 @@ WHERE e.user_id = %(user_id)s AND e.card_id = ANY (%(cards)s::uuid[]) AND e.epis
 -- queued turns that are already in the log. `concluded` says whether the user has an insight, by the key of the stream.
 -- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the difference out of the comparison.
 SELECT place.head, place.extracted, place.folded,
-       ARRAY(SELECT k.dedupe_key FROM log.events k
-             WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s
-               AND k.dedupe_key = ANY (%(keys)s::text[])) AS recorded,
+       ARRAY(SELECT key FROM unnest(%(keys)s::text[]) key CROSS JOIN LATERAL (
+                 SELECT FROM log.events k
+                 WHERE k.partition = %(partition)s AND k.user_id = %(user_id)s AND k.dedupe_key = key LIMIT 1) k
+       ) AS recorded,
        EXISTS (SELECT FROM log.events i WHERE i.partition = %(partition)s AND i.user_id = %(user_id)s
                  AND i.stream = %(insights)s) AS concluded,
        e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
@@ -122,7 +123,8 @@ LEFT JOIN LATERAL (
     SELECT own.* FROM log.events own
     WHERE own.partition = %(partition)s
       AND own.position > place.after
-      AND own.user_id = %(user_id)s AND own.type = ANY (%(types)s::text[])
+      -- The concatenation keeps a generic plan on the positions. The index of users would read the whole history.
+      AND own.user_id || '' = %(user_id)s AND own.type = ANY (%(types)s::text[])
     ORDER BY own.position DESC
     LIMIT %(limit)s
 ) e ON true

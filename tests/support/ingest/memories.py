@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -86,7 +87,10 @@ class Memory:
 
 
 def words_in_tables(connection: Connection, word: str) -> dict[str, int]:
-    """Returns the number of rows that hold ``word``, by table, over every table of the database."""
+    """Returns the number of rows that hold ``word``, by table, over every table of the database.
+
+    Letters in the middle of base64 are no word: a sealed payload holds any four letters by chance.
+    """
     found: dict[str, int] = {}
     tables: Sequence[tuple[str, str]] = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -94,8 +98,8 @@ def words_in_tables(connection: Connection, word: str) -> dict[str, int]:
     ).fetchall()
     for schema, table in tables:
         row = connection.execute(
-            f'SELECT count(*) FROM "{schema}"."{table}" t WHERE lower(t::text) LIKE %s'.encode(),
-            (f"%{word.lower()}%",),
+            f'SELECT count(*) FROM "{schema}"."{table}" t WHERE lower(t::text) ~ %s'.encode(),
+            (rf"(^|[^a-z0-9+/]|\\[nrt]){re.escape(word.lower())}",),
         ).fetchone()
         if row is not None and row[0]:
             found[f"{schema}.{table}"] = row[0]
