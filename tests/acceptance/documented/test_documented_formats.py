@@ -38,7 +38,7 @@ REQUIRED: dict[str, Any] = {
     "state": {"step": 1}, "session_id": "formats", "hook_event_name": "Stop",
     "actor": "user", "patch": [], "mode": "code", "new_name": "code", "event_ids": [str(uuid4())], "priority": 5,
     "card_ids": [str(uuid4())], "alias": "Mimi", "name": "Mei", "into_id": str(uuid4()), "from_id": str(uuid4()),
-    "other_id": str(uuid4()), "action": "swap", "projection": "cards", "because": "so",
+    "other_id": str(uuid4()), "action": "drop_parked", "projection": "cards", "because": "so",
 }  # fmt: skip
 ALL_TRIED = {
     ("/v1/turns", "said_at"), ("/v1/recall", "as_of"), ("/v1/cards", "as_of"), ("/v1/relations", "from_card"),
