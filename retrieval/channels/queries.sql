@@ -162,7 +162,10 @@ WITH seed AS MATERIALIZED (
 SELECT card_id, score, seed
 FROM (
     SELECT DISTINCT ON (link.card_id) link.card_id, link.strength::float8 AS score, link.seed
-    FROM link JOIN cards.cards c ON c.card_id = link.card_id AND {visible}
+    FROM link CROSS JOIN LATERAL (
+        -- The limit keeps a generic plan on the look-up of each card. A join would read all cards of the user.
+        SELECT FROM cards.cards c WHERE c.card_id = link.card_id AND {visible} LIMIT 1
+    ) visible
     ORDER BY link.card_id, link.strength DESC, link.seed NULLS FIRST
 ) best
 ORDER BY score DESC, card_id

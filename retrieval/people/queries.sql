@@ -28,17 +28,18 @@ ORDER BY m.event_id, m.handle;
 -- Where the log and the tables of people stand for one user, in one snapshot. A stretch of the partition with more than
 -- `depth` events counts as told. An erasure that keeps the log leaves no event, and the sums of the tables show it.
 -- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the choice of a position out of it.
+-- The concatenation keeps a generic plan on the positions.
 SELECT place.head,
        concat_ws(' ', place.generation, handles.number, handles.mentions,
                  (SELECT count(*) FROM people.entries n WHERE n.user_id = %(user_id)s)) AS tables,
        CASE WHEN place.head - place.since > %(depth)s THEN true
             ELSE EXISTS (SELECT FROM log.events e
                          WHERE e.partition = %(partition)s AND e.position > place.since
-                           AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS changed,
+                           AND e.user_id || '' = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS changed,
        CASE WHEN place.head - place.folded > %(depth)s THEN true
             ELSE EXISTS (SELECT FROM log.events e
                          WHERE e.partition = %(partition)s AND e.position > place.folded
-                           AND e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS unfolded
+                           AND e.user_id || '' = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS unfolded
 FROM (
     SELECT h.position AS head, live.generation, coalesce(live.position, 0) AS folded,
            coalesce(%(since)s::bigint, live.position, 0) AS since
