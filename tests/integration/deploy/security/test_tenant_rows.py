@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +25,7 @@ from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
 from projectors.vectors.projector import VectorsProjector
+from retrieval.pool.connections import Pool, connected, open_pool
 from tests.support.databases import copied, url_of
 from tests.support.projectors.folding import event, fold_live
 from tests.support.retrieval.channels import noted
@@ -99,6 +101,32 @@ OF_NO_TENANT = {
     "vectors_g1.blocked_slots", "vectors_g1.spaces",
 }  # fmt: skip
 """The tables without rows of a tenant's users, or whose readers name the tenant themselves."""
+
+
+def test_one_connection_of_the_read_service_sees_each_tenant_in_turn_and_nobody_without_one(
+    urls: dict[str, str],
+) -> None:
+    async def seen(pool: Pool, tenant: str | None) -> set[str]:
+        user = storage_id(tenant or "default", "ada")
+        async with pool.without_tenant(10) if tenant is None else connected(pool, user, 10) as connection:
+            return {
+                row[0]
+                for row in await (await connection.execute("SELECT user_id FROM cards.cards")).fetchall()
+            }
+
+    async def look() -> list[set[str]]:
+        pool = open_pool(replace(Settings(), database_url=urls["reader"], pool_size=1), "test")
+        await pool.open(wait=True)
+        try:
+            return [
+                await seen(pool, tenant)
+                for tenant in ("acme", "globex", None, "acme", "acme", None, "default")
+            ]
+        finally:
+            await pool.close()
+
+    acme, globex, default = ({storage_id(tenant, "ada")} for tenant in ("acme", "globex", "default"))
+    assert asyncio.run(look()) == [acme, globex, set(), acme, acme, set(), default]
 
 
 @pytest.fixture(scope="module")

@@ -95,3 +95,24 @@ def test_erased_people_are_nobody_at_once(database: str, connection: Connection)
         assert await present(ADA) is not nobody
 
     reading(database, work)
+
+
+def test_of_many_new_cards_the_latest_tell_of_people_until_the_fold(
+    database: str, connection: Connection
+) -> None:
+    log.append(
+        connection,
+        [event(PersonNoted(name="Dee", origin=ORIGIN), ADA), noted("My sister Noor is a nurse.", ADA)],
+    )
+    log.append(connection, [noted("My aunt Cy is a baker.", ADA) for _ in range(200)])
+
+    async def work(present: Present) -> None:
+        # A projector that is far behind holds up no question. What people told is read all the same.
+        assert names(await present(ADA)) == {"Dee", "Cy aunt"}
+        fold_live(database, PeopleProjector())
+        assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
+        log.append(connection, [noted("My brother Bo is a cook.", ADA)])
+        log.append(connection, [noted("My aunt Cy is a baker.", ADA) for _ in range(200)])
+        assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
+
+    reading(database, work)
