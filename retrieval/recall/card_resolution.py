@@ -43,7 +43,15 @@ _LOOKED_AT = 500  # the latest events and concepts among which an overview finds
 
 _R = TypeVar("_R")
 
-_CARD = card_row(Card)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FoundCard(Card):
+    """A card that was looked up, with the keys of its own terms."""
+
+    terms: Sequence[int]
+
+
+_CARD = card_row(_FoundCard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +113,7 @@ class CardResolver:
     async def cards(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns some cards by id, whatever their status. An unknown card and another user's card are absent."""
         async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
-            return by_id(await (await _cards(connection, scope, ids)).fetchall())
+            return {card.card_id: card for card in await (await _cards(connection, scope, ids)).fetchall()}
 
     async def overview(self, scope: Scope, limit: int) -> list[UUID]:
         """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
@@ -153,10 +161,6 @@ class CardResolver:
                 asked_cards = await _cards(connection, scope, best)
                 asked_disputes = await _disputes(connection, scope, question.now, best)
                 asked_edges = await _edges(connection, scope, best)
-                asked_terms = await connection.execute(
-                    statement(_PACKAGE, "own_terms"),
-                    {"user_id": scope.user_id, "cards": list(best), "most": _TERMS},
-                )
                 asked_states = await connection.execute(
                     statement(_PACKAGE, "turn_states"),
                     {"user_id": scope.user_id, "cards": list(best[:_TURNS]) if of_now else []},
@@ -165,8 +169,9 @@ class CardResolver:
                 disputes = await asked_disputes.fetchall()
                 edges = await asked_edges.fetchall()
                 of_turns = await asked_states.fetchall()
-                terms = {card: frozenset(keys) for card, keys in await asked_terms.fetchall()}
-            found, marks = dict(looked_up), {card: evidence[card] for card in looked_up}
+            terms = {card: frozenset(row.terms) for card, row in looked_up.items()}
+            found: dict[UUID, Card] = dict(looked_up)
+            marks = {card: evidence[card] for card in looked_up}
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
                 edges = await (await _edges(connection, scope, list(found))).fetchall()
@@ -177,11 +182,15 @@ class CardResolver:
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             later = await _later(connection, question, scope, found, marks)
             named |= later.keys() | {state for _, state, retracted in of_turns if retracted}
-            others: dict[UUID, Card] = {}
+            others: dict[UUID, _FoundCard] = {}
             if missing := sorted(named - found.keys()):
                 others = by_id(await (await _cards(connection, scope, missing)).fetchall())
             for card in later.keys() & others.keys():
-                found[card], marks[card], terms[card] = others[card], *later[card]
+                found[card], marks[card], terms[card] = (
+                    others[card],
+                    later[card],
+                    frozenset(others[card].terms),
+                )
         judged = _judged(question, scope, found, marks, others, edges, disputes, of_turns)
         return replace(judged, found=looked_up, terms=terms)
 
@@ -428,8 +437,8 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
     )
 
 
-async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[Card]:
-    values = {"user_id": scope.user_id, "cards": list(ids)}
+async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[_FoundCard]:
+    values = {"user_id": scope.user_id, "cards": list(ids), "most": _TERMS}
     return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
 
 
@@ -461,8 +470,8 @@ async def _later(
     scope: Scope,
     found: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
-) -> dict[UUID, tuple[Evidence, frozenset[int]]]:
-    """Returns the latest turns that name the value of a fact that was asked for, with their own terms.
+) -> dict[UUID, Evidence]:
+    """Returns the latest turns that name the value of a fact that was asked for.
 
     They have the votes of the fact and no other evidence, so that they are compared with it and answer nothing else.
     """
@@ -476,12 +485,11 @@ async def _later(
         "weights": [1.0] * len(keys),
         "common": COMMON,
         "after": min(fact.said_at for fact in facts),
-        "most": _TERMS,
         "limit": _LATER,
     }
     cursor = await connection.execute(search_statement("later_turns"), scope.parameters() | values)
     votes = Evidence(votes=max(evidence[fact.card_id].votes for fact in facts))
-    return {card: (votes, frozenset(own)) for card, own in await cursor.fetchall() if card not in found}
+    return {card: votes for (card,) in await cursor.fetchall() if card not in found}
 
 
 async def _disputes(

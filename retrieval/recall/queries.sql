@@ -3,7 +3,7 @@ SELECT card_id, kind, content, entity, concept_key, value, cardinality, tags, oc
        superseded_at, last_verified, created_at, said_at, project_id, context_layer, session_id, agent_id, document_id,
        speaker, turn_ids, source_span, metadata, provenance, confidence, weight, mentions, mode, ended, episode, topics, importance,
        sentiment, title, aliases, definition, pinned, retracted, contested, time_zone, time_grain, time_resolved, alternative_at, event_status,
-       stated_status, participants, value_at, value_until, value_grain
+       stated_status, participants, value_at, value_until, value_grain, term_keys[:least(own_terms, %(most)s)] AS terms
 FROM cards.cards
 WHERE user_id = %(user_id)s AND kind = ANY (ARRAY['state', 'event', 'knowledge', 'reference'])
   AND card_id = ANY (%(cards)s::uuid[]);
@@ -40,12 +40,6 @@ WHERE (SELECT count(*) FROM (
            WHERE holder.pair_keys @> ARRAY[key] AND (holder.user_id = %(user_id)s) IS TRUE
            LIMIT %(common)s
        ) up_to) >= %(common)s;
-
--- name: own_terms
-SELECT card_id, term_keys[:least(own_terms, %(most)s)]
-FROM cards.cards
-WHERE user_id = %(user_id)s AND kind = ANY (ARRAY['state', 'event', 'knowledge', 'reference'])
-  AND card_id = ANY (%(cards)s::uuid[]);
 
 -- name: preceding_turns
 -- The last turns of each session before its first unread turn. A correction corrects such a turn.
