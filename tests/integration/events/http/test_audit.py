@@ -14,6 +14,7 @@ from events.access import audit
 from events.access.audit_writer import AuditWriter
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Reader
+from events.http.answering import add_routes, routes_of
 from events.http.audit import AuditLog, audit_of
 from events.http.errors import ProblemError
 from events.http.guard import PRINCIPAL
@@ -46,8 +47,9 @@ def service(settings: Settings, principal: Principal | None = ADA) -> tuple[Fast
     log = audit_of(settings, "read")
     install(app, settings, audit=log)
     app.state.done = []
+    router = routes_of()
 
-    @app.get("/v1/things/{thing}", operation_id="thing")
+    @router.get("/v1/things/{thing}", operation_id="thing")
     def thing(thing: str, user_id: str, caller: Reader) -> str:
         app.state.done.append(user_id)
         try:
@@ -55,18 +57,19 @@ def service(settings: Settings, principal: Principal | None = ADA) -> tuple[Fast
         except NotYoursError:
             raise ProblemError(404, "Not found", "this user has no such thing") from None
 
-    @app.post("/v1/things", operation_id="ask_thing")
+    @router.post("/v1/things", operation_id="ask_thing")
     def ask(request: Request) -> Any:
         app.state.done.append("asked")
         return body_of(request)
 
-    @app.delete("/v1/users/{user_id}", operation_id="erase_user")
+    @router.delete("/v1/users/{user_id}", operation_id="erase_user")
     def erase(user_id: str, caller: Administrator) -> None: ...
 
-    @app.get("/v1/broken", operation_id="broken")
+    @router.get("/v1/broken", operation_id="broken")
     def broken() -> None:
         raise RuntimeError("broken")
 
+    add_routes(app, router)
     return app, log
 
 
