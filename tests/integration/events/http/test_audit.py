@@ -233,6 +233,15 @@ def test_lost_entries_are_counted_and_reported_when_postgres_is_back(
     assert (found[-1]["outcome"], found[-1]["requests"]) == ("lost", 7)
 
 
+def test_an_entry_that_the_server_refuses_is_lost_alone(settings: Settings, connection: Connection) -> None:
+    writer = AuditWriter(settings.database_url, "read")
+    for number, status in enumerate((200, 200, 10**6, 200)):
+        writer.put(audit.Entry(service="read", operation=f"o{number}", outcome="allowed", status=status))
+    writer.stop()
+    assert [each["operation"] for each in entries(connection)] == ["o0", "o1", "o3"]
+    assert writer.lost == 1
+
+
 def test_an_entry_given_twice_is_written_once(connection: Connection) -> None:
     entry = audit.Entry(service="read", operation="o", outcome="allowed")
     assert audit.record(connection, [entry, entry]) == 1
