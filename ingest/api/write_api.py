@@ -134,7 +134,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     watch = LogMonitor(settings.database_url, "write, watching")
     health_status = CachedProbe(watch)
-    queue_health = CachedProbe(open_intake(settings, timeout_s=2.0).health)
+    intake = open_intake(settings, timeout_s=2.0)
+    queue_health = CachedProbe(intake.health)
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)
 
@@ -170,6 +171,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         appenders.close()
         await pool.close()
         watch.close()
+        intake.close()
         overviews.close()
         await publisher.close()
 
