@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import TypeVar
 
 import psycopg
@@ -43,9 +44,11 @@ class CatchingUp:
 
     def run(self, note: Callable[[str], None]) -> None:
         """Returns when everything is projected. Raises :class:`StillBehindError` after the timeout."""
-        intake = open_intake(self._settings)
-        last = self._with_retry(intake.last_ids, "the queue")
-        self._until(lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue")
+        with closing(open_intake(self._settings)) as intake:
+            last = self._with_retry(intake.last_ids, "the queue")
+            self._until(
+                lambda: "" if intake.settled_up_to(last) else "the recorder has turns left in the queue"
+            )
         heads = self._heads()
         self._until(lambda: self._behind(EXTRACTOR, heads))
         heads = self._heads()

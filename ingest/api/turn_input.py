@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -263,6 +264,7 @@ def refuse_unreached(turns: Sequence[dict[str, str]], caller: Principal) -> None
             raise missing("mode", "mode", **where)
 
 
+@cache
 def body_schema() -> dict[str, object]:
     """Returns the JSON Schema of the body: a turn, a list of turns, or a conversation."""
     turn = TurnIn.model_json_schema()

@@ -22,6 +22,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.access import Pusher
+from events.http.answering import add_routes
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.errors import ProblemError
@@ -133,7 +134,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     watch = LogMonitor(settings.database_url, "write, watching")
     health_status = CachedProbe(watch)
-    queue_health = CachedProbe(open_intake(settings, timeout_s=2.0).health)
+    intake = open_intake(settings, timeout_s=2.0)
+    queue_health = CachedProbe(intake.health)
     registry.register(StageMetrics(lambda: seen_in(health_status(), queue_health())))
     overviews = Overviews(settings)
 
@@ -169,6 +171,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         appenders.close()
         await pool.close()
         watch.close()
+        intake.close()
         overviews.close()
         await publisher.close()
 
@@ -181,9 +184,9 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         authentication=authentication_of(settings, "write"),
         other=settings.read_url,
     )
-    app.include_router(status_router(overviews))
+    add_routes(app, status_router(overviews))
     erasures, commands = Places(settings.pool_size, "erasures"), Places(settings.pool_size, "commands")
-    app.include_router(erasure_router(seeing_all, eraser), dependencies=[Depends(erasures)])
+    add_routes(app, erasure_router(seeing_all, eraser), Depends(erasures))
     transactions = Transactions(appenders, keyring)
     writer = DocumentWriter(transactions, cached_documents)
     for router in (
@@ -204,9 +207,9 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         schema_router(writer),
         operation_router(transactions, settings),
     ):
-        app.include_router(router, dependencies=[Depends(commands)])
+        add_routes(app, router, Depends(commands))
     extractor = cache(lambda: create_extractor(settings))
-    app.include_router(migration_router(transactions, cached_documents, publisher, extractor, commands))
+    add_routes(app, migration_router(transactions, cached_documents, publisher, extractor, commands))
 
     @app.post(
         "/v1/turns",

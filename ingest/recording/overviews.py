@@ -16,7 +16,8 @@ class Overviews:
 
     def __init__(self, settings: Settings) -> None:
         self._why = f"did not answer within {_PATIENCE_S:g} s"
-        self._queue = CachedProbe(open_intake(settings).health, fresh_s=0.0, patience_s=_PATIENCE_S)
+        self._intake = open_intake(settings)
+        self._queue = CachedProbe(self._intake.health, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._watch = LogMonitor(settings.database_url, "status")
         self._log = CachedProbe(self._watch, fresh_s=0.0, patience_s=_PATIENCE_S)
         self._last: Overview | None = None
@@ -39,8 +40,9 @@ class Overviews:
         return self._last
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connections."""
         self._watch.close()
+        self._intake.close()
 
 
 def overview(settings: Settings) -> Overview:

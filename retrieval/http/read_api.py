@@ -21,6 +21,7 @@ from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor, refuse_if_stuck
 from events.health.metrics import HealthSnapshot, StageMetrics
 from events.http.access import Reader
+from events.http.answering import add_routes
 from events.http.audit import audit_of
 from events.http.authentication import authentication_of
 from events.http.database import is_gone, problem_of
@@ -247,37 +248,36 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         return choice.server.reader
 
     prompts = PromptReader(servers.primary.pool, settings, fresh_reader)
-    app.include_router(batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
-    app.include_router(cards_router(fresh_reader))
-    app.include_router(sessions_router(servers.primary.pool, settings))
-    app.include_router(
-        hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write)
-    )
+    add_routes(app, batch_router(lambda caller, each: ask(RecallIn.model_validate(each), caller)))
+    add_routes(app, cards_router(fresh_reader))
+    add_routes(app, sessions_router(servers.primary.pool, settings))
+    add_routes(app, hooks_router(settings, lambda caller, asked: context(ContextIn(**asked), caller), write))
     # Each of these requests has a connection of its own, and an export keeps it while its client reads.
     exports = Depends(Places(settings.pool_size, "exports"))
     users = users_router(lambda: connect(settings.database_url, application="read, users"))
-    app.include_router(users, dependencies=[exports])
-    app.include_router(audit_router(servers.primary.pool))
-    app.include_router(status_router(settings, overviews, recall.channel_health, servers.primary.pool))
-    app.include_router(usage_router(servers.primary.pool))
-    app.include_router(operation_router(servers.primary.pool))
-    app.include_router(references_router(references, reference_use))
-    app.include_router(problems_router(problems))
-    app.include_router(threads_router(threads, fresh_reader))
-    app.include_router(insights_router(servers.primary.pool, fresh_reader))
-    app.include_router(curator_router(servers.primary.pool))
-    app.include_router(people_router(people, fresh_reader))
-    app.include_router(episodes_router(EpisodeReader(servers.primary.pool)))
-    app.include_router(
+    add_routes(app, users, exports)
+    add_routes(app, audit_router(servers.primary.pool))
+    add_routes(app, status_router(settings, overviews, recall.channel_health, servers.primary.pool))
+    add_routes(app, usage_router(servers.primary.pool))
+    add_routes(app, operation_router(servers.primary.pool))
+    add_routes(app, references_router(references, reference_use))
+    add_routes(app, problems_router(problems))
+    add_routes(app, threads_router(threads, fresh_reader))
+    add_routes(app, insights_router(servers.primary.pool, fresh_reader))
+    add_routes(app, curator_router(servers.primary.pool))
+    add_routes(app, people_router(people, fresh_reader))
+    add_routes(app, episodes_router(EpisodeReader(servers.primary.pool)))
+    add_routes(
+        app,
         modes_router(
             ModeReader(servers.primary.pool, modes_of(settings)),
             settings.embed_model,
             cache(partial(dimension_of, settings)),
-        )
+        ),
     )
-    app.include_router(memory_router(documents))
-    app.include_router(candidates_router(documents))
-    app.include_router(explorer_router(app.state.authentication))
+    add_routes(app, memory_router(documents))
+    add_routes(app, candidates_router(documents))
+    add_routes(app, explorer_router(app.state.authentication))
 
     @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])
     async def channels(_: Reader) -> resources.Channels:

@@ -46,10 +46,15 @@ def test_the_other_service_checks_what_is_passed_on(address: str) -> None:
 
 
 def test_a_wrong_path_or_method_says_what_is_right(address: str) -> None:
-    for wrong, right in (("recal", "/v1/recall"), ("turn", "/v1/turns"), ("contexts", "/v1/context")):
+    for wrong, right in (
+        ("recal", "recall"),
+        ("turn", "turns"),
+        ("contexts", "context"),
+        ("treads", "threads"),
+    ):
         problem = WEB.post(f"{address}/v1/{wrong}", json={})
         assert problem.status_code == 404
-        assert problem.json()["detail"].endswith(f"the nearest path is {right}")
+        assert problem.json()["detail"].endswith(f"the nearest path is /v1/{right}")
     assert WEB.get(f"{address}/v1/nothing/at/all").json()["detail"].endswith("see /docs")
     for path in ("turns", "recall"):
         problem = WEB.put(f"{address}/v1/{path}", json={})

@@ -14,6 +14,7 @@ from psycopg_pool import ConnectionPool
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from events.http.answering import add_routes
 from events.http.service import install
 from events.http.tokens import Keyring
 from events.platform.database import Connection
@@ -167,7 +168,7 @@ def _reading(pool: Any, settings: Settings) -> FastAPI:
 
     app = FastAPI(lifespan=lifespan)
     install(app)
-    app.include_router(cards_router(fresh))
+    add_routes(app, cards_router(fresh))
     return app
 
 
@@ -180,5 +181,5 @@ def _writing(pool: ConnectionPool[Any]) -> FastAPI:
 
     app = FastAPI(lifespan=lifespan)
     install(app)
-    app.include_router(command_router(Transactions(pool, Keyring(Settings()))))
+    add_routes(app, command_router(Transactions(pool, Keyring(Settings()))))
     return app

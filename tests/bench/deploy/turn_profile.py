@@ -53,7 +53,6 @@ from tests.bench.deploy.way import behind, pending, turns, until_visible
 from tests.bench.ingest.rules_speed import recorded
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack
-from tests.bench.support.wire import counted
 from tests.support.stack import Running
 
 MIB = 1024 * 1024
@@ -263,26 +262,17 @@ def recalls(
     connection: Connection,
     functions: int,
 ) -> None:
-    """Measures recalls of the read service in this process, and what they send over the wire to PostgreSQL."""
+    """Measures recalls of the read service in this process."""
     asked = [
         {"user_id": turn["user_id"], "query": turn["text"]} for turn in pushed[:: max(1, len(pushed) // 120)]
     ]
-    with counted(settings.database_url) as wire:
-        for url in (settings.database_url, wire.url):
-            app = create_app(replace(settings, database_url=url, auth="off", audit="off"))
-            with TestClient(app) as client:
-                for body in asked[:20]:
-                    client.post("/v1/recall", json=body).raise_for_status()
-                wire.clear()
-                with measured(*pids, connection, functions if url != wire.url else 0) as spent:
-                    for body in asked[20:]:
-                        client.post("/v1/recall", json=body).raise_for_status()
-                count = len(asked) - 20
-                print(
-                    wire.row("recall", count, "recall")
-                    if url == wire.url
-                    else spent.row("recall", count, "recall")
-                )
+    with TestClient(create_app(replace(settings, auth="off", audit="off"))) as client:
+        for body in asked[:20]:
+            client.post("/v1/recall", json=body).raise_for_status()
+        with measured(*pids, connection, functions) as spent:
+            for body in asked[20:]:
+                client.post("/v1/recall", json=body).raise_for_status()
+    print(spent.row("recall", len(asked) - 20, "recall"))
 
 
 def print_sizes(connection: Connection, count: int, *, vectors: bool) -> None:

@@ -30,7 +30,26 @@ lives.start()
 os.kill(template.pid, signal.SIGKILL)
 os.waitpid(template.pid, 0)
 assert lives.wait(60)
-print(json.dumps([forked, listening, lives.tail, ended(["work", "poet"])]))
+def orphan():
+    reading, writing = os.pipe()
+    if not (between := os.fork()):
+        if pid := os.fork():
+            os.write(writing, str(pid).encode())
+        os._exit(0)
+    os.waitpid(between, 0)
+    pid = int(os.read(reading, 20))
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    return pid
+known = orphan()
+reap({known})
+waited = os.waitpid(known, 0) == (known, 0)
+orphan(), orphan()
+reap({known})
+try:
+    left = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG)
+except ChildProcessError:
+    left = None
+print(json.dumps([forked, listening, lives.tail, waited, left, ended(["work", "poet"])]))
 """
 
 
@@ -45,13 +64,17 @@ def test_a_forked_worker_has_its_own_status_output_and_socket_and_outlives_the_p
         timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
-    forked, listening, lives, alone = json.loads(ran.stdout)
+    forked, listening, lives, waited, left, alone = json.loads(ran.stdout)
     kind, own, status, said = forked
     assert (kind, own, status) == ("Forked", True, 2)
     assert "must be one of recorder, extractor" in said
     assert listening[2] == 2
     assert "CARDLOG_DATABASE_URL is not set" in listening[3]
     assert "Run one worker" in lives
+    assert (waited, left) == (
+        True,
+        None,
+    )  # the status of a known process stays, and that of an orphan is taken
     kind, _, status, said = alone
     assert (kind, status) == ("Popen", 2)
     assert "must be one of recorder, extractor" in said

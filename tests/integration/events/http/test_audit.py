@@ -14,6 +14,7 @@ from events.access import audit
 from events.access.audit_writer import AuditWriter
 from events.access.principal import NotYoursError, Principal
 from events.http.access import Administrator, Reader
+from events.http.answering import add_routes, routes_of
 from events.http.audit import AuditLog, audit_of
 from events.http.errors import ProblemError
 from events.http.guard import PRINCIPAL
@@ -46,8 +47,9 @@ def service(settings: Settings, principal: Principal | None = ADA) -> tuple[Fast
     log = audit_of(settings, "read")
     install(app, settings, audit=log)
     app.state.done = []
+    router = routes_of()
 
-    @app.get("/v1/things/{thing}", operation_id="thing")
+    @router.get("/v1/things/{thing}", operation_id="thing")
     def thing(thing: str, user_id: str, caller: Reader) -> str:
         app.state.done.append(user_id)
         try:
@@ -55,18 +57,19 @@ def service(settings: Settings, principal: Principal | None = ADA) -> tuple[Fast
         except NotYoursError:
             raise ProblemError(404, "Not found", "this user has no such thing") from None
 
-    @app.post("/v1/things", operation_id="ask_thing")
+    @router.post("/v1/things", operation_id="ask_thing")
     def ask(request: Request) -> Any:
         app.state.done.append("asked")
         return body_of(request)
 
-    @app.delete("/v1/users/{user_id}", operation_id="erase_user")
+    @router.delete("/v1/users/{user_id}", operation_id="erase_user")
     def erase(user_id: str, caller: Administrator) -> None: ...
 
-    @app.get("/v1/broken", operation_id="broken")
+    @router.get("/v1/broken", operation_id="broken")
     def broken() -> None:
         raise RuntimeError("broken")
 
+    add_routes(app, router)
     return app, log
 
 
@@ -228,6 +231,15 @@ def test_lost_entries_are_counted_and_reported_when_postgres_is_back(
     found = entries(connection)
     assert [each["operation"] for each in found] == ["o0", "o1", "o2", "audit"]
     assert (found[-1]["outcome"], found[-1]["requests"]) == ("lost", 7)
+
+
+def test_an_entry_that_the_server_refuses_is_lost_alone(settings: Settings, connection: Connection) -> None:
+    writer = AuditWriter(settings.database_url, "read")
+    for number, status in enumerate((200, 200, 10**6, 200)):
+        writer.put(audit.Entry(service="read", operation=f"o{number}", outcome="allowed", status=status))
+    writer.stop()
+    assert [each["operation"] for each in entries(connection)] == ["o0", "o1", "o3"]
+    assert writer.lost == 1
 
 
 def test_an_entry_given_twice_is_written_once(connection: Connection) -> None:

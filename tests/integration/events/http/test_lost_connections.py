@@ -1,10 +1,15 @@
-"""Connections that died while nobody used them fail no request."""
+"""Connections that died while nobody used them fail no request, and a service that stops leaves none open."""
 
 from __future__ import annotations
 
+from redis import Redis
+from starlette.testclient import TestClient
+
 from events.platform.database import Connection
+from ingest.api.write_api import create_app
 from tests.integration.events.http.conftest import Services
-from tests.support.waiting import eventually
+from tests.support.projectors.folding import settings_of
+from tests.support.waiting import PATIENT, eventually
 
 
 def kill(connection: Connection, application: str) -> None:
@@ -45,3 +50,18 @@ def test_a_push_still_names_the_turns_that_are_known(services: Services) -> None
         answer = services.write.post("/v1/turns", json=turn, headers=services.key())
         assert (answer.status_code, answer.json()["duplicates"]) == (202, ["a turn"])
         kill(services.connection, "cardlog write")
+
+
+def test_a_service_that_stops_leaves_no_connection_to_redis(
+    database: str, redis_url: str, redis_operator: Redis
+) -> None:
+    def connections() -> set[str]:
+        return {each["id"] for each in redis_operator.client_list()}
+
+    before = connections()
+    app = create_app(settings_of(database, redis_url=redis_url, **PATIENT))
+    with TestClient(app, base_url="http://localhost") as client:
+        for path in ("/readyz", "/metrics", "/v1/status"):
+            assert client.get(path).status_code == 200
+        assert connections() - before
+    eventually(lambda: not connections() - before)

@@ -100,6 +100,17 @@ def test_payloads_come_back_as_they_went_in(connection: Connection) -> None:
     assert event.payload.said_at == NOW
 
 
+def test_a_payload_into_which_no_query_could_look_is_refused_and_one_that_only_resembles_it_is_not(
+    connection: Connection,
+) -> None:
+    for text in ("a\0b", "a\\\0"):
+        with pytest.raises(log.EventRefusedError, match="TurnRecorded holds a NUL character"):
+            log.append(connection, [turn("alex", "t1"), turn("alex", "t2", text)])
+    log.append(connection, [turn("alex", "t3", "\\u0000")])
+    found = connection.execute("SELECT data->>'text' FROM log.events").fetchall()
+    assert found == [("\\u0000",)]
+
+
 def test_recorded_at_never_goes_back_within_a_partition(connection: Connection) -> None:
     connection.execute("UPDATE log.heads SET recorded_at = now() + interval '1 hour'")
     [appended] = log.append(connection, [turn("alex", "1")])

@@ -333,17 +333,19 @@ class Arriving:
         return 0
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_user_of_whom_turns_arrive_all_the_time_is_erased(
-    memory: Memory, connection: Connection, whole: bool
+@pytest.mark.parametrize("erased", ["user", "person", "turn"])
+def test_what_arrives_during_an_erasure_is_seen_by_it(
+    memory: Memory, connection: Connection, erased: str
 ) -> None:
     [turn] = memory.say(connection, "ada", f"I live in {PERSON}.")
     eraser = Eraser(memory.settings, [Arriving(memory)])
-    if whole:
+    if erased == "user":
         outcome = subjects.erase_user(eraser, connection, "ada", TERMS)
+    elif erased == "person":
+        outcome = subjects.erase_person(eraser, connection, [PERSON], ["ada"], TERMS)
     else:
         outcome = subjects.erase_turn(eraser, connection, "ada", turn, TERMS)
     readable = [is_readable(event) for event in events_of(connection, "ada")]
-    # The turn of the first attempt, which was too late, is not the erased one.
-    assert readable == [False, not whole]
+    # The turn of the first attempt, which was too late, names the person, and is not the erased turn.
+    assert readable == [False, erased == "turn"]
     assert outcome.counts["turns"] == readable.count(False)

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from events.access.principal import Principal
+from events.http.answering import add_routes
 from events.http.service import install
 from events.platform.database import Connection
 from events.platform.settings import Settings
@@ -79,7 +80,7 @@ def test_some_questions_of_a_batch_are_answered_at_the_same_time_and_no_more() -
 
         app = FastAPI()
         install(app)
-        app.include_router(batch_router(ask))
+        add_routes(app, batch_router(ask))
         async with httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app), base_url="http://localhost"
         ) as client:
