@@ -6,7 +6,7 @@ The words are tables (:mod:`events.language.names.tables`): ``kinship`` and ``ci
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk, to_simplified
@@ -88,6 +88,8 @@ def _signs() -> tuple[frozenset[str], re.Pattern[str], re.Pattern[str]]:
     return last_words, re.compile(english, re.IGNORECASE), re.compile(chinese)
 
 
+# The cards of a turn name the same words.
+@lru_cache(maxsize=64)
 def may_tie(text: str) -> bool:
     """False when no words of ``text`` can give a tie to a name. It takes some microseconds."""
     last_words, english, chinese = _signs()

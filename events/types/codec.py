@@ -7,19 +7,17 @@ its digest covers them. A reader of the log must therefore never render them aga
 from __future__ import annotations
 
 import dataclasses
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
-from uuid import UUID
+from typing import Any, TypeVar, dataclass_transform, get_args, get_type_hints
 
+import msgspec
 import orjson
 
 from events.types import register_all
 
 Payload = Any
 _T = TypeVar("_T")
-_Converter = Callable[[Any], Any]
 _Step = Callable[[dict[str, object]], dict[str, object]]
 
 
@@ -32,13 +30,19 @@ class PayloadError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class _Shape:
+    """The names of the fields of a class, and the shapes of the classes that its fields hold."""
+
+    fields: frozenset[str]
+    inner: tuple[tuple[str, _Shape], ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Registered:
     cls: type
     name: str
     version: int
-    fields: frozenset[str]
-    required: frozenset[str]
-    converters: tuple[tuple[str, _Converter], ...]
+    shape: _Shape
     visible: tuple[str, ...]
 
 
@@ -46,6 +50,8 @@ _BY_NAME: dict[str, _Registered] = {}
 _BY_CLASS: dict[type, _Registered] = {}
 _UPCASTERS: dict[tuple[str, int], _Step] = {}
 
+
+_MISSING = "Object missing required field `"
 
 SEALED = "sealed"
 """The field of the stored JSON that holds a sealed payload. No event type has a field of this name."""
@@ -64,7 +70,6 @@ def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[
             cls = dataclasses.dataclass(frozen=True, slots=True, kw_only=True)(cls)
         if cls.__name__ in _BY_NAME:
             raise TypeError(f"event type {cls.__name__} is registered twice")
-        hints = get_type_hints(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         if any(f.name == SEALED for f in fields):
             raise TypeError(f"event type {cls.__name__} has a field {SEALED!r}: choose another name")
@@ -72,13 +77,7 @@ def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[
             cls,
             cls.__name__,
             version,
-            frozenset(f.name for f in fields),
-            frozenset(
-                f.name
-                for f in fields
-                if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-            ),
-            _converters(cls, hints),
+            _shape_of(cls),
             visible,
         )
         _BY_NAME[entry.name] = entry
@@ -158,7 +157,9 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, object]) ->
     entry = _registered(name)
     if entry is None:
         raise UnknownEventTypeError(f"unknown event type {name!r}; a newer Cardlog may have written it")
-    values: dict[str, object] = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
+    values = orjson.loads(data) if isinstance(data, bytes | str) else dict(data)
+    if not isinstance(values, dict):
+        raise PayloadError(f"{name} is no JSON object")
     while version < entry.version:
         step = _UPCASTERS.get((name, version))
         if step is None:
@@ -169,64 +170,40 @@ def decode(name: str, version: int, data: bytes | str | Mapping[str, object]) ->
         raise UnknownEventTypeError(
             f"{name} schema version {version} is newer than this build's {entry.version}"
         )
-    if set(values) != entry.fields:
-        _check_fields(entry, values)
-    for field, convert in entry.converters:
-        value = values.get(field)
-        if value is not None:
-            try:
-                values[field] = convert(value)
-            except (TypeError, ValueError, KeyError, AttributeError) as error:
-                raise PayloadError(f"{name}.{field}: {error}") from error
-    return entry.cls(**values)
+    _refuse_unknown(name, values, entry.shape)
+    try:
+        return msgspec.convert(values, entry.cls)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at `$")
+        place = name + path.removesuffix("`")
+        if what.startswith(_MISSING):
+            raise PayloadError(f"{place}.{what[len(_MISSING) : -1]} is missing") from None
+        raise PayloadError(f"{place}: {what}") from None
 
 
-def _check_fields(entry: _Registered, values: Mapping[str, object]) -> None:
-    if missing := entry.required.difference(values):
-        first = next(field.name for field in dataclasses.fields(entry.cls) if field.name in missing)
-        raise PayloadError(f"{entry.name}.{first} is missing")
-    if unknown := values.keys() - entry.fields:
-        raise PayloadError(f"{entry.name} has fields this build does not know: {', '.join(sorted(unknown))}")
+def _shape_of(cls: Any) -> _Shape:
+    hints = get_type_hints(cls)
+    inner = [(f.name, nested) for f in dataclasses.fields(cls) for nested in _dataclasses_in(hints[f.name])]
+    return _Shape(
+        frozenset(f.name for f in dataclasses.fields(cls)),
+        tuple((name, _shape_of(nested)) for name, nested in inner),
+    )
 
 
-def _converters(cls: Any, hints: Mapping[str, Any]) -> tuple[tuple[str, _Converter], ...]:
-    """Returns the fields of ``cls`` whose JSON value needs a conversion, each with its converter."""
-    found = ((f.name, _converter(hints[f.name])) for f in dataclasses.fields(cls))
-    return tuple((name, convert) for name, convert in found if convert is not None)
-
-
-def _converter(hint: object) -> _Converter | None:
-    """Returns the converter from a JSON value to the type ``hint``; None when no conversion is needed."""
-    origin = get_origin(hint)
-    if origin in (Union, types.UnionType):
-        members = [a for a in get_args(hint) if a is not type(None)]
-        return _converter(members[0]) if len(members) == 1 else None
-    if hint is datetime:
-        return datetime.fromisoformat
-    if hint is UUID:
-        return UUID
-    if origin is tuple:
-        inner = _converter(get_args(hint)[0])
-        return tuple if inner is None else lambda items: tuple(inner(item) for item in items)
-    if origin is Literal:
-        allowed = frozenset(get_args(hint))
-
-        def literal(value: object) -> object:
-            if value not in allowed:
-                raise ValueError(f"{value!r} is not one of {', '.join(map(repr, sorted(allowed, key=str)))}")
-            return value
-
-        return literal
+def _dataclasses_in(hint: object) -> Iterator[object]:
+    """Yields the classes that a field holds: one, or a tuple of them. JSON objects of any form are no classes."""
     if dataclasses.is_dataclass(hint):
-        steps = _converters(hint, get_type_hints(hint))
-        make: Any = hint
+        yield hint
+    for each in get_args(hint):
+        yield from _dataclasses_in(each)
 
-        def build(value: Mapping[str, object]) -> object:
-            values = dict(value)
-            for name, step in steps:
-                if (given := values.get(name)) is not None:
-                    values[name] = step(given)
-            return make(**values)
 
-        return build
-    return None
+def _refuse_unknown(place: str, values: Mapping[str, Any], shape: _Shape) -> None:
+    if not values.keys() <= shape.fields:
+        unknown = ", ".join(sorted(values.keys() - shape.fields))
+        raise PayloadError(f"{place} has fields this build does not know: {unknown}")
+    for name, inner in shape.inner:
+        if found := values.get(name):
+            for each in found if isinstance(found, list) else (found,):
+                if isinstance(each, dict):
+                    _refuse_unknown(f"{place}.{name}", each, inner)

@@ -12,6 +12,7 @@ from hashlib import sha256
 from uuid import UUID
 
 from events.types.codec import Payload
+from events.types.records import record
 
 PARTITIONS = 64
 
@@ -81,7 +82,7 @@ class NewEvent:
     expected_version: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Event:
     """An event of the log. ``position`` counts 1, 2, 3 … within ``partition`` and has no hole."""
 

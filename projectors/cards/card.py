@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -12,12 +12,13 @@ import orjson
 from events.types.cards import Cardinality, EventStatus, Provenance, Sentiment, SourceSpan
 from events.types.json_values import Json
 from events.types.metadata import metadata_text
+from events.types.records import record
 from events.types.turns import ContextLayer
 
 Kind = Literal["state", "event", "knowledge", "reference"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Card:
     """What a card says. Instants are aware. A field that belongs to another kind is None.
 
@@ -92,7 +93,7 @@ class Card:
         return self.effective_at if self.kind == "state" else self.occurred_at or self.effective_at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StoredCard(Card):
     """A row of the card table. ``position`` is the place of its event in the partition of its user.
 

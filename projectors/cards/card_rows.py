@@ -237,8 +237,10 @@ def _source(event: Event, origin: CardOrigin, mode: str | None = None) -> _Sourc
 
 def _offset(said_at: datetime) -> str | None:
     """Returns the offset of the turn's clock, or None for UTC. Events of earlier versions name no zone."""
+    if not said_at.utcoffset():
+        return None
     offset = f"{said_at:%z}"
-    return f"{offset[:3]}:{offset[3:5]}" if said_at.utcoffset() else None
+    return f"{offset[:3]}:{offset[3:5]}"
 
 
 def _time_resolved(payload: StateAsserted | EventNoted) -> bool | None:

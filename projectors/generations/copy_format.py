@@ -32,13 +32,20 @@ def _text(value: str) -> str:
 
 
 def _array(values: list[Any]) -> str:
-    if values and isinstance(values[0], str):
-        return _text("{" + ",".join([f'"{value.translate(_QUOTES)}"' for value in values]) + "}")
-    return as_array(values)
+    literal = as_array(values)
+    # A text without an escape in JSON needs none in an array literal either.
+    if "\\" not in literal:
+        return literal
+    return _text("{" + ",".join([f'"{value.translate(_QUOTES)}"' for value in values]) + "}")
 
 
-def as_array(values: list[int]) -> str:
-    """Returns the array literal of a list of numbers."""
+def _instant(value: datetime) -> str:
+    # In UTC, because PostgreSQL accepts fewer offsets than Python.
+    return (value if value.tzinfo is UTC else value.astimezone(UTC)).isoformat()
+
+
+def as_array(values: list[Any]) -> str:
+    """Returns the array literal of a list of numbers, or of texts that JSON does not escape."""
     # orjson takes a fifth of the time of repr. repr takes half the time of joining the numbers one by one.
     return f"{{{orjson.dumps(values).decode()[1:-1]}}}"
 
@@ -61,8 +68,7 @@ _RENDER: dict[type, Callable[[Any], str]] = {
     float: repr,
     bool: lambda value: "t" if value else "f",
     UUID: _uuid,
-    # In UTC, because PostgreSQL accepts fewer offsets than Python.
-    datetime: lambda value: value.astimezone(UTC).isoformat(),
+    datetime: _instant,
     list: _array,
 }
 

@@ -12,13 +12,14 @@ from psycopg.rows import AsyncRowFactory
 
 from events.resources.cards import CardStatus, CardSummary, CardUpdate, Relation
 from events.types.cards import SourceSpan
+from events.types.records import record
 from projectors.cards.card import Card
 from retrieval.cards.chain import RelationEdge
 
 _C = TypeVar("_C", bound=Card)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ListedCard(Card):
     """A card of a slice, with its status at the instant of the slice."""
 

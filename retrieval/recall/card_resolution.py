@@ -16,6 +16,7 @@ from events.language.terms import analyse, term_keys
 from events.platform.failures import RETRY_S
 from events.platform.sql import statement
 from events.resources.cards import Side
+from events.types.records import record
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.alerts import Contradiction
@@ -44,7 +45,7 @@ _LOOKED_AT = 500  # the latest events and concepts among which an overview finds
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class _FoundCard(Card):
     """A card that was looked up, with the keys of its own terms."""
 

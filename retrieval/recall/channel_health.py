@@ -12,6 +12,8 @@ from events.resources import recall as resources
 SAMPLES = 10
 """The P95 needs this many latencies. The first answers of a process are slow, so fewer decide nothing."""
 PROBE_EVERY_S = 0.5
+PLAIN_STATEMENTS = 10
+"""A slow answer that takes no longer than this many plain statements of the same moment is the machine's fault."""
 
 Admission = Literal["ask", "probe", "rest"]
 
@@ -21,7 +23,8 @@ class ChannelHealth:
 
     No question waits for a quarantined channel. The channel is probed in the background, and the quarantine ends as
     soon as the P95 is back under the limit. A quarantine that runs out clears the latencies. Answers and late answers
-    count. Errors do not count, because a quick error says nothing about speed. The P95 is interpolated: one slow
+    count. Errors do not count, because a quick error says nothing about speed. A slow answer
+    of a busy moment counts as one at the limit, because every channel is slow then. The P95 is interpolated: one slow
     answer in ten is allowed, two are not.
     """
 
@@ -55,9 +58,17 @@ class ChannelHealth:
         self._next_probe = now + PROBE_EVERY_S
         return "probe"
 
-    def record(self, ms: float) -> None:
-        """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer."""
-        self._latencies.append(ms)
+    def is_slow(self, ms: float) -> bool:
+        """True when a latency is above the limit."""
+        return ms > self._limit_ms
+
+    def record(self, ms: float, plain_ms: float = 0.0) -> None:
+        """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer.
+
+        ``plain_ms`` is the time that a plain statement took just after a slow answer.
+        """
+        busy = ms <= PLAIN_STATEMENTS * plain_ms
+        self._latencies.append(min(ms, self._limit_ms) if busy else ms)
         p95 = self.p95
         if p95 is None:
             return

@@ -145,3 +145,9 @@ def test_a_recall_can_wait_for_what_was_just_pushed(stack: Running) -> None:
         json={"user_id": "own", "query": "x", "wait_for": "soon"},
     )
     assert (refused.status_code, refused.json()["field"]) == (422, "wait_for")
+
+
+def test_the_embedding_of_questions_goes_before_that_of_cards(stack: Running) -> None:
+    # The read service embeds questions, and the vectors worker embeds cards. A lower niceness goes first.
+    [cards], [questions] = stack.workers("vectors"), stack.workers("read")
+    assert cards.nice() > questions.nice()

@@ -1,13 +1,13 @@
 """Profiles a turn and a recall: processor time of each stage and of each function, commits, WAL, round trips, memory.
 
-    make profile                    # 2,500 made-up turns, one table
-    python tests/bench/deploy/turn_profile.py [--copies 7] [--made-up] [--functions 12] [--sizes]
+    make profile                    # 600 made-up turns, one table, and flame graphs in build/profile
+    python tests/bench/deploy/turn_profile.py [--copies 7] [--made-up 2500] [--functions 12] [--flames FOLDER] [--sizes]
 
 Stages run one after the other, each alone, so that the servers' time is theirs. Processor time hardly depends on what
 else the machine does; times by the clock do. The turns are LoCoMo's where CARDLOG_EVAL_DATA has them, ``copies``
 times under other users' names, else made up. ``--sizes`` also prints the bytes of tables, and the costs of longer
 texts: deploy/commands/capacity/plan.py reckons with these numbers. ``--functions`` profiles Python, which makes the
-stages slower, so compare only functions then.
+stages slower, so compare only functions then. ``--flames`` writes sampled stacks of each stage, at little cost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -51,11 +51,15 @@ from projectors.runner import Runner
 from retrieval.http.read_api import create_app
 from tests.bench.deploy.way import behind, pending, turns, until_visible
 from tests.bench.ingest.rules_speed import recorded
+from tests.bench.support.flames import sampled
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack
+from tests.bench.support.wire import counted
 from tests.support.stack import Running
 
 MIB = 1024 * 1024
+_WARMING, _ASKED = 20, 60
+"""Recalls before a measurement, and in it."""
 
 
 @dataclass
@@ -170,10 +174,13 @@ def size(connection: Connection, schema: str, like: str = "%") -> int:
     )
 
 
-def said(copies: int, made_up: bool, lengthened: int = 1) -> list[dict[str, str]]:
-    """Returns the turns. ``lengthened`` repeats every text that many times, which shows the cost of a byte of text."""
+def said(copies: int, made_up: int, lengthened: int = 1) -> list[dict[str, str]]:
+    """Returns ``made_up`` turns, or those of the evaluation data when it is 0.
+
+    ``lengthened`` repeats every text that many times, which shows the cost of a byte of text.
+    """
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
-    once = turns(2_500, 5) if path is None else locomo(path).turns
+    once = turns(made_up or 2_500, 5) if path is None else locomo(path).turns
     return [
         turn | {"user_id": f"{turn['user_id']} {copy}", "text": " ".join([turn["text"]] * lengthened)}
         for copy in range(copies)
@@ -224,7 +231,14 @@ def push(redis: Redis, pushed: list[dict[str, str]]) -> None:
     pipe.execute()
 
 
-def stages(pushed: list[dict[str, str]], *, vectors: bool, functions: int, sizes: bool) -> None:
+def stages(
+    pushed: list[dict[str, str]],
+    *,
+    vectors: bool,
+    functions: int = 0,
+    sizes: bool,
+    flames: Path | None = None,
+) -> None:
     """Measures each stage alone, over the same turns. What a process loads once is loaded before."""
     count = len(pushed)
     for text in ("I moved to Lisbon last week", "我上週搬到台北了"):
@@ -242,13 +256,16 @@ def stages(pushed: list[dict[str, str]], *, vectors: bool, functions: int, sizes
         print(total.row("pushing", count, "turn"))
         waiting = (redis.info("memory")["used_memory"] - before) / count
         for name, run in way(settings, looking, vectors=vectors):
-            with measured(*pids, connection, functions) as spent:
+            with (
+                measured(*pids, connection, functions) as spent,
+                nullcontext() if flames is None else sampled(flames / f"{name}.txt"),
+            ):
                 run()
             print(spent.row(name, count, "turn"), flush=True)
             total += spent
         together = (total.ours + total.postgres + total.redis) / count
         print(total.row("together", count, "turn"), f"{1 / together:.0f} turns/s of one core")
-        recalls(settings, pushed, pids, connection, functions)
+        recalls(settings, pushed, pids, connection, functions, flames)
         if sizes:
             length = statistics.mean(len(turn["text"].encode()) for turn in pushed)
             print(f"{length:.0f} bytes of text a turn, {waiting:.0f} in Redis")
@@ -261,18 +278,30 @@ def recalls(
     pids: tuple[int, int],
     connection: Connection,
     functions: int,
+    flames: Path | None,
 ) -> None:
-    """Measures recalls of the read service in this process."""
+    """Measures recalls of the read service in this process, and what they send over the wire to PostgreSQL."""
     asked = [
-        {"user_id": turn["user_id"], "query": turn["text"]} for turn in pushed[:: max(1, len(pushed) // 120)]
+        {"user_id": turn["user_id"], "query": turn["text"]}
+        for turn in pushed[:: max(1, len(pushed) // (_WARMING + _ASKED))]
     ]
-    with TestClient(create_app(replace(settings, auth="off", audit="off"))) as client:
-        for body in asked[:20]:
-            client.post("/v1/recall", json=body).raise_for_status()
-        with measured(*pids, connection, functions) as spent:
-            for body in asked[20:]:
-                client.post("/v1/recall", json=body).raise_for_status()
-    print(spent.row("recall", len(asked) - 20, "recall"))
+    with counted(settings.database_url) as wire:
+        for url in (settings.database_url, wire.url):
+            app = create_app(replace(settings, database_url=url, auth="off", audit="off"))
+            with TestClient(app) as client:
+                for body in asked[:_WARMING]:
+                    client.post("/v1/recall", json=body).raise_for_status()
+                wire.clear()
+                by_wire = url == wire.url
+                with (
+                    measured(*pids, connection, 0 if by_wire else functions) as spent,
+                    nullcontext() if by_wire or flames is None else sampled(flames / "recall.txt"),
+                ):
+                    for body in asked[_WARMING:]:
+                        client.post("/v1/recall", json=body).raise_for_status()
+                count = len(asked) - _WARMING
+                row = wire.row if by_wire else spent.row
+                print(row("recall", count, "recall"), flush=True)
 
 
 def print_sizes(connection: Connection, count: int, *, vectors: bool) -> None:
@@ -311,9 +340,10 @@ def _level(connection: Connection, processor: str) -> bool:
     return begun > 0 and behind(connection, processor) == 0
 
 
-def services(made_up: bool) -> None:
+def services(made_up: int) -> None:
     """Measures the cost of requests in the services, and the memory of each process of a stack."""
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
+    print("starting a stack", flush=True)
     with measured_stack() as running:
         pushed = said(1, made_up)
         assert running.redis.ping()
@@ -328,7 +358,7 @@ def services(made_up: bool) -> None:
         }
         postgres = _postgres(running)
         with httpx2.Client(timeout=30, headers=running.headers) as client:
-            some = pushed[len(pushed) // 2 :][:500]
+            some = pushed[len(pushed) // 2 :][:200]
             server = kinds["write"][0]
             client.post(f"{running.write_url}/v1/turns", json=some[0])
             began, other = _own(server), time.perf_counter()
@@ -340,16 +370,16 @@ def services(made_up: bool) -> None:
             )
             until_visible(running, len(pushed) // 2 + len(some), "vectors")
             asked = (
-                [(each.user_id + " 0", each.text) for each in locomo(path).questions[:220]]
+                [(each.user_id + " 0", each.text) for each in locomo(path).questions[: _WARMING + _ASKED]]
                 if path is not None
-                else [(turn["user_id"], turn["text"]) for turn in some[:220]]
+                else [(turn["user_id"], turn["text"]) for turn in some[: _WARMING + _ASKED]]
             )
             server = kinds["read"][0]
             for number, (user, query) in enumerate(asked):
-                if number == 20:
+                if number == _WARMING:
                     began, database, clock = _own(server), processor_time(postgres), time.perf_counter()
                 client.post(f"{running.read_url}/v1/recall", json={"user_id": user, "query": query})
-            each = len(asked) - 20
+            each = len(asked) - _WARMING
             print(
                 f"read: {(_own(server) - began) / each * 1e3:.1f} ms of ours a recall, "
                 f"{(processor_time(postgres) - database) / each * 1e3:.1f} ms of postgres, "
@@ -403,17 +433,26 @@ def _connections(running: Running) -> dict[str, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--copies", type=int, default=7)
-    parser.add_argument("--made-up", action="store_true", help="leave the evaluation data alone")
+    parser.add_argument(
+        "--made-up", type=int, default=0, help="so many made-up turns, and no evaluation data"
+    )
     parser.add_argument("--functions", type=int, default=0, help="functions to print for each stage")
+    parser.add_argument("--flames", type=Path, help="folder for the sampled stacks of each stage")
     parser.add_argument("--sizes", action="store_true")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, python {sys.version.split()[0]}")
     some = said(options.copies, options.made_up)
-    stages(some, vectors=not options.sizes, functions=options.functions, sizes=options.sizes)
+    stages(
+        some,
+        vectors=not options.sizes,
+        functions=options.functions,
+        sizes=options.sizes,
+        flames=options.flames,
+    )
     if options.sizes:
         for lengthened in (1, 3):
             longer = said(1, options.made_up, lengthened=lengthened)
-            stages(longer, vectors=True, functions=0, sizes=True)
+            stages(longer, vectors=True, sizes=True)
     services(options.made_up)
 
 

@@ -168,12 +168,16 @@ def test_where_all_are_late_they_get_more_time(cards: str) -> None:
 
 
 def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient: dict[str, int]) -> None:
-    slow = {f"fault_{name}": "slow:60" for name in ("semantic", "tags", "fuzzy")}
-    with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
-        for _ in range(10):
-            Asking(client).recall()
+    content = ("semantic", "tags", "fuzzy")
+    slow = {f"fault_{name}": "slow:400" for name in content}
+
+    def all_rest() -> bool:
+        Asking(client).recall()
         channels = client.get("/v1/channels").json()
-        assert {channels[name]["status"] for name in ("semantic", "tags", "fuzzy")} == {"quarantined"}
+        return {channels[name]["status"] for name in content} == {"quarantined"}
+
+    with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
+        eventually(all_rest)
         answer = Asking(client).recall()
     assert answer["cards"]
 

@@ -30,6 +30,10 @@ ORIGIN = st.builds(
     provenance=st.sampled_from(["user_stated", "assistant_stated", "agent_inferred"]),
     speaker=st.none() | TEXT,
 )
+_ORIGIN = CardOrigin(
+    project_id="p", session_id="s", turn_ids=(), said_at=datetime(2026, 1, 1, tzinfo=UTC), source_span=None,
+    provenance="user_stated",
+)  # fmt: skip
 PAYLOAD = st.one_of(
     st.builds(
         TurnRecorded, turn_id=TEXT, text=TEXT, role=st.sampled_from(["user", "assistant", "system"]), said_at=INSTANT,
@@ -76,5 +80,10 @@ def test_a_misfitting_payload_names_the_field() -> None:
     good = encode(recorded("x", turn_id="t", said_at=datetime(2026, 1, 1, tzinfo=UTC), project_id="p"))
     with pytest.raises(PayloadError, match="does not know: extra"):
         decode("TurnRecorded", 1, good[:-1] + b',"extra":1}')
+    noted = encode(
+        EventNoted(content="x", entity="user", tags=(), origin=_ORIGIN, occurred_at=_ORIGIN.said_at)
+    )
+    with pytest.raises(PayloadError, match=r"EventNoted\.origin has .* does not know: extra"):
+        decode("EventNoted", 1, noted.replace(b'"origin":{', b'"origin":{"extra":1,'))
     with pytest.raises(PayloadError, match=r"TurnRecorded\.said_at"):
         decode("TurnRecorded", 1, good.replace(b"2026-01-01T00:00:00+00:00", b"never"))

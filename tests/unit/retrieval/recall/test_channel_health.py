@@ -49,6 +49,15 @@ def test_exactly_at_the_limit_is_not_above_it() -> None:
     assert not fed(Clock(), *[150.0] * SAMPLES).quarantined
 
 
+def test_a_channel_that_is_slow_because_everything_is_slow_is_not_quarantined() -> None:
+    busy, broken = ChannelHealth(clock=Clock()), ChannelHealth(clock=Clock())
+    for _ in range(SAMPLES):
+        busy.record(500.0, plain_ms=60.0)
+        broken.record(500.0, plain_ms=1.0)
+    assert not busy.quarantined
+    assert broken.quarantined
+
+
 def test_only_the_last_ten_count() -> None:
     assert not fed(Clock(), *[500.0] * 5, *[10.0] * SAMPLES).quarantined
 
