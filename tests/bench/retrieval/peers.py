@@ -180,7 +180,7 @@ def hindsight(embedding: str, peers: Path) -> Iterator[System]:
                 return False
 
             try:
-                eventually(started, within=120)
+                eventually(started, within=600)
                 yield System(add, ask)
             finally:
                 process.terminate()
@@ -355,8 +355,8 @@ def main() -> int:
                 try:
                     with SYSTEMS[name](f"{url}/v1", options.peers) as system:
                         columns, answers = measure(name, system, asked, embedder)
-                except FileNotFoundError as error:
-                    print(f"{name}: left out: {error}", flush=True)
+                except (FileNotFoundError, AssertionError, httpx2.HTTPError) as error:
+                    print(f"{name}: left out: {error!r}", flush=True)
                     continue
                 show(name, asked, answers, right, columns)
             model = RemoteEmbedder(f"{url}/v1", MODEL)
