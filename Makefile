@@ -36,7 +36,7 @@ CACHES = if ! { [ -n "$${HOME:-}" ] && mkdir -p "$$HOME/.cache" && [ -w "$$HOME/
 	if compgen -G '/etc/ssl/certs/*' || compgen -G '/etc/pki/tls/certs/*'; then export UV_SYSTEM_CERTS=1; fi >/dev/null; \
 	export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites test-mcp check supply-chain format docs bench profile soak aging ranking model names helm lock clean clients dist release test-release
+.PHONY: help setup demo run up test quick guards fuzz unit integration acceptance chaos test-browser explorer test-api test-model test-readme test-distributed test-kafka test-suites test-mcp check supply-chain format docs bench bench-locomo profile soak aging ranking model names helm lock clean clients dist release test-release
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -193,6 +193,10 @@ docs: setup ## build the documentation site in build/site; a broken link fails t
 
 bench: setup ## run the benches (some need data; each script in tests/bench names it)
 	@status=0; for each in tests/bench/[!s]*/*.py; do echo "== $$each"; PYTHONPATH=. $(PY) "$$each" || status=1; done; exit $$status
+
+bench-locomo: setup ## compare Cardlog, mem0 and Hindsight on LoCoMo (tests/bench/peers.md says how to install them)
+	@$(BIN)/cardlog model fetch --optional --model $(SMALL_MODEL)
+	@PYTHONPATH=. $(PY) tests/bench/retrieval/peers.py --peers $(or $(PEERS),build/peers) $(if $(QUESTIONS),--questions $(QUESTIONS))
 
 profile: setup ## print where the time of a turn and of a recall goes, and the memory of a stack (FUNCTIONS=12 adds functions; stacks for flame graphs are in build/profile)
 	@PYTHONPATH=. $(PY) tests/bench/deploy/turn_profile.py --copies 1 --made-up 600 --flames build/profile $(if $(FUNCTIONS),--functions $(FUNCTIONS))

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deploy.model import e5_weights
+from events.types.json_values import JsonObject
 from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
@@ -167,7 +168,7 @@ def read_weights(content: bytes) -> dict[str, NDArray[Any]]:
 class BertGraph:
     """The graph of a BERT encoder, from token ids to one vector for each token. fastembed does the pooling."""
 
-    def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:
+    def __init__(self, weights: Weights, config: JsonObject) -> None:
         self._weights = weights
         self._heads: int = config["num_attention_heads"]
         self._width: int = config["hidden_size"]

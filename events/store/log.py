@@ -6,12 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
 import psycopg
-from psycopg.rows import tuple_row
+from psycopg.rows import TupleRow, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
 from events.platform.database import Connection, Row
@@ -91,9 +90,7 @@ def append(connection: Connection, batch: Sequence[NewEvent], *, only_adds: bool
     return places
 
 
-def _append_plain(
-    connection: Connection, batch: Sequence[NewEvent], *, only_adds: bool
-) -> list[tuple[Any, ...]]:
+def _append_plain(connection: Connection, batch: Sequence[NewEvent], *, only_adds: bool) -> list[TupleRow]:
     items = [_item(event, _data(event)) for event in batch]
     query = statement("events.store", "append_additive" if only_adds else "append")
     with connection.cursor(row_factory=tuple_row) as cursor:
@@ -102,7 +99,7 @@ def _append_plain(
 
 def _append_sealed(
     connection: Connection, batch: Sequence[NewEvent], sealer: sealing.Sealer, *, only_adds: bool
-) -> list[tuple[Any, ...]]:
+) -> list[TupleRow]:
     """Appends ``batch`` with sealed payloads, and their salts in the same transaction."""
     plain = [_data(event) for event in batch]
     for _ in range(_SEALING_ATTEMPTS):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 import psycopg
-from psycopg.rows import tuple_row
+from psycopg.rows import TupleRow, tuple_row
 
 from events.platform.database import Connection
 from events.platform.settings import SettingsError
@@ -170,7 +169,7 @@ class _Partition:
                     columns = (*given, stored_of(data).encode())
                     self._authenticate(self._keyring, position, content(*columns), mac)
                 if self._sealer is not None and self.broken is None and data.startswith(PREFIX):
-                    self._open(self._sealer, position, given, data)
+                    self._open(self._sealer, position, tuple(given), data)
 
     def _authenticate(self, keyring: Keyring, position: int, content: bytes, mac: bytes | None) -> None:
         if mac is not None and keyring.confirms(mac, content):
@@ -180,7 +179,7 @@ class _Partition:
         else:
             self.forged = f"{position}: {_why(keyring, mac)}"
 
-    def _open(self, sealer: Sealer, position: int, given: Sequence[Any], data: str) -> None:
+    def _open(self, sealer: Sealer, position: int, given: TupleRow, data: str) -> None:
         event_id, user_id, _, kind, schema_version, *_ = given
         try:
             opened = sealer.open(data, user_id, event_id, kind, schema_version)
@@ -192,7 +191,7 @@ class _Partition:
         else:
             self.sealed += 1
 
-    def _one(self, name: str, parameters: dict[str, object]) -> tuple[Any, ...] | None:
+    def _one(self, name: str, parameters: dict[str, object]) -> TupleRow | None:
         return self._connection.execute(
             statement("events.store", name), {"partition": self._partition, **parameters}
         ).fetchone()

@@ -6,8 +6,10 @@ A command changes and destroys no card. A repeated command returns the place of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
+
+from psycopg.rows import TupleRow
 
 from events.access.principal import Reach
 from events.http.errors import ProblemError, invalid, missing
@@ -316,7 +318,7 @@ def reached(connection: Connection, user_id: str, reach: Reach, target: UUID) ->
     )
 
 
-def first_row(connection: Connection, name: str, **values: object) -> tuple[Any, ...] | None:
+def first_row(connection: Connection, name: str, **values: object) -> TupleRow | None:
     return next(iter(tuples_of(connection, statement("ingest.api", name), values)), None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import NAMESPACE_URL, uuid5
 
 from fastapi import APIRouter, Path, Query
@@ -199,7 +199,7 @@ def _owner(body: OperationIn, caller: Principal) -> str:
     return owner_of(caller, body.user_id)
 
 
-def _target(body: OperationIn, meant: dict[str, Any]) -> dict[str, object]:
+def _target(body: OperationIn, meant: dict[str, object]) -> dict[str, object]:
     """Returns the generation and the event that the operation is about. Raises a problem when there is none."""
     if body.user_id is not None:
         if meant["event_id"] is None or body.event_id not in (None, meant["event_id"]):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any
+
+from psycopg.rows import TupleRow
 
 from events.health.heartbeat import Heartbeat
 from events.platform.database import Connection, tuples_of
@@ -130,5 +131,5 @@ class Curator(Handler):
         return passed
 
     @staticmethod
-    def _rows(connection: Connection, name: str, **values: object) -> list[tuple[Any, ...]]:
+    def _rows(connection: Connection, name: str, **values: object) -> list[TupleRow]:
         return tuples_of(connection, statement(_PACKAGE, name), values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -20,7 +19,7 @@ from events.store import authentication, log
 from events.store.authentication import Keyring, fingerprint
 from events.store.rows import rows_of
 from events.types.envelope import Event
-from events.types.json_values import JsonObject
+from events.types.json_values import Json, JsonObject
 from events.types.tenancy import tenant_of, user_of
 from events.types.tombstones import SubjectErased, digest_of
 from ingest.erasure.selection import events_of, is_readable
@@ -34,7 +33,7 @@ class ReceiptError(ValueError):
     """The receipt proves nothing. The message says why."""
 
 
-def receipt_of(connection: Connection, erasure_id: UUID) -> dict[str, Any] | None:
+def receipt_of(connection: Connection, erasure_id: UUID) -> dict[str, Json] | None:
     """Returns the receipt of an erasure as of now, signed with the log key if there is one.
 
     Returns None when the database knows no such erasure.
@@ -110,7 +109,7 @@ def read(text: bytes, trusted: Keyring | None) -> dict[str, object]:
     signature of a key that is not ``trusted``. None trusts every key.
     """
     try:
-        receipt: dict[str, Any] = orjson.loads(text[: _LARGEST + 1])
+        receipt: dict[str, Json] = orjson.loads(text[: _LARGEST + 1])
         if receipt["kind"] != _KIND or receipt["format"] != _FORMAT:
             raise ValueError("kind or format")
         public, signature = receipt["public_key"], receipt["signature"]
@@ -154,7 +153,7 @@ def faults(connection: Connection, receipt: dict[str, object]) -> list[str]:
     return list(_faults(connection, receipt))
 
 
-def _faults(connection: Connection, receipt: dict[str, Any]) -> Iterator[str]:
+def _faults(connection: Connection, receipt: dict[str, Json]) -> Iterator[str]:
     erasure_id = UUID(receipt["erasure_id"])
     for place in receipt["log"]:
         where = f"partition {place['partition']}, position {place['position']}"

@@ -20,6 +20,7 @@ from events.references.kinds.kind import Kind, ReferenceInvalidError, rendering_
 from events.references.reference import Reference, folded
 from events.types.codec import Payload
 from events.types.envelope import Event, NewEvent, uuid7
+from events.types.json_values import Json
 from events.types.modes import (
     CardReclassified,
     Mode,
@@ -238,7 +239,7 @@ class _ReferenceStream:
             found.append(again(self.last, archived))
         return found
 
-    def _changed(self, whole: Reference, op: dict[str, Any], data: object) -> ReferenceChanged:
+    def _changed(self, whole: Reference, op: dict[str, Json], data: object) -> ReferenceChanged:
         assert self.kind is not None
         return ReferenceChanged(
             reference_id=whole.reference_id,

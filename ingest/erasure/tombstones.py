@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 from uuid import UUID
 
 import orjson
@@ -16,6 +16,7 @@ from psycopg.rows import dict_row
 
 from events.platform.database import Connection
 from events.platform.sql import statement
+from events.types.json_values import Json
 from events.types.tombstones import ErasureKind, digest_of
 
 
@@ -102,7 +103,7 @@ def _append(path: Path, tombstones: Iterable[Tombstone]) -> None:
 
 def _parsed(path: Path, number: int, line: bytes) -> Tombstone:
     try:
-        each: dict[str, Any] = orjson.loads(line)
+        each: dict[str, Json] = orjson.loads(line)
         events = each["events"]
         return Tombstone(
             erasure_id=UUID(each["erasure_id"]),
@@ -118,7 +119,7 @@ def _parsed(path: Path, number: int, line: bytes) -> Tombstone:
         ) from error
 
 
-def _kind(text: Any) -> ErasureKind:
+def _kind(text: Json) -> ErasureKind:
     if text not in get_args(ErasureKind):
         raise ValueError("kind")
     kind: ErasureKind = text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 
 from events.types.instants import YEARS
+from events.types.json_values import Json
 from ingest.migration.memories import Memories, TextInvalidError
 
 _LISTS = ("results", "memories")
@@ -58,7 +58,7 @@ def _parsed(text: str) -> object:
         raise TextInvalidError(f"line {line}", f"is not JSON ({error}); send the export unchanged") from None
 
 
-def _instant(item: dict[str, Any], where: str) -> datetime | None:
+def _instant(item: dict[str, Json], where: str) -> datetime | None:
     """Returns the last change of a memory. A time without an offset is UTC."""
     for name in ("updated_at", "created_at"):
         given = item.get(name)

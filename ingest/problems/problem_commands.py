@@ -6,10 +6,9 @@ on a stale table. A command also appends a noted event in words, which is the ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -24,6 +23,7 @@ from events.resources.resource import plain
 from events.types.cards import EventNoted, Sentiment
 from events.types.codec import Payload, encode
 from events.types.envelope import Event
+from events.types.json_values import JsonObject
 from events.types.problems import (
     ProblemAttempted,
     ProblemClosed,
@@ -134,7 +134,7 @@ def open_problem(
     return decide(problems, rule, _same_as(opened))
 
 
-def attempt(problem: KnownProblem, tried: Mapping[str, Any], tried_at: datetime) -> Outcome[Problem]:
+def attempt(problem: KnownProblem, tried: JsonObject, tried_at: datetime) -> Outcome[Problem]:
     """Records an attempt: ``tried`` has approach, outcome and successful. The same approach again updates its outcome.
 
     Raises 404 when the user has no such problem in reach.

@@ -6,7 +6,6 @@ import ctypes
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import orjson
@@ -69,7 +68,7 @@ class Graph:
     def vector(self, text: str, *, question: bool = False) -> NDArray[np.float32]:
         """Returns the vector of ``text``: shape ``(dimension,)``. A question is embedded as any other text."""
         ids = np.array([self._encode(text)], dtype=np.int64)
-        given: dict[str, Any] = {
+        given: dict[str, object] = {
             "input_ids": ids,
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),

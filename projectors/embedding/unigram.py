@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import orjson
+
+from events.types.json_values import JsonObject
 
 _UNKNOWN_PENALTY = 10.0
 _REMEMBERED = 10_000
@@ -21,7 +22,7 @@ _REMEMBERED = 10_000
 class UnigramTokenizer:
     """Tokens of a ``tokenizer.json`` with a unigram model that never splits a character. Threads may share it."""
 
-    def __init__(self, document: Mapping[str, Any], *, longest: int) -> None:
+    def __init__(self, document: JsonObject, *, longest: int) -> None:
         """``longest``: the number of tokens, with those at both ends, at which a text is cut."""
         from tokenizers import Tokenizer  # noqa: PLC0415 - only a process with a model needs it
 
@@ -88,7 +89,7 @@ class UnigramTokenizer:
         return tuple(reversed(found))
 
 
-def is_unigram(document: Mapping[str, Any]) -> bool:
+def is_unigram(document: JsonObject) -> bool:
     """True for a document that :class:`UnigramTokenizer` reads as the package ``tokenizers`` does."""
     model, around = document["model"], document.get("post_processor") or {}
     return (
@@ -104,7 +105,7 @@ def is_unigram(document: Mapping[str, Any]) -> bool:
     )
 
 
-def _ends(template: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+def _ends(template: JsonObject) -> tuple[list[int], list[int]]:
     """Returns the ids before and after the tokens of one text."""
     before: list[int] = []
     after: list[int] = []

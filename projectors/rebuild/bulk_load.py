@@ -7,7 +7,7 @@ import multiprocessing
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from psycopg import sql
+from psycopg.rows import TupleRow
 
 from events.platform.database import Connection, connect
 from events.platform.failures import is_away
@@ -164,7 +165,7 @@ class Loader:
         return FoldFailedError(f"partition {partition} cannot be folded: {reason_of(error)}")
 
 
-def _event(partition: int, row: Sequence[Any]) -> Event:
+def _event(partition: int, row: TupleRow) -> Event:
     position, event_id, user_id, stream, version, kind, schema_version, dedupe_key, *rest = row
     occurred_at, recorded_at, actor, causation_id, correlation_id, data = rest
     try:

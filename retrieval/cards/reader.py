@@ -8,7 +8,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from heapq import merge
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -23,6 +23,7 @@ from events.access.principal import EVERYTHING, Reach
 from events.language.concepts import name_key
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, Modes
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.cards import (
     Arbitration,
@@ -279,7 +280,7 @@ class CardReader:
 
     async def uses(
         self, asked: Slice, *, limit: int, days: int
-    ) -> tuple[list[tuple[ListedCard, int, date]], list[dict[str, Any]]]:
+    ) -> tuple[list[tuple[ListedCard, int, date]], list[Row]]:
         """Returns the cards that answers held most often, with counts and last days, and the counts by day."""
         values = {"user_id": asked.user_id, "limit": limit, "days": days}
         async with listing(self._pool, asked.user_id, _PATIENCE_S) as connection:
@@ -465,7 +466,7 @@ async def _rows(
     connection: AsyncConnection,
     row_factory: AsyncRowFactory[_R],
     query: SQL | Composed,
-    values: dict[str, Any],
+    values: Mapping[str, object],
     *,
     once: bool = False,
 ) -> list[_R]:

@@ -15,6 +15,7 @@ from events.platform.sql import statement
 from events.store import log
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.json_values import JsonObject
 from retrieval.export.export import FORMAT, KIND
 
 _PACKAGE = "retrieval.export"
@@ -43,7 +44,7 @@ class _Importer:
         self._positions: dict[int, int] = {}
         self._waiting: list[tuple[int, NewEvent]] = []
 
-    def add(self, number: int, line: Mapping[str, Any]) -> None:
+    def add(self, number: int, line: JsonObject) -> None:
         """Appends the event of a line, in batches. Ids and positions inside are those of this log."""
         data = line["data"]
         if data is None:

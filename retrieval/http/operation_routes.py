@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from psycopg.rows import dict_row
@@ -11,6 +11,7 @@ from events.access.principal import Principal
 from events.http.access import Administrator, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
+from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.operating import Operation, Operations, ParkedUser, ParkedUsers
 from events.types.tenancy import user_of
@@ -45,7 +46,7 @@ def operation_router(pool: Pool) -> APIRouter:
     return router
 
 
-async def _rows(pool: Pool, caller: Principal, package: str, name: str, limit: int) -> list[dict[str, Any]]:
+async def _rows(pool: Pool, caller: Principal, package: str, name: str, limit: int) -> list[Row]:
     require_whole(caller)
     users = None if caller.users is None else [caller.storage_id(each) for each in caller.users]
     async with (

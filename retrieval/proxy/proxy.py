@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import httpx2
 import orjson
@@ -255,7 +254,7 @@ def create_app(settings: Settings, client: AsyncClient, own_key: str | None) -> 
     # An app has one address, and one address gets a third of all places.
     install(app, replace(settings, max_body_kib=BODY_KIB, max_requests=3 * settings.max_requests), raw=("*",))
 
-    def asking(api: ModelApi) -> Callable[[Request], Any]:
+    def asking(api: ModelApi) -> Callable[[Request], object]:
         async def ask(request: Request) -> Response:
             return await proxy.ask(request, api)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from events.insights.insight import Insight
@@ -72,7 +71,7 @@ class RecallAnswer:
     contradictions: Sequence[Contradiction]
     channels: Mapping[str, ChannelReport]
     warnings: tuple[str, ...] = ()
-    explain: Mapping[str, Any] | None = None
+    explain: Mapping[str, object] | None = None
     terms: Mapping[str, float] = field(default_factory=dict)
     modes: tuple[str, ...] | None = None
     known_modes: Modes = UNDECLARED

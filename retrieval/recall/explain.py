@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
+from events.types.json_values import Json
 from projectors.cards.card import Card
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
@@ -14,7 +14,7 @@ from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.candidate import Candidate
 
 
-def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelResult]) -> dict[str, Any]:
+def explanation(question: Question, scope: Scope, results: Mapping[str, ChannelResult]) -> dict[str, Json]:
     """Returns the parsed question, its scope, and the candidates of every channel in the order of the channel."""
     return {
         "question": {
@@ -63,7 +63,7 @@ def placings(
     cards: Mapping[UUID, Card],
     evidence: Mapping[UUID, Evidence],
     k: int,
-) -> list[dict[str, Any]]:
+) -> list[dict[str, Json]]:
     """Returns every found card, best first: what each feature adds to its score, or why it is left out."""
     answering = {each.card_id for each in placed}
     ranked = [

@@ -19,7 +19,7 @@ import redis.asyncio
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
@@ -312,7 +312,7 @@ async def nothing_above(connection: AsyncConnection, user_id: str) -> Unprojecte
 
 def _rows(
     connection: Connection, user_id: str, queued: Sequence[TurnRecorded], folded: int | None
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     return rows_of(connection, _UNPROJECTED, _parameters(user_id, queued, folded))
 
 

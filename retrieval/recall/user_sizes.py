@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import psycopg
 from cachetools import TLRUCache, TTLCache
+from psycopg.rows import TupleRow
 
 from events.language.terms import term_keys
 from events.platform.failures import retry_on_lost_connection
@@ -87,9 +87,7 @@ class UserSizes:
                 self._common[user_id, key] = key in common
         return tuple(key for key in (*terms, *pairs) if self._common.get((user_id, key)))
 
-    async def _rows(
-        self, name: str, within_s: float, *, user_id: str, **values: object
-    ) -> list[tuple[Any, ...]]:
+    async def _rows(self, name: str, within_s: float, *, user_id: str, **values: object) -> list[TupleRow]:
         async def look() -> list[tuple[object, ...]]:
             async with connected(self._pool, user_id, within_s, many=False) as connection:
                 cursor = await connection.execute(

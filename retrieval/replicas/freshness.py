@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
 
 from events.health.heartbeat import UNSEEN_S
 from events.http.tokens import Awaited
@@ -61,7 +61,7 @@ class _Wait:
             self.found.cards and (self.found.vectors or not self.vectors_wanted)
         )
 
-    def look(self, row: Sequence[Any]) -> None:
+    def look(self, row: TupleRow) -> None:
         """Updates the wait with a row of the statement ``freshness``."""
         turn, extracted, cards, vectors, head, keeps_up = row
         if self.target is None and None not in (turn, extracted) and extracted >= turn:
@@ -194,7 +194,7 @@ class Arrivals:
             wait.look_at_pending(theirs, earlier, keeps_up)
 
 
-async def _pending(connection: AsyncConnection, waits: Sequence[_Wait]) -> Sequence[Sequence[Any]]:
+async def _pending(connection: AsyncConnection, waits: Sequence[_Wait]) -> Sequence[TupleRow]:
     """Returns (awaited cards lack a vector, earlier cards lack a vector) for each wait."""
     none = [(False, False)] * len(waits)
     row = await (await connection.execute(statement("events.health", "pending_vectors_exists"))).fetchone()

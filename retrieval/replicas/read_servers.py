@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import psycopg
+from psycopg.rows import TupleRow
 
 from events.http.database import is_gone
 from events.http.tokens import Awaited
@@ -209,7 +209,7 @@ class ReadServers:
         self._tell(replica, found)
         return found, answers
 
-    def _judged(self, row: tuple[Any, ...]) -> str | None:
+    def _judged(self, row: TupleRow) -> str | None:
         in_recovery, replayed = row
         if not in_recovery or replayed is None:
             return "is not a replica: it accepts writes"
@@ -242,7 +242,7 @@ class ReadServers:
                 self._primary_away = reason[0] if reason else type(error).__name__
             await asyncio.sleep(_LOOK_EVERY_S)
 
-    async def _ask(self, pool: Pool, name: str, within_s: float) -> tuple[Any, ...]:
+    async def _ask(self, pool: Pool, name: str, within_s: float) -> TupleRow:
         """Returns the row of a statement. Raises TimeoutError without waiting for the cancel of a hanging query."""
 
         async def look() -> tuple[object, ...]:

@@ -17,6 +17,7 @@ from cyclopts import App, Parameter
 from deploy.instance import find
 from deploy.options import Flat, Given, Json
 from events.platform.settings import Settings
+from events.types.json_values import JsonObject
 from retrieval.hooks.event import Assistant
 
 app = App(
@@ -155,7 +156,7 @@ def _file(assistant: Assistant, place: Place, file: Path | None) -> Path:
     return (file or folder / kind.folder / name).resolve()
 
 
-def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, dict[str, Any]]:
+def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, JsonObject]:
     key = f"@{shlex.quote(key_file)}" if key_file else f'"Authorization: Bearer {_KEY}"'
     # Whatever goes wrong, the assistant reads an empty answer. -f keeps the text of an error out of its prompt.
     command = (
@@ -174,7 +175,7 @@ def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, dict[str, Any]]
     return {event: send if event in kind.http else run for event in kind.events}
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> JsonObject:
     """Returns the settings; none for a missing or empty file. Raises ValueError for what would be harmed."""
     try:
         text = path.read_text("utf-8")
@@ -196,12 +197,12 @@ def _is_own(hook: object, assistant: Assistant) -> bool:
     )
 
 
-def _in(group: object) -> list[Any]:
+def _in(group: object) -> list[JsonObject]:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     return hooks if isinstance(hooks, list) else []
 
 
-def _own(document: Mapping[str, Any], assistant: Assistant) -> dict[str, list[dict[str, Any]]]:
+def _own(document: JsonObject, assistant: Assistant) -> dict[str, list[JsonObject]]:
     """Returns the hooks of Cardlog by event."""
     found = {
         event: [hook for group in groups for hook in _in(group) if _is_own(hook, assistant)]
@@ -210,12 +211,12 @@ def _own(document: Mapping[str, Any], assistant: Assistant) -> dict[str, list[di
     return {event: hooks for event, hooks in found.items() if hooks}
 
 
-def _without(document: Mapping[str, Any], assistant: Assistant) -> dict[str, Any]:
+def _without(document: JsonObject, assistant: Assistant) -> dict[str, Any]:
     """Returns the settings without the hooks of Cardlog, and without the lists that become empty by that."""
     own = _own(document, assistant)
     if not own:
         return {**document, "hooks": {**document["hooks"]}} if "hooks" in document else {**document}
-    hooks: dict[str, list[Any]] = {}
+    hooks: dict[str, list[JsonObject]] = {}
     for event, groups in document["hooks"].items():
         kept = []
         for group in groups:
@@ -229,7 +230,7 @@ def _without(document: Mapping[str, Any], assistant: Assistant) -> dict[str, Any
     return {name: each for name, each in {**document, "hooks": hooks}.items() if name != "hooks" or each}
 
 
-def _write(path: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+def _write(path: Path, before: JsonObject, after: JsonObject) -> None:
     """Replaces the file at once, with its old rights. A file that need not change is not touched.
 
     Raises RuntimeError when the file cannot be written.

@@ -8,12 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 import httpx2
 import orjson
 
 from events.platform.settings import Settings, revealed
+from events.types.json_values import Json, JsonObject
 from ingest.extraction.claude.model_client import ModelClient, Prompt, Reply, tokens_of
 from ingest.extraction.claude.transport import deadline
 
@@ -104,7 +104,7 @@ class ChatClient(ModelClient):
         )
 
 
-def _call(call: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _call(call: JsonObject, number: int) -> dict[str, Json]:
     """Returns a call as a block of the Messages API. Arguments that are no JSON stay the text that they are."""
     function = call["function"]
     given = function.get("arguments")
@@ -119,7 +119,7 @@ def _call(call: Mapping[str, Any], number: int) -> dict[str, Any]:
     }
 
 
-def _counted(usage: Mapping[str, Any]) -> dict[str, object]:
+def _counted(usage: JsonObject) -> dict[str, object]:
     """Returns the counts by their names in the Messages API, where cached tokens are no input tokens."""
     asked = usage.get("prompt_tokens")
     read = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")

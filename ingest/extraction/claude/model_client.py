@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from importlib.resources import files
-from typing import Any
+from typing import TypedDict
 
 import httpx2
 import orjson
@@ -44,9 +44,34 @@ _REFUSED = {
     403: "denies permission: give {key} the right to use the model",
     404: "knows no such address or model: check {url} and CARDLOG_MODEL",
 }
-PRICES: dict[str, dict[str, Any]] = json.loads(
+
+
+class Price(TypedDict):
+    """A price line in dollars per million tokens, with its source and the day on which the source was read.
+
+    ``least_to_cache`` is the shortest prefix in tokens that the server of the model caches; None: no source tells it.
+    """
+
+    input: float
+    output: float
+    cache_write: float
+    cache_read: float
+    source: str
+    least_to_cache: int | None
+    least_to_cache_source: str
+    read_on: str
+
+
+PRICES: dict[str, Price] = json.loads(
     files("ingest.extraction.claude").joinpath("prices.json").read_text("utf-8")
 )
+"""By the beginning of the name of the model."""
+
+
+def dollars(price: Price, *, fresh: int, answered: int, written: int = 0, read: int = 0) -> float:
+    """Returns the cost of tokens: input outside the cache, output, and input written to and read from the cache."""
+    paid = fresh * price["input"] + answered * price["output"]
+    return (paid + written * price["cache_write"] + read * price["cache_read"]) / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +130,7 @@ class ModelClient(ABC):
         self._server = server_of(settings)
         self.model = settings.model
         self.address = self._server.address
-        self._prices = _prices(settings.model)
+        self._price = _price_of(settings.model)
         self._exchange_s = float(settings.extract_timeout_s)
         self._http = httpx2.Client(
             transport=BoundedTransport(),
@@ -149,7 +174,7 @@ class ModelClient(ABC):
     @property
     def least_to_cache(self) -> int:
         """The least tokens of a prefix that the server caches; 0 when that is unknown."""
-        return (self._prices or {}).get("least_to_cache") or 0
+        return (self._price["least_to_cache"] if self._price else None) or 0
 
     def priced(
         self, *, fresh: int, answered: int, written: int, read: int, calls: int = 1, seconds: float = 0.0
@@ -159,9 +184,8 @@ class ModelClient(ABC):
         ``fresh`` are input tokens outside the cache, ``written`` and ``read`` cache tokens, ``answered`` output tokens.
         """
         cost = None
-        if self._prices is not None:
-            tokens = {"input": fresh, "output": answered, "cache_write": written, "cache_read": read}
-            cost = round(sum(count * self._prices[kind] for kind, count in tokens.items()) / 1e6, 9)
+        if self._price is not None:
+            cost = round(dollars(self._price, fresh=fresh, answered=answered, written=written, read=read), 9)
         return Usage(
             input_tokens=fresh,
             output_tokens=answered,
@@ -221,12 +245,8 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     return None
 
 
-def _prices(model: str) -> dict[str, Any] | None:
-    """Returns the price in dollars per million tokens, or None. The longest matching prefix of ``model`` decides.
-
-    Each price names its source and the day on which it was read. ``least_to_cache`` is the shortest prefix in tokens
-    that the server of the model caches, or None when no source tells it.
-    """
+def _price_of(model: str) -> Price | None:
+    """Returns the price line of ``model``, or None. The longest matching prefix decides."""
     names = [name for name in PRICES if model.startswith(name)]
     return PRICES[max(names, key=len)] if names else None
 

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from events.language.values import word_set
 from events.types.cards import Cardinality, EventStatus, Sentiment, Statement
-from events.types.json_values import JsonObject
+from events.types.json_values import Json, JsonObject
 
 TEXT: str = files("ingest.extraction.claude").joinpath("schema.json").read_text("utf-8")
-SCHEMA: dict[str, Any] = json.loads(TEXT)
+SCHEMA: dict[str, Json] = json.loads(TEXT)
 
 WITH_MODES: dict[str, object] = {
     **SCHEMA,

@@ -276,7 +276,7 @@ def folder_of(given: Path | None) -> Iterator[Path]:
         yield Path(made)
 
 
-def _of_users(asked: EvalSet, most: int | None) -> EvalSet:
+def of_users(asked: EvalSet, most: int | None) -> EvalSet:
     users = set(list(dict.fromkeys(turn["user_id"] for turn in asked.turns))[:most])
     return replace(
         asked,
@@ -315,7 +315,7 @@ def main() -> int:
     for name in options.sets:
         load, parts = SETS[name]
         if path := eval_data(*parts):
-            chosen.append(_of_users(load(path), options.users))
+            chosen.append(of_users(load(path), options.users))
     if not chosen:
         return 0
     patient: dict[str, Any] = {

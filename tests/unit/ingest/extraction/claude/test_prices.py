@@ -16,7 +16,7 @@ from tests.support.ingest.claude import said
 @pytest.mark.parametrize("model", PRICES)
 def test_every_price_has_a_source_and_a_day(model: str) -> None:
     price = PRICES[model]
-    assert price["source"].startswith("https://")
+    assert price["source"].startswith("https://") == (price["input"] > 0)
     assert date.fromisoformat(price["read_on"]) >= date(2026, 11, 25)
     told = price["least_to_cache_source"]
     assert (told == "no source") == (price["least_to_cache"] is None)
