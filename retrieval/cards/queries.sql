@@ -132,7 +132,9 @@ ARRAY(SELECT DISTINCT r.predicate FROM {relations} r
       ORDER BY r.predicate)
 
 -- name: reachable_relations
--- The edges of these predicates that are reachable from the cards, in both directions. Each card is visited once.
+-- The edges of these predicates that are reachable from the cards: towards the cards that came after them, and with
+-- `older` in both directions. Each card is visited once, the nearest first, and `visited` cards at most. A value that
+-- changes daily has a chain of thousands of cards.
 WITH RECURSIVE near(card) AS (
     SELECT unnest(%(cards)s::uuid[])
     UNION
@@ -143,12 +145,13 @@ WITH RECURSIVE near(card) AS (
           AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
         UNION ALL
         SELECT r.to_card FROM {relations} r
-        WHERE r.user_id = %(user_id)s AND r.from_card = near.card AND r.predicate = ANY (%(predicates)s::text[])
-          AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
+        WHERE %(older)s AND r.user_id = %(user_id)s AND r.from_card = near.card
+          AND r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
     ) next
 )
 SELECT r.from_card, r.to_card, r.predicate, r.reason, r.confidence, r.implied, r.refused, r.actor, r.event_id, r.created_at
-FROM near JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = near.card
+FROM (SELECT card FROM near LIMIT %(visited)s) near
+JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = near.card
 WHERE r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused
   AND r.implied = ANY (%(implied)s::boolean[])
   AND (%(known_at)s::timestamptz IS NULL OR r.created_at <= %(known_at)s::timestamptz)

@@ -457,6 +457,8 @@ class CardReader:
                 "cards": [card],
                 "predicates": list(predicates),
                 "implied": [True, False],
+                "older": True,
+                "visited": _MAX_EDGES,
                 "limit": _MAX_EDGES,
             },
         )

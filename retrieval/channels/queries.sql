@@ -134,7 +134,8 @@ WITH seed AS MATERIALIZED (
         SELECT c.card_id FROM cards.state_cards c
         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
           AND c.superseded_at IS NULL AND c.card_id <> seed.card_id
-        ORDER BY c.effective_at DESC, c.card_id LIMIT 10
+        -- The sum keeps the planner from reading all states of the user in this order until ten are of the entity.
+        ORDER BY c.effective_at + interval '0' DESC, c.card_id LIMIT 10
     ) same
     WHERE seed.entity <> %(owner)s
     UNION ALL

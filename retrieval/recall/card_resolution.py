@@ -67,6 +67,8 @@ class Dispute:
     reason: str
 
 
+_VISITED = 200  # the cards of chains that are followed at most
+
 _REACHABLE = SQL(
     statement("retrieval.cards", "reachable_relations")
     .format(relations=Identifier("cards", "relations"))
@@ -178,7 +180,9 @@ class CardResolver:
                 edges = await (await _edges(connection, scope, list(found))).fetchall()
             chained = [card for card, row in found.items() if _needs_chain(question, scope, row)]
             if chained := [*chained, *(state for _, state, _ in of_turns)]:
-                edges += await (await _edges(connection, scope, chained, implied=True)).fetchall()
+                history = question.intent == "history"
+                asked_edges = await _edges(connection, scope, chained, implied=True, older=history)
+                edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
             later = await _later(connection, question, scope, found, marks)
@@ -444,11 +448,16 @@ async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID])
 
 
 async def _edges(
-    connection: AsyncConnection, scope: Scope, cards: Sequence[UUID], *, implied: bool = False
+    connection: AsyncConnection,
+    scope: Scope,
+    cards: Sequence[UUID],
+    *,
+    implied: bool = False,
+    older: bool = True,
 ) -> AsyncCursor[RelationEdge]:
     """The edges of these cards and of the cards they lead to, stated or ``implied``.
 
-    Implied edges of states show in the cards themselves.
+    Implied edges of states show in the cards themselves. Without ``older`` the edges lead only to later cards.
     """
     return await _asked(
         connection,
@@ -460,6 +469,8 @@ async def _edges(
             "predicates": list(_PREDICATES),
             "implied": [implied],
             "known_at": scope.known_at,
+            "older": older,
+            "visited": _VISITED,
             "limit": 1000,
         },
     )

@@ -223,7 +223,8 @@ def _measures() -> Iterator[str]:
     for name, cost in COSTS.items():
         yield (
             f"{name}: {cost.ours_us:g} µs of ours and {cost.ours_per_byte:g} a byte of text, {cost.postgres_us:g} and "
-            f"{cost.postgres_per_byte:g} of Postgres, {cost.redis_us:g} of Redis; {cost.memory_mib:g} MiB, "
+            f"{cost.postgres_per_byte:g} of Postgres, {cost.postgres_per_card:g} of it a card of the user, "
+            f"{cost.redis_us:g} of Redis; {cost.memory_mib:g} MiB, "
             f"{cost.connections} connections and {cost.pools} pools a process [{cost.source}]"
         )
     named = {"text": TEXT_BYTES, "events": EVENTS_PER_TURN, "cards": CARDS_PER_TURN, "calls": CALLS_PER_TURN}

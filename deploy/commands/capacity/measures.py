@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 FOOTPRINT = (
     "tests/bench/deploy/turn_profile.py, 2026-11-22, 2 cores, "
@@ -11,8 +13,15 @@ FOOTPRINT = (
 EXTRACTION = "docs/benchmarks.md, Extraction with a model, 2026-11-22"
 ASSUMED = "assumed"
 
+SCALE_FILE = Path(__file__).with_name("scale.json")
+SCALE = json.loads(SCALE_FILE.read_text())
+"""Bytes and processor time by the number of cards. ``tests/bench/retrieval/scale.py --fit`` writes the file."""
+
 PARTITIONS = 64
 """The partitions of the log. At most this many workers of a stage can work at once."""
+
+COMPARED = 10_000
+"""A recall compares all vectors of a user with at most this many cards."""
 
 WITH_MODEL = "extractor with a model"
 
@@ -31,7 +40,8 @@ class Cost:
     """The cost of one turn (or recall) at a stage in microseconds of one core, and the needs of one process.
 
     ``…_per_byte`` are additional microseconds for each byte of a turn's text. ``partitioned`` stages share the log's
-    partitions. ``threads``: one process can use several cores. ``pools`` is the number of connection pools of
+    partitions. ``postgres_per_card`` are additional microseconds for each card of the asking user, up to
+    :data:`COMPARED` cards. ``threads``: one process can use several cores. ``pools`` is the number of connection pools of
     ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the Chinese
     dictionary.
     """
@@ -43,6 +53,7 @@ class Cost:
     moved_by: str
     ours_per_byte: float = 0.0
     postgres_per_byte: float = 0.0
+    postgres_per_card: float = 0.0
     redis_us: float = 0.0
     pools: int = 0
     partitioned: bool = False
@@ -53,9 +64,10 @@ class Cost:
         """Returns microseconds of a Cardlog process for a turn with ``text_bytes`` of text."""
         return self.ours_us + self.ours_per_byte * text_bytes
 
-    def postgres(self, text_bytes: float) -> float:
-        """Returns microseconds of Postgres for a turn with ``text_bytes`` of text."""
-        return self.postgres_us + self.postgres_per_byte * text_bytes
+    def postgres(self, text_bytes: float, cards: float) -> float:
+        """Returns microseconds of Postgres for a turn with ``text_bytes`` of text, of a user with ``cards`` cards."""
+        by_card = self.postgres_per_card * min(cards, COMPARED)
+        return self.postgres_us + self.postgres_per_byte * text_bytes + by_card
 
 
 COSTS = {
@@ -78,18 +90,19 @@ COSTS = {
         source=f"{EXTRACTION}: 740 turns/s on two cores, provider included, so an upper bound; Postgres: {FOOTPRINT}",
     ),
     "cards": Cost(
-        ours_us=270, ours_per_byte=0.39, postgres_us=115, postgres_per_byte=0.16, memory_mib=175, connections=3,
+        ours_us=270, ours_per_byte=0.39, postgres_us=115, postgres_per_byte=0.16, memory_mib=175, connections=17,
         partitioned=True, moved_by="more `cardlog work projector`",
     ),
     "vectors": Cost(
-        ours_us=0, ours_per_byte=115, postgres_us=795, postgres_per_byte=2.3, memory_mib=328, connections=3,
+        ours_us=0, ours_per_byte=115, postgres_us=795, postgres_per_byte=2.3, memory_mib=328, connections=6,
         partitioned=True, threads=True, moved_by="more `cardlog work vectors`; beyond 64, CARDLOG_EMBED_THREADS",
         source=f"{FOOTPRINT}; load 10",
     ),
     "read": Cost(
-        ours_us=15_500, postgres_us=20_900, memory_mib=395, connections=1, pools=2,
+        ours_us=15_500, postgres_us=SCALE["recall_us"], postgres_per_card=SCALE["recall_us_per_card"],
+        memory_mib=395, connections=1, pools=2,
         moved_by="more `cardlog serve read`; a replica of Postgres for its part",
-        source=f"{FOOTPRINT}; load 10, users of 500 cards",
+        source=f"{FOOTPRINT}; load 10; Postgres: {SCALE['source']}",
     ),
 }  # fmt: skip
 
@@ -98,6 +111,7 @@ EVENTS_PER_TURN = Measure(2.12, "events for each turn, the turn itself included"
 CARDS_PER_TURN = Measure(1.06, "cards for each turn, its episode included", FOOTPRINT)
 CALLS_PER_TURN = Measure(0.11, "calls of the model for each turn, read in batches", EXTRACTION)
 
+_A_CARD_BYTE = 1.6
 BYTES = {
     "waiting_fixed": Measure(85, "bytes of a waiting turn in Redis, beside its text", FOOTPRINT),
     "log_fixed": Measure(2150, "bytes of the log a turn, with indexes, beside its text", FOOTPRINT),
@@ -107,11 +121,19 @@ BYTES = {
     ),
     "wal_per_text_byte": Measure(3.6, "bytes of write-ahead log for a byte of text", FOOTPRINT),
     "wal_per_vector": Measure(6300, "bytes of write-ahead log a vector", FOOTPRINT),
-    "card_fixed": Measure(2030, "bytes of a card with indexes and words, beside its turn's text", FOOTPRINT),
-    "card_per_text_byte": Measure(1.6, "bytes of a card for a byte of its turn's text", FOOTPRINT),
+    "user": Measure(SCALE["user"], "bytes of a user beside the cards", SCALE["source"]),
+    "card_fixed": Measure(
+        SCALE["card"] - _A_CARD_BYTE * SCALE["text_bytes"],
+        "bytes of a card with indexes, words and people, beside its turn's text",
+        SCALE["source"],
+    ),
+    "card_per_text_byte": Measure(_A_CARD_BYTE, "bytes of a card for a byte of its turn's text", FOOTPRINT),
     "vectors_per_card": Measure(1.0, "vectors a card", FOOTPRINT),
-    "vector": Measure(4760, "bytes of a vector of 384 numbers with indexes and cache", FOOTPRINT),
-    "sign_index": Measure(353, "bytes of a vector in the index of signs", FOOTPRINT),
+    "vector": Measure(
+        SCALE["vector"], "bytes of a vector of 384 numbers with its user's index", SCALE["source"]
+    ),
+    "vector_cache": Measure(2270, "bytes of a vector in the cache of texts", FOOTPRINT),
+    "sign_index": Measure(SCALE["sign_index"], "bytes of a vector in the index of signs", SCALE["source"]),
     "connection": Measure(10 * 1024**2, "bytes a connection takes in Postgres", ASSUMED),
     "kafka_event": Measure(
         800, "bytes of an event in Kafka, uncompressed, beside text", f"{FOOTPRINT}; envelope 250 assumed"

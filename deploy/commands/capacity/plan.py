@@ -174,11 +174,12 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All resources that a demand needs."""
+    """All resources that a demand needs. ``recall_postgres_us`` is Postgres' part of a recall in microseconds."""
 
     demand: Demand
     events_per_second: float
     recalls_per_second: float
+    recall_postgres_us: float
     stages: tuple[StagePlan, ...]
     postgres_cores: float
     postgres_replica_cores: float
@@ -235,11 +236,10 @@ def plan(demand: Demand) -> Plan:
         "vectors": peak if demand.vectors else 0.0, "read": recalls,
     }  # fmt: skip
     stages = tuple(_stage(name, rate, demand) for name, rate in rates.items() if rate)
-    postgres = {
-        name: rate * _cost(name, demand).postgres(demand.text_bytes) / 1e6 / BUSY
-        for name, rate in rates.items()
-    }
-    cards = demand.users * demand.turns_per_day * demand.days * demand.cards_per_turn
+    cards_of_user = demand.turns_per_day * demand.days * demand.cards_per_turn
+    postgres_us = {name: _cost(name, demand).postgres(demand.text_bytes, cards_of_user) for name in rates}
+    postgres = {name: rate * postgres_us[name] / 1e6 / BUSY for name, rate in rates.items()}
+    cards = demand.users * cards_of_user
     vectors = cards * BYTES["vectors_per_card"].value if demand.vectors else 0.0
     turns_per_day = demand.users * demand.turns_per_day
     turns = turns_per_day * demand.days
@@ -252,6 +252,7 @@ def plan(demand: Demand) -> Plan:
         demand=demand,
         events_per_second=peak * EVENTS_PER_TURN.value,
         recalls_per_second=recalls,
+        recall_postgres_us=postgres_us["read"],
         stages=stages,
         postgres_cores=sum(postgres.values()),
         postgres_replica_cores=postgres["read"],
@@ -262,8 +263,9 @@ def plan(demand: Demand) -> Plan:
         disk=Disk(
             log_per_day=turns_per_day * log,
             log=turns * log,
-            cards=cards * (BYTES["card_fixed"].value + BYTES["card_per_text_byte"].value * demand.text_bytes),
-            vectors=vectors * BYTES["vector"].value,
+            cards=demand.users * BYTES["user"].value
+            + cards * (BYTES["card_fixed"].value + BYTES["card_per_text_byte"].value * demand.text_bytes),
+            vectors=signs + vectors * (BYTES["vector"].value + BYTES["vector_cache"].value),
             wal_per_day=turns_per_day * wal + vectors / demand.days * BYTES["wal_per_vector"].value,
         ),
         cards=cards,
