@@ -41,8 +41,8 @@ class Cost:
 
     ``…_per_byte`` are additional microseconds for each byte of a turn's text. ``partitioned`` stages share the log's
     partitions. ``postgres_per_card`` are additional microseconds for each card of the asking user, up to
-    :data:`COMPARED` cards. ``threads``: one process can use several cores. ``pools`` is the number of connection pools of
-    ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the Chinese
+    :data:`COMPARED` cards. ``threads``: one process can use several cores. ``pools`` is the number of connection pools
+    of ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the Chinese
     dictionary.
     """
 
