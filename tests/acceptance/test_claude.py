@@ -5,9 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.support.ingest.messages_api import MessagesApi
+from tests.support.ingest.messages_api import MessagesApi, status
 from tests.support.stack import Running
+from tests.support.waiting import eventually
 from tests.support.web import WEB
+
+
+def push(running: Running, **turn: str) -> None:
+    pushed = WEB.post(f"{running.write_url}/v1/turns", headers=running.headers, json=turn, timeout=30)
+    assert pushed.status_code == 202, pushed.text
+
+
+def extractor(running: Running) -> str:
+    stage = json.loads(running.command("status", "--json").stdout)["stages"]["extractor"]
+    return f"{stage['state']}: {stage['detail']}"
 
 
 def show(running: Running, *arguments: str) -> list[dict[str, Any]]:
@@ -17,9 +28,7 @@ def show(running: Running, *arguments: str) -> list[dict[str, Any]]:
 
 
 def test_the_log_shows_prompt_version_tokens_and_quotes(by_model: Running, model: MessagesApi) -> None:
-    turn = {"user_id": "ana", "turn_id": "t1", "text": "I moved to Lisbon last week, at last."}
-    pushed = WEB.post(f"{by_model.write_url}/v1/turns", headers=by_model.headers, json=turn, timeout=30)
-    assert pushed.status_code == 202, pushed.text
+    push(by_model, user_id="ana", turn_id="t1", text="I moved to Lisbon last week, at last.")
     by_model.wait()
     [read] = show(by_model, "--user", "ana", "--type", "TurnsExtracted")
     assert read["data"]["prompt_version"].startswith("claude-4-")
@@ -31,6 +40,18 @@ def test_the_log_shows_prompt_version_tokens_and_quotes(by_model: Running, model
     assert state["causation_id"] == read["event_id"]
     card = by_model.recall("ana", "where do I live?")["cards"][0]
     assert (card["value"], card["turn_ids"]) == ("Lisbon", ["t1"])
+    named = f"claude-haiku-5-5 at {model.url}"
+    eventually(lambda: extractor(by_model).startswith(f"running: {named}"))
+    assert f"ok    extraction: {named}" in by_model.command("doctor").stdout
     log = (by_model.data.parent / f"{by_model.data.name}.log").read_text()
-    assert f"extractor: claude-haiku-5-5 at {model.url}" in log
+    assert f"extractor: {named}" in log
     assert "key-of-the-test" not in log
+
+
+def test_turns_wait_for_a_model_that_is_away(by_model: Running, model: MessagesApi) -> None:
+    model.trouble = lambda _: status(529)
+    push(by_model, user_id="bea", text="I moved to Porto.")
+    eventually(lambda: "529" in extractor(by_model))
+    model.trouble = lambda _: None
+    by_model.wait()
+    assert by_model.recall("bea", "where do I live?")["cards"][0]["value"] == "Porto"
