@@ -9,8 +9,9 @@ import re
 import shutil
 import signal
 import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -81,6 +82,15 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fails a test that took more processor time than its mark allows. A busy machine does not slow this clock."""
+    began = time.process_time()
+    yield
+    for mark in item.iter_markers("processor_seconds"):
+        assert (spent := time.process_time() - began) < mark.args[0], f"took {spent:.1f} s of processor time"
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -124,19 +124,16 @@ class Running:
 
     def kill(self, name: str) -> None:
         """Kills the process ``name`` of the stack with SIGKILL, and waits until another one has its place."""
-
-        def own() -> list[psutil.Process]:
-            # The server's main process is the one that is no child of another server process.
-            return [each for each in self.workers(name) if each.ppid() == self.process.pid]
-
+        # The server's main process is the one that is no child of another server process.
+        own = partial(self.workers, name, recursive=False)
         [process, *_] = eventually(own)
         process.kill()
         eventually(lambda: any(each.pid != process.pid for each in own()))
 
-    def workers(self, name: str) -> list[psutil.Process]:
-        """The live processes of the stack whose command line names ``name``."""
+    def workers(self, name: str, *, recursive: bool = True) -> list[psutil.Process]:
+        """The live processes of the stack whose command line names ``name``: its children, or all below it."""
         found = []
-        for child in psutil.Process(self.process.pid).children(recursive=True):
+        for child in psutil.Process(self.process.pid).children(recursive=recursive):
             try:
                 if name in child.cmdline() or name in child.name():
                     found.append(child)

@@ -33,7 +33,7 @@ def test_the_other_sentences_of_the_turn_are_read() -> None:
     assert requests_to_forget(chinese)[0].about == "我說的舊地址"
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_seconds(20)
 @pytest.mark.parametrize(
     "piece", ["please ", "forget my ", "you can ", "请", "忘掉我的", "the a ", "\n", "把我"]
 )
@@ -43,7 +43,7 @@ def test_a_long_text_of_the_same_words_is_read(piece: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["请你" * 60, "麻烦你" * 40, "你可以" * 40, "can you please " * 18])
-@pytest.mark.timeout(10)
+@pytest.mark.processor_seconds(10)
 def test_a_request_beside_words_of_politeness_in_a_row_is_found(words: str) -> None:
     [found] = requests_to_forget(f"{words}忘 forget x! Please forget what I said about Ghent.")
     assert found.about == "what I said about Ghent"

@@ -81,7 +81,7 @@ def test_a_new_list_keeps_the_script_of_its_name(spoken: str, key: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["请你", "请帮我", "麻烦你"])
-@pytest.mark.timeout(10)
+@pytest.mark.processor_seconds(10)
 def test_a_request_beside_words_of_politeness_in_a_row_is_found(word: str) -> None:
     [found] = requests_in(f"{word * (360 // len(word))}x。Please add milk to my shopping list.")
     assert found.items == ("milk",)

@@ -62,7 +62,7 @@ def test_of_labelled_pairs_nine_in_ten_are_judged_right_and_hardly_any_flag_is_w
     ],
     ids=lambda sentence: sentence[:12],
 )
-@pytest.mark.timeout(10)
+@pytest.mark.processor_seconds(10)
 def test_a_strange_sentence_hides_no_disagreement_beside_it(sentence: str) -> None:
     assert disagreements([said(f"My locker is number 14. {sentence}"), said("My locker is number 41.", 1)])
 

@@ -37,7 +37,7 @@ def test_an_overview_is_about_the_present_and_has_no_window() -> None:
     assert not understand("What do you know about Rust?", now).overview
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_seconds(20)
 @pytest.mark.parametrize(
     "piece", ["please ", "so far ", "现在", "请", "关于我", "what do you know about ", "你知道"]
 )

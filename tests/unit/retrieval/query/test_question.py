@@ -147,7 +147,7 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     ],
     ids=lambda text: str(text)[:20],
 )
-@pytest.mark.timeout(10)
+@pytest.mark.processor_seconds(10)
 def test_a_long_hostile_question_is_understood_in_linear_time(text: str, entities: tuple[str, ...]) -> None:
     assert set(entities) <= set(understand(text, NOW).entities)
 

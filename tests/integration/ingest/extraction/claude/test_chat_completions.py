@@ -13,6 +13,7 @@ from events.platform.settings import Settings
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.extractor_port import ExtractorUnavailableError, SessionBatch, TurnsUnreadableError
+from ingest.extraction.workers.extractor_factory import create_extractor
 from tests.support.ingest.chat_completions import ChatCompletions
 from tests.support.ingest.claude import answering, said, state, states
 from tests.support.ingest.messages_api import Trouble, calls, status
@@ -67,7 +68,8 @@ def test_the_prompt_and_the_schema_are_sent_as_one_forced_tool(
 
 
 def test_a_model_without_tools_answers_with_a_json_object(api: ChatCompletions) -> None:
-    extractor = ClaudeExtractor(Settings(openai_base_url=f"{api.url}/v1/", openai_output="schema"))
+    extractor = create_extractor(Settings(openai_base_url=f"{api.url}/v1/", openai_output="schema"))
+    assert isinstance(extractor, ClaudeExtractor)
     [card] = states(extractor.extract(BATCH))
     extractor.close()
     [request] = api.requests
