@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
+from projectors.embedding.embedder import (
+    DEFAULT_MODEL,
+    HASH_MODEL,
+    EmbedderUnavailableError,
+    open_embedder,
+)
 from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
@@ -198,10 +204,23 @@ def servers() -> Iterator[tuple[Settings, Redis, tuple[int, int]]]:
     ):
         assert postgres.pid is not None
         assert queue.pid is not None
-        settings = replace(Settings(), database_url=postgres.url, redis_url=queue.url)
+        settings = replace(
+            Settings(), database_url=postgres.url, redis_url=queue.url, embed_model=_embed_model()
+        )
         with connect(postgres.url, application="bench") as connection:
             migrate(connection)
         yield settings, Redis.from_url(queue.url), (postgres.pid, queue.pid)
+
+
+@cache
+def _embed_model() -> str:
+    """Returns the embedding model of the installation, or ``hash`` and a line where it is not built."""
+    try:
+        open_embedder()
+    except EmbedderUnavailableError as error:
+        print(f"measured without embedding: {error}")
+        return HASH_MODEL
+    return DEFAULT_MODEL
 
 
 def way(
@@ -344,7 +363,7 @@ def services(made_up: int) -> None:
     """Measures the cost of requests in the services, and the memory of each process of a stack."""
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
     print("starting a stack", flush=True)
-    with measured_stack() as running:
+    with measured_stack(CARDLOG_EMBED_MODEL=_embed_model()) as running:
         pushed = said(1, made_up)
         assert running.redis.ping()
         ready = json.loads((running.data / "ready.json").read_text())
