@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
@@ -110,8 +110,13 @@ def processor_time(pid: int) -> float:
 
 
 @contextmanager
-def measured(postgres: int, redis: int, connection: Connection, functions: int = 0) -> Iterator[Spent]:
-    """Measures what its body costs. With ``functions`` it prints so many functions with the most time of their own."""
+def measured(
+    postgres: int, redis: int, connection: Connection, functions: int = 0, staying: Collection[str] = ()
+) -> Iterator[Spent]:
+    """Measures what its body costs. With ``functions`` it prints so many functions with the most time of their own.
+
+    It waits until the connections of the body are closed, but for applications that are ``staying``.
+    """
     spent = Spent()
     commits = _commits(connection)
     wal = _one(connection, "SELECT pg_current_wal_lsn()::text")
@@ -127,7 +132,8 @@ def measured(postgres: int, redis: int, connection: Connection, functions: int =
     while _one(
         connection,
         "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'cardlog %%' "
-        "AND application_name <> 'cardlog bench'",
+        "AND application_name <> 'cardlog bench' AND application_name <> ALL (%s)",
+        list(staying),
     ):
         time.sleep(0.05)
     spent.postgres = processor_time(postgres) - began[2]
@@ -311,9 +317,10 @@ def recalls(
                 for body in asked[:_WARMING]:
                     client.post("/v1/recall", json=body).raise_for_status()
                 wire.clear()
+                kept = _one(connection, "SELECT array_agg(application_name) FROM pg_stat_activity")
                 by_wire = url == wire.url
                 with (
-                    measured(*pids, connection, 0 if by_wire else functions) as spent,
+                    measured(*pids, connection, 0 if by_wire else functions, kept) as spent,
                     nullcontext() if by_wire or flames is None else sampled(flames / "recall.txt"),
                 ):
                     for body in asked[_WARMING:]:
