@@ -242,7 +242,7 @@ class Settings:
     last_resort_ms: int = 1000
     """longest further wait for the late channels when no channel answered in time"""
     quarantine_over_ms: int = 150
-    """a channel goes into quarantine when the P95 of its last 10 latencies is above this"""
+    """a channel goes into quarantine when the P95 of its last 10 latencies is above this, unless all are slow"""
     quarantine_s: int = 600
     """longest quarantine of a slow channel"""
     modes: str = _setting("", form="modes")

@@ -43,10 +43,12 @@ def open_channels(settings: Settings, saturated: Callable[[], bool] = lambda: Fa
 
 def open_health(settings: Settings) -> dict[str, ChannelHealth]:
     """Returns the channel health of this process, one for all servers."""
-    return {
-        name: ChannelHealth(limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s)
-        for name in ("semantic", "tags", "fuzzy", "time", "graph")
-    }
+    health: dict[str, ChannelHealth] = {}
+    for name in ("semantic", "tags", "fuzzy", "time", "graph"):
+        health[name] = ChannelHealth(
+            limit_ms=settings.quarantine_over_ms, quarantine_s=settings.quarantine_s, beside=health.values()
+        )
+    return health
 
 
 def open_channel_executor(

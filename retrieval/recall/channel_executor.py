@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +13,6 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from events.platform.failures import retry_on_lost_connection
-from events.platform.sql import statement
 from events.resources.recall import Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
 from retrieval.pool.connections import Pool, connected
@@ -24,8 +22,6 @@ from retrieval.recall.channel_health import ChannelHealth
 from retrieval.recall.fault_injection import Fault
 
 logger = logging.getLogger(__name__)
-
-_PACKAGE = "retrieval.recall"
 
 Status = Literal["ok", "late", "quarantined", "down"]
 
@@ -152,6 +148,7 @@ class ChannelExecutor:
     ) -> ChannelResult:
         if deadline_ms is None:
             deadline_ms = self._deadlines.get(channel.name, DEADLINE_MS)
+        health = self._health[channel.name]
         began = time.perf_counter()
         attempt = _Attempt()
         search = asyncio.create_task(self._search(channel, question, scope, deadline_ms / 1000, attempt))
@@ -164,7 +161,7 @@ class ChannelExecutor:
             search.cancel()
         ms = (time.perf_counter() - began) * 1000
         if not done:
-            self._record(channel.name, scope, attempt)
+            self._record(channel.name, health, attempt)
             return ChannelResult((), ChannelReport("late", ms, 0, f"no answer within {deadline_ms} ms"))
         try:
             hits = search.result()
@@ -181,7 +178,7 @@ class ChannelExecutor:
         except Exception as error:  # a broken channel must never break the answer
             logger.exception("channel %s is broken", channel.name)
             return ChannelResult((), ChannelReport("down", ms, 0, f"{type(error).__name__}: {error}"))
-        self._record(channel.name, scope, attempt)
+        self._record(channel.name, health, attempt)
         return ChannelResult(hits, ChannelReport("ok", ms, len(hits)))
 
     async def _search(
@@ -199,26 +196,11 @@ class ChannelExecutor:
 
         return await retry_on_lost_connection(look)
 
-    def _record(self, name: str, scope: Scope, attempt: _Attempt) -> None:
+    def _record(self, name: str, health: ChannelHealth, attempt: _Attempt) -> None:
         if attempt.began is None:
             return  # The search waited for a connection all the time. The channel is not at fault.
-        ms = (time.perf_counter() - attempt.began) * 1000
-        if self._health[name].is_slow(ms):
-            self._detach(asyncio.create_task(self._record_slow(name, ms, scope)))
-        else:
-            self._health[name].record(ms)
-
-    async def _record_slow(self, name: str, ms: float, scope: Scope) -> None:
-        """Records a slow answer beside the time of a plain statement, which is long where the machine is busy."""
-        plain_ms = 0.0
-        with suppress(psycopg.Error, PoolTimeout):  # Neither excuses the channel.
-            async with connected(self._pool, scope.user_id, DEADLINE_MS / 1000) as connection:
-                began = time.perf_counter()
-                await connection.execute(statement(_PACKAGE, "plain"))
-                plain_ms = (time.perf_counter() - began) * 1000
-        health = self._health[name]
         before = health.quarantined
-        health.record(ms, plain_ms)
+        health.record((time.perf_counter() - attempt.began) * 1000)
         if health.quarantined and not before:
             logger.warning("channel %s is quarantined: %s", name, health.why)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from events.resources import recall as resources
@@ -12,8 +12,8 @@ from events.resources import recall as resources
 SAMPLES = 10
 """The P95 needs this many latencies. The first answers of a process are slow, so fewer decide nothing."""
 PROBE_EVERY_S = 0.5
-PLAIN_STATEMENTS = 10
-"""A slow answer that takes no longer than this many plain statements of the same moment is the machine's fault."""
+BUSY = 5
+"""A channel whose P95 is at most this many times that of the quickest other channel is slow because the machine is."""
 
 Admission = Literal["ask", "probe", "rest"]
 
@@ -23,9 +23,11 @@ class ChannelHealth:
 
     No question waits for a quarantined channel. The channel is probed in the background, and the quarantine ends as
     soon as the P95 is back under the limit. A quarantine that runs out clears the latencies. Answers and late answers
-    count. Errors do not count, because a quick error says nothing about speed. A slow answer
-    of a busy moment counts as one at the limit, because every channel is slow then. The P95 is interpolated: one slow
+    count. Errors do not count, because a quick error says nothing about speed. The P95 is interpolated: one slow
     answer in ten is allowed, two are not.
+
+    On a busy machine every channel is slow. So the limit is at least :data:`BUSY` times the P95 of the quickest other
+    channel of ``beside``.
     """
 
     def __init__(
@@ -34,7 +36,9 @@ class ChannelHealth:
         limit_ms: float = 150.0,
         quarantine_s: float = 600.0,
         clock: Callable[[], float] = time.monotonic,
+        beside: Collection[ChannelHealth] = (),
     ) -> None:
+        self._beside = beside
         self._limit_ms = limit_ms
         self._quarantine_s = quarantine_s
         self._clock = clock
@@ -58,21 +62,13 @@ class ChannelHealth:
         self._next_probe = now + PROBE_EVERY_S
         return "probe"
 
-    def is_slow(self, ms: float) -> bool:
-        """True when a latency is above the limit."""
-        return ms > self._limit_ms
-
-    def record(self, ms: float, plain_ms: float = 0.0) -> None:
-        """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer.
-
-        ``plain_ms`` is the time that a plain statement took just after a slow answer.
-        """
-        busy = ms <= PLAIN_STATEMENTS * plain_ms
-        self._latencies.append(min(ms, self._limit_ms) if busy else ms)
+    def record(self, ms: float) -> None:
+        """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer."""
+        self._latencies.append(ms)
         p95 = self.p95
         if p95 is None:
             return
-        if p95 <= self._limit_ms:
+        if p95 <= self._limit_ms or p95 <= self.limit_ms:
             self._until = None
         elif self._until is None:
             self._until = self._clock() + self._quarantine_s
@@ -85,6 +81,12 @@ class ChannelHealth:
     @property
     def quarantined(self) -> bool:
         return self._until is not None and self._clock() < self._until
+
+    @property
+    def limit_ms(self) -> float:
+        """The P95 above which the channel is quarantined."""
+        others = [each.p95 for each in self._beside if each is not self]
+        return max(self._limit_ms, BUSY * min((p95 for p95 in others if p95 is not None), default=0.0))
 
     @property
     def p95(self) -> float | None:
@@ -101,7 +103,7 @@ class ChannelHealth:
         """The reason of the quarantine and the time left, as text."""
         left = max(0.0, (self._until or 0.0) - self._clock())
         return (
-            f"its last {SAMPLES} latencies have a P95 of {self.p95 or 0:.0f} ms, more than {self._limit_ms:.0f}; "
+            f"its last {SAMPLES} latencies have a P95 of {self.p95 or 0:.0f} ms, more than {self.limit_ms:.0f}; "
             f"tried again in the background, and in {left:.0f} s at the latest"
         )
 

@@ -134,9 +134,5 @@ SELECT cards, greatest(cards, (
         ORDER BY occurred_at DESC LIMIT 1)
 FROM cards.card_counts WHERE user_id = %(user_id)s;
 
--- name: plain
--- How long a statement takes at this moment.
-SELECT 1;
-
 -- name: slow
 SELECT pg_sleep(%(seconds)s);

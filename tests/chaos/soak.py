@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections import Counter
+from collections import defaultdict
 from statistics import median, quantiles
 
 import psutil
@@ -22,12 +22,12 @@ import psycopg
 import uvloop
 
 from tests.bench.deploy.way import turns, until_visible, xadd
-from tests.bench.retrieval.recall_load import HISTORY, USERS, Tally, push_steadily, recall_steadily
+from tests.bench.retrieval.recall_load import USERS, Tally, push_steadily, recall_steadily
 from tests.bench.support.stack import measured_stack
 from tests.support.stack import Running, typed
 
 WORKERS = ("recorder", "extractor", "projector", "vectors")
-WARM_UP, GROWTH = 20, 1.05
+HISTORY, WARM_UP, GROWTH = 500, 20, 1.05
 ROOM = {"connections": 4, "files": 16, "entries": 200, "generations": 0}
 """What may come and go between two looks: restarted workers, open requests, turns on their way."""
 MEMORY_ROOM = 4.0  # MB
@@ -35,7 +35,7 @@ MEMORY_ROOM = 4.0  # MB
 
 def held(running: Running) -> dict[str, float]:
     """Returns what the stack holds: MB of memory by kind of process, connections, files, entries, generations."""
-    found: Counter[str] = Counter()
+    found = defaultdict[str, float](float)
     root = psutil.Process(running.process.pid)
     for process in (root, *root.children(recursive=True)):
         try:

@@ -23,10 +23,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
+from projectors.embedding.embedder import (
+    DEFAULT_MODEL,
+    HASH_MODEL,
+    EmbedderUnavailableError,
+    open_embedder,
+)
 from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
@@ -104,8 +110,13 @@ def processor_time(pid: int) -> float:
 
 
 @contextmanager
-def measured(postgres: int, redis: int, connection: Connection, functions: int = 0) -> Iterator[Spent]:
-    """Measures what its body costs. With ``functions`` it prints so many functions with the most time of their own."""
+def measured(
+    postgres: int, redis: int, connection: Connection, functions: int = 0, staying: Collection[str] = ()
+) -> Iterator[Spent]:
+    """Measures what its body costs. With ``functions`` it prints so many functions with the most time of their own.
+
+    It waits until the connections of the body are closed, but for applications that are ``staying``.
+    """
     spent = Spent()
     commits = _commits(connection)
     wal = _one(connection, "SELECT pg_current_wal_lsn()::text")
@@ -121,7 +132,8 @@ def measured(postgres: int, redis: int, connection: Connection, functions: int =
     while _one(
         connection,
         "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'cardlog %%' "
-        "AND application_name <> 'cardlog bench'",
+        "AND application_name <> 'cardlog bench' AND application_name <> ALL (%s)",
+        list(staying),
     ):
         time.sleep(0.05)
     spent.postgres = processor_time(postgres) - began[2]
@@ -198,10 +210,23 @@ def servers() -> Iterator[tuple[Settings, Redis, tuple[int, int]]]:
     ):
         assert postgres.pid is not None
         assert queue.pid is not None
-        settings = replace(Settings(), database_url=postgres.url, redis_url=queue.url)
+        settings = replace(
+            Settings(), database_url=postgres.url, redis_url=queue.url, embed_model=_embed_model()
+        )
         with connect(postgres.url, application="bench") as connection:
             migrate(connection)
         yield settings, Redis.from_url(queue.url), (postgres.pid, queue.pid)
+
+
+@cache
+def _embed_model() -> str:
+    """Returns the embedding model of the installation, or ``hash`` and a line where it is not built."""
+    try:
+        open_embedder()
+    except EmbedderUnavailableError as error:
+        print(f"measured without embedding: {error}")
+        return HASH_MODEL
+    return DEFAULT_MODEL
 
 
 def way(
@@ -292,9 +317,10 @@ def recalls(
                 for body in asked[:_WARMING]:
                     client.post("/v1/recall", json=body).raise_for_status()
                 wire.clear()
+                kept = _one(connection, "SELECT array_agg(application_name) FROM pg_stat_activity")
                 by_wire = url == wire.url
                 with (
-                    measured(*pids, connection, 0 if by_wire else functions) as spent,
+                    measured(*pids, connection, 0 if by_wire else functions, kept) as spent,
                     nullcontext() if by_wire or flames is None else sampled(flames / "recall.txt"),
                 ):
                     for body in asked[_WARMING:]:
@@ -344,7 +370,7 @@ def services(made_up: int) -> None:
     """Measures the cost of requests in the services, and the memory of each process of a stack."""
     path = None if made_up else eval_data("locomo", "locomo_dev.json")
     print("starting a stack", flush=True)
-    with measured_stack() as running:
+    with measured_stack(CARDLOG_EMBED_MODEL=_embed_model()) as running:
         pushed = said(1, made_up)
         assert running.redis.ping()
         ready = json.loads((running.data / "ready.json").read_text())

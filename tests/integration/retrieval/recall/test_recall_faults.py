@@ -169,7 +169,7 @@ def test_where_all_are_late_they_get_more_time(cards: str) -> None:
 
 def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient: dict[str, int]) -> None:
     content = ("semantic", "tags", "fuzzy")
-    slow = {f"fault_{name}": "slow:400" for name in content}
+    slow = {f"fault_{name}": "slow:600" for name in content}
 
     def all_rest() -> bool:
         Asking(client).recall()
@@ -223,7 +223,7 @@ def _longest(connection: Connection) -> float:
 
 
 def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patient: dict[str, int]) -> None:
-    settings = patient | {"fuzzy_deadline_ms": 320, "quarantine_over_ms": 300, "fault_fuzzy": "slow:60000"}
+    settings = patient | {"fuzzy_deadline_ms": 620, "quarantine_over_ms": 600, "fault_fuzzy": "slow:60000"}
     with asking(cards, **settings) as client:
         service = Asking(client)
         answers = [service.recall("where do I live?") for _ in range(9)]
@@ -249,7 +249,7 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
 def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
     cards: str, connection: Connection, patient: dict[str, int]
 ) -> None:
-    settings = patient | {"fuzzy_deadline_ms": 320, "quarantine_over_ms": 300}
+    settings = patient | {"fuzzy_deadline_ms": 620, "quarantine_over_ms": 600}
     with asking(cards, **settings) as client:
         service = Asking(client)
         with connection.transaction():

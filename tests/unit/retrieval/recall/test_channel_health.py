@@ -49,13 +49,19 @@ def test_exactly_at_the_limit_is_not_above_it() -> None:
     assert not fed(Clock(), *[150.0] * SAMPLES).quarantined
 
 
-def test_a_channel_that_is_slow_because_everything_is_slow_is_not_quarantined() -> None:
-    busy, broken = ChannelHealth(clock=Clock()), ChannelHealth(clock=Clock())
+def test_a_channel_that_is_slow_beside_slow_ones_is_not_quarantined() -> None:
+    channels: list[ChannelHealth] = []
+    channels += [ChannelHealth(clock=Clock(), beside=channels) for _ in range(2)]
+    slow, other = channels
     for _ in range(SAMPLES):
-        busy.record(500.0, plain_ms=60.0)
-        broken.record(500.0, plain_ms=1.0)
-    assert not busy.quarantined
-    assert broken.quarantined
+        other.record(100.0)
+    for _ in range(SAMPLES):
+        slow.record(500.0)
+    assert not slow.quarantined
+    for _ in range(SAMPLES):
+        other.record(90.0)
+    slow.record(500.0)
+    assert is_quarantined(slow)
 
 
 def test_only_the_last_ten_count() -> None:
