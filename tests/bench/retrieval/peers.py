@@ -33,11 +33,9 @@ from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.server import LOOPBACK
 from events.platform.settings import variable_of
 from events.types.cards import Utterance
-from projectors.embedding.embedder import Vectors
 from projectors.embedding.passages import line_of
 from projectors.embedding.remote_embedder import RemoteEmbedder
-from tests.bench.retrieval.quality import CUTS, Answer, Place, of_users, scores
-from tests.bench.support.baselines import Baselines
+from tests.bench.retrieval.quality import CUTS, Answer, Place, floors, of_users, scores
 from tests.bench.support.locomo import push
 from tests.bench.support.recall_data import Asked, EvalSet, lifebench, locomo
 from tests.bench.support.revision_data import statebench
@@ -50,7 +48,6 @@ MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 CONVERSATIONS = ("26", "30", "41", "42", "43", "44", "47", "48", "49", "50")
 """The conversations of LoCoMo in the order in which the corrections number them."""
 Turns = Sequence[Mapping[str, str]]
-Embed = Callable[[Sequence[str]], Vectors]
 Corrections = Mapping[tuple[str, str], frozenset[str]]
 _MOST = max(CUTS)
 PATIENT = {"quarantine_over_ms": "100000"} | {
@@ -61,7 +58,8 @@ HEADER = (
     "| system | R@5 R@10 R@20 | corrected | turns/s | CPU ms a turn | p50 ms | p95 ms | CPU ms | "
     "service, PostgreSQL, embedder |"
 )
-_WARM = 20
+FLOORS = ("BM25", "dense", "RRF")
+_WARM, _REST_S = 20, 10.0
 _BATCH = 50
 
 
@@ -77,9 +75,9 @@ class System:
 
 @contextmanager
 def cardlog(embedding: str, _peers: Path) -> Iterator[System]:
-    settings = {"embed_url": embedding, "embed_model": MODEL} | PATIENT
-    named_settings = {variable_of(name): value for name, value in settings.items()}
-    with measured_stack(**named_settings) as running, httpx2.Client(headers=running.headers) as client:
+    given = {"embed_url": embedding, "embed_model": MODEL} | PATIENT
+    settings = {variable_of(name): value for name, value in given.items()}
+    with measured_stack(**settings) as running, httpx2.Client(headers=running.headers) as client:
 
         def ask(question: Asked) -> list[tuple[str, ...]]:
             at = question.at.isoformat()
@@ -96,32 +94,36 @@ def cardlog(embedding: str, _peers: Path) -> Iterator[System]:
 
 @contextmanager
 def mem0(embedding: str, peers: Path) -> Iterator[System]:
-    with tempfile.TemporaryDirectory() as folder, EmbeddedPostgres(Path(folder) / "postgres") as server:
-        program = Path(__file__).parents[1] / "support" / "mem0_lines.py"
-        with subprocess.Popen(
-            [_installed(peers / "mem0/bin/python"), program, server.url, embedding, MODEL, "384"],
+    python, program = (
+        _installed(peers / "mem0/bin/python"),
+        Path(__file__).parents[1] / "support/mem0_lines.py",
+    )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        EmbeddedPostgres(Path(folder) / "postgres") as server,
+        subprocess.Popen(
+            [python, program, server.url, embedding, MODEL, "384"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             env={"PATH": os.defpath, "HOME": folder, "MEM0_DIR": folder, "MEM0_TELEMETRY": "False"},
-        ) as child:
+        ) as child,
+    ):
 
-            def exchange(line: Mapping[str, object]) -> list[str]:
-                assert child.stdin is not None
-                assert child.stdout is not None
-                child.stdin.write(json.dumps(line) + "\n")
-                child.stdin.flush()
-                found: list[str] = json.loads(child.stdout.readline())
-                return found
+        def exchange(line: Mapping[str, object]) -> list[str]:
+            assert child.stdin is not None
+            assert child.stdout is not None
+            child.stdin.write(json.dumps(line) + "\n")
+            child.stdin.flush()
+            found: list[str] = json.loads(child.stdout.readline())
+            return found
 
-            yield System(
-                lambda turns: [exchange({**turn, "text": _line(turn)}) for turn in turns],
-                lambda question: [
-                    (turn,)
-                    for turn in exchange({"user_id": question.user_id, "query": question.text, "k": _MOST})
-                ],
-            )
+        def ask(question: Asked) -> list[tuple[str, ...]]:
+            asked = {"user_id": question.user_id, "query": question.text, "k": _MOST}
+            return [(turn,) for turn in exchange(asked)]
+
+        yield System(lambda turns: [exchange({**turn, "text": _line(turn)}) for turn in turns], ask)
 
 
 @contextmanager
@@ -211,26 +213,34 @@ def spent(embedder: int) -> dict[str, float]:
 
 
 def measure(name: str, system: System, asked: EvalSet, embedder: int) -> tuple[str, list[Answer]]:
-    """Adds the turns and asks the questions. Returns the columns of speed, and the answers."""
+    """Adds the turns and asks the questions. Returns the columns of speed, and the answers.
+
+    The processor time of a recall is without what the system takes in the same time while nobody asks.
+    """
     began, loaded = time.monotonic(), os.getloadavg()[0]
     by_user: dict[str, list[dict[str, str]]] = defaultdict(list)
     for turn in asked.turns:
         by_user[turn["user_id"]].append(turn)
-    idle = sum(spent(embedder).values())
+    empty = sum(spent(embedder).values())
     for turns in by_user.values():
         system.add(turns)
-    rate, adding = len(asked.turns) / (time.monotonic() - began), sum(spent(embedder).values()) - idle
+    rate, adding = len(asked.turns) / (time.monotonic() - began), sum(spent(embedder).values()) - empty
     for question in asked.questions[:_WARM]:
         system.ask(question)
     system.inside.clear()
+    resting = spent(embedder)
+    time.sleep(_REST_S)
     before, times, answers = spent(embedder), [], []
     for question in asked.questions:
         began = time.perf_counter()
         found = system.ask(question)
         times.append((time.perf_counter() - began) * 1000)
         answers.append([Place(turns, "") for turns in found])
-    after = spent(embedder)
-    each = [(after[part] - before[part]) / len(answers) for part in ("service", "PostgreSQL", "embedder")]
+    after, share = spent(embedder), sum(times) / 1000 / _REST_S
+    each = [
+        (after[part] - before[part] - share * (before[part] - resting[part])) / len(answers)
+        for part in ("service", "PostgreSQL", "embedder")
+    ]
     cuts = quantiles(times, n=100, method="inclusive")
     if system.inside:
         parts = ", ".join(f"{part} {median(ms):.1f}" for part, ms in system.inside.items())
@@ -240,20 +250,6 @@ def measure(name: str, system: System, asked: EvalSet, embedder: int) -> tuple[s
     )
     columns += " ".join(f"{ms:.1f}" for ms in each)
     return columns, answers
-
-
-def floors(asked: EvalSet, embed: Embed) -> dict[str, list[Answer]]:
-    found: dict[str, list[Answer]] = defaultdict(list)
-    by_user: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for turn in asked.turns:
-        by_user[turn["user_id"]].append(turn)
-    rankers = {user: Baselines(turns, embed) for user, turns in by_user.items()}
-    for question in asked.questions:
-        turns = by_user[question.user_id]
-        for name, places in rankers[question.user_id].rankings(question, _MOST).items():
-            found[name].append([Place((turns[n]["turn_id"],), "") for n in places])
-    del found["BM25 user"]  # LoCoMo is a talk of two people: each turn is one of a user
-    return found
 
 
 def show(name: str, asked: EvalSet, answers: Sequence[Answer], right: Corrections, columns: str) -> None:
@@ -365,8 +361,9 @@ def main() -> int:
                 began = time.perf_counter()
                 model.embed_question(question.text)
                 alone.append((time.perf_counter() - began) * 1000)
-            for name, answers in floors(asked, model.embed).items():
-                show(name, asked, answers, right, " | | | | |")
+            found = floors(asked, model.embed)
+            for name in FLOORS:
+                show(name, asked, [each[name] for each in found], right, " | | | | |")
             print(f"embedding of a question alone: {median(alone):.1f} ms at p50")
     return 0
 
