@@ -36,7 +36,9 @@ _LOOKED_UP = 160  # the nearest cards that are looked up: in a chat, half of the
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
 _WALKED_FROM = 16_000
-_LOOKED_AT = 300  # the signs alone bring the nearest 20 cards into about the first 300 (docs/benchmarks.md)
+_LOOKED_AT = (
+    600  # .99 of the exact nearest 20 cards are among the first 600 by their signs (docs/benchmarks.md)
+)
 _WALKED_TO = (
     150  # fewer candidates for the index walk, because one of its steps costs as much as ten of a scan
 )
