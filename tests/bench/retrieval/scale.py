@@ -66,7 +66,7 @@ CREATE SCHEMA bench;
 CREATE TABLE bench.picked AS
 SELECT row_number() OVER () AS number, p.* FROM (
     SELECT user_id, kind, card_id, random() AS part FROM cards.cards TABLESAMPLE SYSTEM ({percent})
-    WHERE kind <> 'reference' ORDER BY random() LIMIT {cards}) p
+    WHERE kind <> 'reference' ORDER BY md5(card_id::text) LIMIT {cards}) p
 """
 _OF_STEP = (
     "JOIN bench.picked p USING (user_id, card_id) WHERE p.number BETWEEN %(first)s AND %(last)s AND p.part"
