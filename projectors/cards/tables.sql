@@ -300,6 +300,8 @@ CREATE INDEX relations_to_card ON relations (user_id, to_card);
 
 -- name: index_state_cards
 CREATE INDEX state_cards_concept ON state_cards (user_id, project_id, entity, concept_key, effective_at);
+-- The graph channel reads the present states of an entity. Without this index it would read all states of the user.
+CREATE INDEX state_cards_entity ON state_cards (user_id, project_id, entity, effective_at) WHERE superseded_at IS NULL;
 CREATE INDEX state_cards_effective ON state_cards (user_id, effective_at);
 CREATE INDEX knowledge_cards_pinned ON knowledge_cards (user_id) WHERE pinned;
 CREATE INDEX knowledge_cards_title ON knowledge_cards (user_id, title);

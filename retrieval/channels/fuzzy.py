@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psycopg import AsyncConnection
 
-from events.language.ngrams import gram_keys, probe_keys
+from events.language.ngrams import probe_keys
 from projectors.cards.card_rows import pair_keys
 from projectors.generations.copy_format import as_array
 from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
@@ -43,7 +43,6 @@ class FuzzyChannel:
                 **scope.parameters(),
                 "assistant": assistant_share(question),
                 "words": words,
-                "word_grams": [as_array(gram_keys(scope.user_id, word)) for word in words],
                 "word_probes": [as_array(probe_keys(scope.user_id, word, _LEAST_WORD)) for word in words],
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,

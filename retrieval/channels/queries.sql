@@ -46,17 +46,14 @@ FROM (
 
 -- name: fuzzy
 WITH asked AS (
-    SELECT ordinal, word, grams::integer[] AS grams, probes::integer[] AS probes
-    FROM unnest(%(words)s::text[], %(word_grams)s::text[], %(word_probes)s::text[])
-         WITH ORDINALITY AS a(word, grams, probes, ordinal)
+    SELECT ordinal, word, probes::integer[] AS probes
+    FROM unnest(%(words)s::text[], %(word_probes)s::text[]) WITH ORDINALITY AS a(word, probes, ordinal)
 ), near AS MATERIALIZED (
     -- The user's words nearest to each word of the question, by the share of their common trigrams.
     SELECT asked.ordinal, n.term_key, n.similarity
     FROM asked CROSS JOIN LATERAL (
-        SELECT w.term_key, shared.count / (cardinality(asked.grams) + cardinality(w.gram_keys) - shared.count)::float8
-                           AS similarity
-        FROM cards.words w CROSS JOIN LATERAL (
-            SELECT count(*) AS count FROM unnest(w.gram_keys) g WHERE g = ANY (asked.grams)) shared
+        SELECT w.term_key, similarity(w.word, asked.word)::float8 AS similarity
+        FROM cards.words w
         WHERE w.gram_keys && asked.probes AND (w.user_id = %(user_id)s) IS TRUE
         ORDER BY similarity DESC, w.word
         LIMIT 5
@@ -134,8 +131,7 @@ WITH seed AS MATERIALIZED (
         SELECT c.card_id FROM cards.state_cards c
         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
           AND c.superseded_at IS NULL AND c.card_id <> seed.card_id
-        -- The sum keeps the planner from reading all states of the user in this order until ten are of the entity.
-        ORDER BY c.effective_at + interval '0' DESC, c.card_id LIMIT 10
+        ORDER BY c.effective_at DESC, c.card_id LIMIT 10
     ) same
     WHERE seed.entity <> %(owner)s
     UNION ALL

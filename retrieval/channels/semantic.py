@@ -35,11 +35,9 @@ _ENOUGH = 20  # with fewer cards than this, the search looks further
 _LOOKED_UP = 160  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
-_WALKED_FROM = 16_000
-_LOOKED_AT = 300  # the signs alone bring the nearest 20 cards into about the first 300 (docs/benchmarks.md)
-_WALKED_TO = (
-    150  # fewer candidates for the index walk, because one of its steps costs as much as ten of a scan
-)
+_WALKED_FROM = 40_000
+_LOOKED_AT = 600  # the first 600 by their signs hold .99 of the exact nearest 20 cards (docs/benchmarks.md)
+_WALKED_TO = 300  # a step of the index walk costs as much as ten of a scan
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
 

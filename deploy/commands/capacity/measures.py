@@ -15,7 +15,7 @@ ASSUMED = "assumed"
 
 SCALE_FILE = Path(__file__).with_name("scale.json")
 SCALE = json.loads(SCALE_FILE.read_text())
-"""Bytes and processor time by the number of cards. ``tests/bench/retrieval/scale.py --fit`` writes the file."""
+"""Bytes of cards, users and vectors. ``tests/bench/retrieval/scale.py --fit`` writes the file."""
 
 PARTITIONS = 64
 """The partitions of the log. At most this many workers of a stage can work at once."""
@@ -41,9 +41,9 @@ class Cost:
 
     ``…_per_byte`` are additional microseconds for each byte of a turn's text. ``partitioned`` stages share the log's
     partitions. ``postgres_per_card`` are additional microseconds for each card of the asking user, up to
-    :data:`COMPARED` cards. ``threads``: one process can use several cores. ``pools`` is the number of connection pools
-    of ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the Chinese
-    dictionary.
+    :data:`COMPARED` cards. ``threads``: one process can use several cores. ``pools`` is the number of connection
+    pools of ``CARDLOG_POOL_SIZE`` in a process, beside its ``connections``. Memory is resident memory, with the
+    Chinese dictionary.
     """
 
     ours_us: float
@@ -99,10 +99,9 @@ COSTS = {
         source=f"{FOOTPRINT}; load 10",
     ),
     "read": Cost(
-        ours_us=15_500, postgres_us=SCALE["recall_us"], postgres_per_card=SCALE["recall_us_per_card"],
-        memory_mib=395, connections=1, pools=2,
+        ours_us=15_500, postgres_us=7550, postgres_per_card=2.08, memory_mib=395, connections=1, pools=2,
         moved_by="more `cardlog serve read`; a replica of Postgres for its part",
-        source=f"{FOOTPRINT}; load 10; Postgres: {SCALE['source']}",
+        source=f"{FOOTPRINT}; load 10; Postgres: docs/benchmarks.md, Speed of recall, users of 214 and 8,851 cards",
     ),
 }  # fmt: skip
 

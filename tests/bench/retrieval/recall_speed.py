@@ -1,12 +1,12 @@
 """Measures a recall without embedding, by the number of all cards and the number of the user's own cards.
 
-    python tests/bench/retrieval/recall_speed.py [--cards 10000 100000] [--users 1000] [--heavy 100000] [--questions 9]
+    python tests/bench/retrieval/recall_speed.py [--cards 10000 100000] [--heavy 100000] [--copies 12]
 
-For each size, a made-up history of that many users; with ``--heavy``, one more has that many cards. Reported for an
-ordinary user and the heavy one: p50/p95/p99 of the whole recall, of its slowest channel in the same question,
-and of every channel, and the processor time of the service without PostgreSQL. Questions are pieces of the user's own
-cards, a fifth of them with a time. Vectors are hashes of words, turned at random: as near to each other as texts that
-share words are, and as dense as a model's, at no cost.
+For each size, a made-up history of ``--users``; with ``--heavy``, one more has that many cards, and with ``--copies``
+so many times as many. Reported for an ordinary user and the heavy one: p50/p95/p99 of the whole recall, of its
+slowest channel in the same question, and of every channel, and the processor time of the service without PostgreSQL.
+Questions are pieces of the user's own cards, a fifth of them with a time. Vectors are hashes of words, turned at
+random: as near to each other as texts that share words are, and as dense as a model's, at no cost.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ from retrieval.recall.overlay import Overlay
 from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
 from retrieval.recall.user_sizes import UserSizes
+from tests.bench.support.copies import multiply
 from tests.bench.support.history import fill
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -235,6 +236,7 @@ def main() -> int:
     parser.add_argument("--cards", type=int, nargs="+", default=[10_000])
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--heavy", type=int, default=0)
+    parser.add_argument("--copies", type=int, default=1, help="write the heavy user's cards so many times")
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--url", help="a database that is filled already")
     options = parser.parse_args()
@@ -253,6 +255,8 @@ def main() -> int:
                 connection.execute(f"CREATE DATABASE {name}")
             url = server.url.rsplit("/", 1)[0] + f"/{name}"
             prepare(url, cards, options.heavy, min(options.users, max(1, cards // 10)))
+            if options.copies > 1:
+                multiply(url, options.copies, user="user-00000")
             run(url, queue.url, options.questions, options.heavy)
     return 0
 
