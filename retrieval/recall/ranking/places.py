@@ -224,7 +224,7 @@ def below_the_newer(
         if place.ended_by is None or not place.surely:
             continue
         ender = leads.get(place.ended_by, place.ended_by)
-        if ender not in ordered or ordered.index(ender) < ordered.index(place):
+        if ender not in ordered or ordered.index(ender) <= ordered.index(place):
             continue
         place.add(YIELDED, ender.score - place.score)
         ordered.remove(place)

@@ -10,6 +10,9 @@ import pytest
 
 from events.language.changes import READ
 from projectors.cards.card import StoredCard
+from retrieval.recall.fusion import of_share
+from retrieval.recall.ranking.candidate import Candidate
+from retrieval.recall.ranking.places import below_the_newer
 from tests.support.cards import NOW
 from tests.unit.retrieval.recall.test_places import episode, order, rank, state
 
@@ -288,3 +291,11 @@ def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
     question = "Is Mo still at the bank?"
     assert ended(question, old, said, read)[1] == 2
     assert ended(question, old, said) == {}
+
+
+def test_a_card_that_a_card_of_its_own_place_ended_keeps_the_place() -> None:
+    evidence = of_share(1.0, inside=False)
+    ended = Candidate(card=episode(1, "I moved to Oslo."), evidence=evidence)
+    by = Candidate(card=episode(1, "I moved to Oslo, and then to Rome."), evidence=evidence)
+    ended.is_ended(by, 1.0, surely=True)
+    assert below_the_newer([ended], {ended: [by]}) == [ended]
