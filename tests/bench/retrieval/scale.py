@@ -300,7 +300,7 @@ def draw(sizes: list[dict[str, Any]], path: Path) -> None:
     loads.set_title("load, s")
     for name in ("day", "vacuum cards", "vacuum vectors", "amcheck"):
         days.plot(counts, [each["churn"][name] for each in sizes], "o-", label=name)
-    days.set_title("a day of changes to 1 % of the cards, s")
+    days.set_title("changes to 1 % of the cards, s")
     for panel in (recalls, space, loads, days):
         panel.set_xscale("log")
         panel.set_ylim(0) if panel is space else panel.set_yscale("log")
