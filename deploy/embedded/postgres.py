@@ -39,6 +39,7 @@ TUNING = {
     "max_connections": "200",
     "random_page_cost": "1.1",
     "jit": "off",  # compiling takes longer than any of our queries
+    "autovacuum_naptime": "15s",  # a recall costs twice as much until new tables have statistics
     "wal_compression": "on",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "10min",

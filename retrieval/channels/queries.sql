@@ -305,18 +305,17 @@ WITH asked AS (
      ORDER BY coalesce(c.occurred_at, c.effective_at) DESC, c.card_id
      LIMIT CASE WHEN EXISTS (SELECT FROM asked WHERE common AND NOT idle) THEN %(ranked)s END)
 ), hit AS (
-    SELECT card_id, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
+    SELECT card_id, term_keys, term_keys[:own_terms] AS own, term_keys[own_terms + 1:] AS earlier,
            own_terms + %(before)s * (cardinality(term_keys) - own_terms) AS length,
            CASE provenance WHEN 'assistant_stated' THEN %(assistant)s ELSE 1 END AS share
     FROM found
 ), uses AS (
     SELECT card_id, key, length, share, times
-    FROM hit CROSS JOIN asked CROSS JOIN LATERAL (
+    FROM hit JOIN asked ON key = ANY (term_keys) CROSS JOIN LATERAL (
         SELECT cardinality(array_positions(own, key))
                + %(before)s * cardinality(array_positions(earlier, key)) AS times
         OFFSET 0 -- computes the value once, and not once for each use
     ) count
-    WHERE times > 0
 ), total AS (
     SELECT coalesce(max(cards), 0)::float8 AS cards, coalesce(max(terms::float8 / nullif(cards, 0)), 1) AS length
     FROM cards.card_counts WHERE user_id = %(user_id)s
