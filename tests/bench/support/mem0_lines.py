@@ -12,10 +12,10 @@ import json
 import os
 import sys
 
-from mem0 import Memory  # type: ignore[import-not-found]
-
 
 def main() -> None:
+    from mem0 import Memory  # type: ignore[import-not-found]
+
     database, embedding, model, dimension = sys.argv[1:]
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
