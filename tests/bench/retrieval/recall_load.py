@@ -136,7 +136,8 @@ async def watch(running: Running, seconds: float) -> None:
             found = await (await connection.execute(LAG)).fetchone()
             assert found is not None
             lags.append(found[0])
-            memory.append(await asyncio.to_thread(_resident, running.process.pid))
+            if len(lags) % 10 == 1:  # to look at all pages takes a large part of a second
+                memory.append(await asyncio.to_thread(_resident, running.process.pid))
             await asyncio.sleep(1)
     cuts = quantiles(lags, n=100, method="inclusive")
     sys.stdout.write(
@@ -183,6 +184,8 @@ def main() -> int:
     with measured_stack(**environment) as running:
         xadd(running.redis, turns(HISTORY, USERS, seed=3))
         until_visible(running, HISTORY, "vectors")
+        with psycopg.connect(running.admin_database_url, autocommit=True) as connection:
+            connection.execute("ANALYZE")  # as PostgreSQL does by itself within a minute
         return 1 if uvloop.run(measure(running, options.recalls, options.turns, options.seconds)) else 0
 
 
