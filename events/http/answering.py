@@ -62,7 +62,7 @@ _LATER = frozenset({*APIRoute.__annotations__, "app", "name", "form_limits"})
 def add_routes(app: FastAPI, router: APIRouter, *dependencies: Depends) -> None:
     """Adds the routes of ``router`` to those of ``app``. Each request of them solves ``dependencies`` first.
 
-    The routes stand beside the other routes of the app, so that the parts before the routes find the one of a request.
+    They become routes of the app itself, so that the audit and the errors find the route of a request among them.
     """
     for route in router.routes:
         if isinstance(route, APIRoute):

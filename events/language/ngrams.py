@@ -52,12 +52,6 @@ def _cut(word: str) -> tuple[str, ...]:
     return tuple(padded[index : index + 3] for index in range(len(padded) - 2))
 
 
-def gram_keys(user_id: str, text: str) -> list[int]:
-    """Returns the keys of a text's n-grams for one user: sorted, distinct, signed 32-bit numbers."""
-    scope = USERS[user_id]
-    return sorted({scope ^ GRAMS[gram] for gram in grams(text)})
-
-
 def probe_keys(user_id: str, word: str, least: float) -> list[int]:
     """Returns the keys of some trigrams of ``word``. Every word of at least the similarity ``least`` has one of them.
 

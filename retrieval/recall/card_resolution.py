@@ -38,6 +38,7 @@ _FACTS = 5  # the facts whose values are looked up in later turns
 _READ = 200  # characters of a value
 _TERMS = 200  # the own terms of a card that are compared with those of others
 _LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
+_CHAINED = 200  # the cards of chains that are followed at most
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
 
 _LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
@@ -66,8 +67,6 @@ class Dispute:
     new_card: UUID
     reason: str
 
-
-_VISITED = 200  # the cards of chains that are followed at most
 
 _REACHABLE = SQL(
     statement("retrieval.cards", "reachable_relations")
@@ -470,7 +469,7 @@ async def _edges(
             "implied": [implied],
             "known_at": scope.known_at,
             "older": older,
-            "visited": _VISITED,
+            "visited": len(cards) + _CHAINED,
             "limit": 1000,
         },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -13,7 +14,13 @@ from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
 from events.types.relations import CardsConnected
+from retrieval.cards.past import fold_of
 from retrieval.http.read_api import create_app
+from retrieval.pool.connections import open_pool
+from retrieval.query.question import understand
+from retrieval.query.scope import scope_of
+from retrieval.recall.card_resolution import CardResolver
+from retrieval.recall.fusion import Evidence
 from tests.support.conversing import Memory, day, recorded
 from tests.support.waiting import PATIENT
 
@@ -108,6 +115,34 @@ def test_what_was_retracted_or_said_twice_answers_no_more(memory: Memory, recall
     connect(memory, hound, dog, "same_as", "the same animal")
     assert len(values(recall("What pets do I have?"))) == 1
     assert values(recall("Do I have a cat?")) != ["cat"]
+
+
+def test_the_relations_of_every_found_card_count(database: str, memory: Memory) -> None:
+    dog, hound = (
+        memory.state("pet", name, day(n), content=f"Has a pet, a {name}", cardinality="multi_value")
+        for n, name in enumerate(("dog", "hound"))
+    )
+    connect(memory, hound, dog, "same_as", "the same animal")
+    best = [*(UUID(int=number) for number in range(400)), dog, hound]
+    evidence = dict.fromkeys(best, Evidence(votes=1.0)) | {hound: Evidence(votes=2.0)}
+
+    async def resolved() -> set[UUID]:
+        settings = replace(Settings(), database_url=database, **PATIENT)
+        pool = open_pool(settings, "test")
+        await pool.open(wait=True)
+        try:
+            question = understand("Do I have a pet?", day(9))
+            found = await CardResolver(pool, fold_of(settings)).resolve(
+                question,
+                scope_of(question, user_id="alex", projects=None),
+                best,
+                evidence,
+            )
+            return set(found.cards)
+        finally:
+            await pool.close()
+
+    assert asyncio.run(resolved()) == {hound}
 
 
 def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:

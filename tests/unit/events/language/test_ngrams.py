@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.language.ngrams import gram_keys, grams, probe_keys
-from events.language.terms import term_keys
+from events.language.ngrams import grams, probe_keys
+from events.language.terms import GRAMS, USERS, term_keys
+
+
+def gram_keys(user_id: str, text: str) -> list[int]:
+    """Returns the keys that the table of words has for a text."""
+    return sorted({USERS[user_id] ^ GRAMS[gram] for gram in grams(text)})
 
 
 @pytest.mark.parametrize(
