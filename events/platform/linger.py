@@ -5,7 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+UNHURRIED_S = 0.5
+"""Time between two rounds of a worker whose results no answer waits for."""
+
 _NAP_S = 0.05
+_REST_SHARE = 4
 
 
 def pause(seconds: float, stopping: Callable[[], bool]) -> None:
@@ -17,17 +21,23 @@ def pause(seconds: float, stopping: Callable[[], bool]) -> None:
 
 class Linger:
     """Lets a round begin at the earliest ``apart_s`` after the round before it. A round after a longer idle time does
-    not wait. Fewer and larger rounds cost less."""
+    not wait. Fewer and larger rounds cost less.
+
+    A round is also followed by a rest of four times its own length, at most :data:`UNHURRIED_S`. Rounds take longer on
+    a busy machine, so the workers then make larger batches and leave processor time to questions.
+    """
 
     def __init__(self, apart_s: float, stopping: Callable[[], bool]) -> None:
         self._apart_s = apart_s
         self._stopping = stopping
-        self._next = 0.0
+        self._began = time.monotonic()
 
     def begin_round(self) -> None:
         """Notes that a round begins now."""
-        self._next = time.monotonic() + self._apart_s
+        self._began = time.monotonic()
 
     def wait(self) -> None:
         """Waits until the next round may begin. A worker calls it after a round that found work and finished it."""
-        pause(self._next - time.monotonic(), self._stopping)
+        took = time.monotonic() - self._began
+        rest_s = min(UNHURRIED_S, took * _REST_SHARE)
+        pause(max(self._apart_s - took, rest_s), self._stopping)

@@ -14,6 +14,7 @@ from psycopg.rows import TupleRow
 from events.health.heartbeat import Heartbeat
 from events.platform.database import Connection, tuples_of
 from events.platform.isolation import is_the_datas_fault
+from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.checkpoints import Processor
@@ -50,7 +51,7 @@ class Curator(Handler):
             LogFeed(settings.database_url, PROCESSOR.name, stopping, None),
             self._heartbeat,
             stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
         )
 
     def run(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from events.health.heartbeat import Heartbeat
 from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
+from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
@@ -47,7 +48,7 @@ class Proposer(Handler):
             self._feed,
             Heartbeat(settings.database_url, PROCESSOR.name, worker),
             stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
         )
 
     def run(self) -> None:

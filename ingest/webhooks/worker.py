@@ -15,6 +15,7 @@ from uuid import UUID
 
 from events.health.heartbeat import Heartbeat
 from events.platform.database import Connection, tuples_of
+from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.checkpoints import Processor
@@ -76,7 +77,7 @@ class Webhooks(Handler):
             self._feed,
             self._heartbeat,
             stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=settings.linger_ms / 1000),
+            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
         )
 
     def run(self) -> None:

@@ -12,6 +12,7 @@ from events.core.fold import CoreFold
 from events.core.rows import change_values, entry_values, state_of, state_values
 from events.core.state import CoreState
 from events.platform.database import Connection
+from events.platform.linger import UNHURRIED_S
 from events.platform.sql import statement
 from events.store.asking import answered_by
 from events.types.core import CORE_TYPES
@@ -42,7 +43,7 @@ class CoreProjector(TableProjector):
         ),
         "statistics": ("analyze",),
     }
-    rest_s = 0.1  # a read folds the end of the log itself, so the tables need not follow each patch
+    rest_s = UNHURRIED_S  # a read folds the end of the log itself, so the tables need not follow each patch
 
     def __init__(self, *, supersede: bool = True, thresholds: Thresholds | None = None) -> None:
         self.feed = StateFeed(supersede=supersede, thresholds=thresholds)

@@ -13,6 +13,7 @@ from events.people.mentions import ROLES, read_card
 from events.people.people_log import CARD_TYPES, READ_TYPES, handles_in
 from events.people.person import Handle
 from events.platform.database import Connection
+from events.platform.linger import UNHURRIED_S
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from projectors.generations.table_projector import TableProjector, columns
@@ -31,6 +32,7 @@ class PeopleProjector(TableProjector):
     name = "people"
     package = "projectors.people"
     types = READ_TYPES
+    rest_s = UNHURRIED_S
     scripts: ClassVar = {
         "tables": ("tables",),
         "indexes": ("index_mentions_handle",),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from events.platform.database import Connection
+from events.platform.linger import UNHURRIED_S
 from events.problems.problem import TYPES, fold
 from events.problems.rows import row_of
 from events.store import log
@@ -25,6 +26,7 @@ class ProblemsProjector(TableProjector):
     name = "problems"
     package = "projectors.problems"
     types = TYPES
+    rest_s = UNHURRIED_S
     scripts: ClassVar = {
         "tables": ("tables",),
         "indexes": ("index_problems_active",),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from events.platform.database import Connection
+from events.platform.linger import UNHURRIED_S
 from events.references.reference import TYPES, Reference, folded
 from events.references.rows import reference_of, row_of
 from events.types.envelope import Event
@@ -42,7 +43,7 @@ class ReferencesProjector(TableProjector):
         "indexes": ("index_objects_owner", "index_proposals_waiting", "index_members_member"),
         "statistics": ("analyze",),
     }
-    rest_s = 0.1  # a read takes the present value from the log, so the tables need not follow each op
+    rest_s = UNHURRIED_S  # a read takes the present value from the log, so the tables need not follow each op
 
     def project(self, connection: Connection, events: Sequence[Event]) -> None:
         ours = [event for event in events if event.type in TYPES]

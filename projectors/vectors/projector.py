@@ -9,6 +9,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from events.platform.database import Connection
+from events.platform.linger import UNHURRIED_S
 from events.platform.sql import statement
 from events.store.log import reason_of
 from events.types.envelope import Event
@@ -65,7 +66,7 @@ class VectorsProjector(TableProjector):
     )
     batch_partitions = 4  # a batch is one transaction, and embedding takes milliseconds a text
     # Other channels find a card without its vector, and a few texts take little longer than one text.
-    rest_s = 0.1
+    rest_s = UNHURRIED_S
 
     defer_above = 256  # events of lag: a few seconds of embedding
     defer_partitions = 64
