@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Annotated
 from uuid import NAMESPACE_URL, uuid5
@@ -83,9 +82,6 @@ def operation_router(transactions: Transactions, settings: Settings) -> APIRoute
     default tenant without limits.
     """
     router = routes_of("operation", prefix="/v1")
-    queue = cache(
-        lambda: connect_redis(settings.redis_url, socket_timeout=_WITHIN_S, socket_connect_timeout=_WITHIN_S)
-    )
 
     @router.post(
         "/operations", status_code=202, summary="Ask the workers for a rebuild, a swap, a retry or a drop"
@@ -167,7 +163,10 @@ def operation_router(transactions: Transactions, settings: Settings) -> APIRoute
     @contextmanager
     def _letters() -> Iterator[DeadLetters]:
         try:
-            yield DeadLetters(queue(), settings.turns_stream)
+            with closing(
+                connect_redis(settings.redis_url, socket_timeout=_WITHIN_S, socket_connect_timeout=_WITHIN_S)
+            ) as queue:
+                yield DeadLetters(queue, settings.turns_stream)
         except REDIS_AWAY as error:
             raise ProblemError(503, "Queue unavailable", f"redis is away: {type(error).__name__}") from error
 
