@@ -39,11 +39,8 @@ class Keyring:
         self.since = dict(since)
         self._events = {key.id: key.derived(b"cardlog events") for key in keys}
         self._current = self.keys[0].id
-
-    @property
-    def key_of_tenants(self) -> bytes:
+        self.key_of_tenants = self.keys[-1].derived(b"cardlog tenants")
         """The key for :func:`events.types.tenancy.vouch`. It comes from the oldest key: a rotation shuts nobody out."""
-        return self.keys[-1].derived(b"cardlog tenants")
 
     @property
     def current(self) -> Key:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 DEFAULT_TENANT = "default"
 SEPARATOR = "\x1f"
@@ -74,7 +75,12 @@ def prove_with(key: Callable[[], bytes | None]) -> None:
 def vouch(words: str) -> str:
     """Returns the claim ``words`` with its proof, as ``log.vouched`` reads it."""
     key = _InUse.key()
-    return words if key is None else f"{words} {hmac.digest(key, words.encode(), 'sha256').hex()}"
+    return words if key is None else _claim(key, words)
+
+
+@lru_cache(4096)
+def _claim(key: bytes, words: str) -> str:
+    return f"{words} {hmac.digest(key, words.encode(), 'sha256').hex()}"
 
 
 def pads_of(key: bytes) -> tuple[bytes, bytes]:

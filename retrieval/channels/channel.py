@@ -14,10 +14,6 @@ from events.platform.sql import statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
-COMMON = 500
-"""A word is common when this many of a user's cards hold it. Without this bound the search time would grow with the
-number of cards. A rarer word is searched in full."""
-
 _ASSISTANT_SHARE = 0.5
 
 
@@ -55,8 +51,7 @@ def search_statement(name: str, **parts: str | int) -> SQL:
     """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
     The statement ``visible`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys
-    that hold the user. ``selective_terms`` separates selective terms from terms that at least ``COMMON`` of the user's
-    cards hold.
+    that hold the user. ``selective_terms`` separates selective terms from common ones.
     """
     package = "retrieval.channels"
     visible = statement(package, "visible")

@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 from events.language.ngrams import probe_keys
 from projectors.cards.card_rows import pair_keys
 from projectors.generations.copy_format import as_array
-from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
+from retrieval.channels.channel import Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -47,7 +47,6 @@ class FuzzyChannel:
                 "pairs": pairs,
                 "least_word": _LEAST_WORD,
                 "least_pairs": _LEAST_PAIRS,
-                "common": COMMON,
                 "limit": _LIMIT,
             },
         )

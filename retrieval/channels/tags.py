@@ -10,7 +10,7 @@ from psycopg import AsyncConnection
 from events.language.terms import term_keys
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.embedding.passages import BM25_B, BM25_K1
-from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
+from retrieval.channels.channel import Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.query.spelling import suggest_terms
@@ -65,7 +65,6 @@ class TagsChannel:
                 "k1": _K1,
                 "b": _B,
                 "before": _BEFORE,
-                "common": COMMON,
                 "ranked": _RANKED,
                 "limit": _LIMIT,
             },

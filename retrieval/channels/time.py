@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import AsyncConnection
 
 from events.language.terms import term_keys
-from retrieval.channels.channel import COMMON, Hit, assistant_share, search_statement
+from retrieval.channels.channel import Hit, assistant_share, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -40,7 +40,6 @@ class TimeChannel:
                 "to": span.end,
                 "keys": term_keys(scope.user_id, question.terms),
                 "weights": [1.0] * len(question.terms),
-                "common": COMMON,
                 "looked_at": _LOOKED_AT,
                 "limit": _LIMIT,
             },

@@ -18,6 +18,12 @@ OWNER = "user"  # the entity of statements about the owner of the memory
 MANY = 10_000
 """A user with more cards than this has very many cards."""
 
+COMMON = 500
+"""A word that this many cards of a user hold is common. The bound keeps the search time from growing with the cards."""
+
+_COMMON_SHARE = 4
+_FEW = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -36,6 +42,14 @@ class Size:
     def many(self) -> bool:
         """True when the user has more than ``MANY`` cards."""
         return self.cards > MANY
+
+    @property
+    def common_from(self) -> int:
+        """The number of the user's cards that make a word common when they hold it: a quarter, at least 50.
+
+        A rarer word is searched in full. A common word finds no cards when a rarer word of the question does.
+        """
+        return min(COMMON, max(_FEW, self.cards // _COMMON_SHARE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,7 @@ class Scope:
             "named": self._named,
             "layers": None if self.layers is None else list(self.layers),
             "has": self.metadata,
+            "common": self.size.common_from,
             "known_common": list(self.size.common),
         }
 

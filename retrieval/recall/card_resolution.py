@@ -23,7 +23,7 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
-from retrieval.channels.channel import COMMON, search_statement
+from retrieval.channels.channel import search_statement
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
@@ -494,7 +494,6 @@ async def _later(
     values = {
         "keys": keys,
         "weights": [1.0] * len(keys),
-        "common": COMMON,
         "after": min(fact.said_at for fact in facts),
         "limit": _LATER,
     }

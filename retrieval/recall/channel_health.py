@@ -27,7 +27,7 @@ class ChannelHealth:
     answer in ten is allowed, two are not.
 
     On a busy machine every channel is slow. So the limit is at least :data:`BUSY` times the P95 of the quickest other
-    channel of ``beside``.
+    channel of ``beside``, and a quarantine ends when the other channels become as slow. Probes may not get that far.
     """
 
     def __init__(
@@ -50,7 +50,8 @@ class ChannelHealth:
     def admit(self) -> Admission:
         """Returns what to do with the next question. After ``"probe"`` the caller calls :meth:`probed` at its end."""
         now = self._clock()
-        if self._until is None:
+        if self._until is None or self._within_limit:
+            self._until = None
             return "ask"
         if now >= self._until:
             self._until = None
@@ -65,10 +66,7 @@ class ChannelHealth:
     def record(self, ms: float) -> None:
         """Records a latency. The channel answered after ``ms``, or was cancelled after ``ms`` without an answer."""
         self._latencies.append(ms)
-        p95 = self.p95
-        if p95 is None:
-            return
-        if p95 <= self._limit_ms or p95 <= self.limit_ms:
+        if self._within_limit:
             self._until = None
         elif self._until is None:
             self._until = self._clock() + self._quarantine_s
@@ -80,7 +78,12 @@ class ChannelHealth:
 
     @property
     def quarantined(self) -> bool:
-        return self._until is not None and self._clock() < self._until
+        return self._until is not None and self._clock() < self._until and not self._within_limit
+
+    @property
+    def _within_limit(self) -> bool:
+        p95 = self.p95
+        return p95 is None or p95 <= self._limit_ms or p95 <= self.limit_ms
 
     @property
     def limit_ms(self) -> float:

@@ -17,7 +17,6 @@ from events.language.terms import term_keys
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
-from retrieval.channels.channel import COMMON
 from retrieval.pool.connections import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import Size
@@ -46,7 +45,7 @@ class UserSizes:
         """Returns the size of a user for one question. Never raises. An unknown size counts as very many cards."""
         try:
             size, _ = await self._user(user_id)
-            return replace(size, common=await self._common_of(user_id, question)) if size.many else size
+            return replace(size, common=await self._common_of(user_id, question, size)) if size.many else size
         except psycopg.Error as error:
             logger.debug("cannot count the cards of a user: %s", error)
             return Size()
@@ -69,7 +68,7 @@ class UserSizes:
             self._users[user_id] = known
         return known
 
-    async def _common_of(self, user_id: str, question: Question) -> tuple[int, ...]:
+    async def _common_of(self, user_id: str, question: Question, size: Size) -> tuple[int, ...]:
         terms = term_keys(user_id, (*question.terms, *(CONCEPT_TERM + key for key in question.concepts)))
         pairs = pair_keys(user_id, "".join(question.terms))
         unknown = [key for key in (*terms, *pairs) if self._common.get((user_id, key)) is None]
@@ -80,7 +79,7 @@ class UserSizes:
                 user_id=user_id,
                 terms=_among(terms, unknown),
                 pairs=_among(pairs, unknown),
-                common=COMMON,
+                common=size.common_from,
             )
             common = {key for (key,) in rows}
             for key in unknown:

@@ -22,7 +22,6 @@ from retrieval.pool.connections import Pool, connected, open_pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
-from retrieval.recall import user_sizes
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.history import fill
@@ -53,7 +52,7 @@ def test_frequent_terms_are_known_of_users_with_very_many_cards(
     fold_live(database)
     connection.execute("ANALYZE")
     monkeypatch.setattr(scope, "MANY", 10)
-    monkeypatch.setattr(user_sizes, "COMMON", 10)
+    monkeypatch.setattr(scope, "COMMON", 10)
     question = understand("a zebra in a meeting, 會議", NOW)
 
     async def look(pool: Pool) -> list[Size]:
@@ -72,7 +71,7 @@ def test_what_is_known_of_a_user_is_not_looked_up_again(
     fold_live(database)
     connection.execute("ANALYZE")
     monkeypatch.setattr(scope, "MANY", 10)
-    monkeypatch.setattr(user_sizes, "COMMON", 10)
+    monkeypatch.setattr(scope, "COMMON", 10)
 
     async def look(pool: Pool) -> list[Size]:
         looked = UserSizes(pool)

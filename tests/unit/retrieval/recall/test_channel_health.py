@@ -62,6 +62,10 @@ def test_a_channel_that_is_slow_beside_slow_ones_is_not_quarantined() -> None:
         other.record(90.0)
     slow.record(500.0)
     assert is_quarantined(slow)
+    for _ in range(SAMPLES):
+        other.record(100.0)
+    assert slow.admit() == "ask"
+    assert not slow.quarantined
 
 
 def test_only_the_last_ten_count() -> None:
