@@ -29,11 +29,10 @@ from ingest.curator.asking import AnyPair, Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.merges import merges
 from ingest.curator.passes.patterns import patterns
 from ingest.curator.passes.threads import threads
 from ingest.curator.passes.undecided import MOST_PAIRS, undecided, unsure_people
-from ingest.curator.proposals import CreateThread, Pass, Proposal
+from ingest.curator.proposals import CreateThread, Pass, Proposal, ProposeMerge
 
 
 def conclude(memory: Memory) -> list[Proposal]:
@@ -42,9 +41,25 @@ def conclude(memory: Memory) -> list[Proposal]:
     return [*recurring, *consolidate(memory, recurring)]
 
 
+def merges(memory: Memory) -> list[Proposal]:
+    """Returns a proposal for each pair of people whose evidence is below the threshold of a merge."""
+    return [
+        ProposeMerge(
+            reason=each.evidence[0],
+            confidence=each.score,
+            person_id=each.person_id,
+            into_id=each.into_id,
+            words=each.evidence[1:],
+        )
+        for each in memory.people.proposals[:MOST_WAITING]
+    ]
+
+
 PASSES: tuple[Pass, ...] = (connect, threads, conclude, merges)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
+MOST_WAITING = 100
+"""The most merges of people that wait for one user, the most probable first."""
 MOST_ACTS = 500
 """The most acts of one run. The rest follows in the next one."""
 _MOST_THREADS = 500

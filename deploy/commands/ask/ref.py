@@ -24,7 +24,7 @@ app = App(
     help="References are named cells that are kept up to date: lists, plans, decisions, variables. Every op is an "
     "event of the log.",
 )
-app.command("deploy.commands.operate.reference_review:run_review", name="review")
+app.command("deploy.commands.operate.reviews:review_references", name="review")
 
 KindName = Annotated[str, Parameter(help="todo_list, plan, decision_log, variable, or a declared kind")]
 Key = Annotated[str, Parameter(help="the name of the reference")]
