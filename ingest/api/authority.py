@@ -17,7 +17,6 @@ from events.store import log
 from events.store.rows import rows_of
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.envelope import Event, partition_of
-from events.types.verdicts import CardKind
 from ingest.decider import Command
 
 
@@ -25,7 +24,6 @@ from ingest.decider import Command
 class TargetCard:
     """A card as the tables have it, which may be behind the log."""
 
-    kind: CardKind
     content: str
     concept_key: str | None
     value: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -17,7 +17,6 @@ from events.http.fields import Instant, Name, Uuid, Words, refuse_future
 from events.platform.database import Connection
 from events.resources.cards import Accepted
 from events.types.core import Author
-from events.types.envelope import Event
 from events.types.relations import CardsConnected, Predicate
 from events.types.verdicts import ConflictRuled, Verdict
 from ingest.api import commands, corrections
@@ -109,15 +108,9 @@ def command_router(transactions: Transactions) -> APIRouter:
     )
     def relate_cards(body: RelationIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="from_card")
-        connected = CardsConnected(
-            from_card=body.from_card,
-            to_card=body.to_card,
-            predicate=body.predicate,
-            reason=body.reason,
-            confidence=body.confidence,
-        )
+        connected = CardsConnected(**body.model_dump(exclude={"user_id", "agent_id"}))
         command = _command(caller, body)
-        return _related(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
+        return accepted(transactions, owner, lambda c: commands.relate(c, owner, connected, command))
 
     @router.post(
         "/v1/relations/{relation_id}/withdraw",
@@ -128,10 +121,8 @@ def command_router(transactions: Transactions) -> APIRouter:
     def withdraw_relation(relation_id: Uuid, body: WithdrawIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="relation", field="relation_id")
         command = _command(caller, body)
-        return _related(
-            transactions,
-            owner,
-            lambda c: commands.withdraw(c, owner, relation_id, body.reason, command),
+        return accepted(
+            transactions, owner, lambda c: commands.withdraw(c, owner, relation_id, body.reason, command)
         )
 
     @router.post(
@@ -176,7 +167,7 @@ def command_router(transactions: Transactions) -> APIRouter:
     def retract_card(card_id: Uuid, body: RetractIn, caller: Writer) -> Accepted:
         owner = owner_of(caller, body.user_id, thing="card", field="card_id")
         command = _command(caller, body)
-        return _related(
+        return accepted(
             transactions, owner, lambda c: corrections.retract(c, owner, card_id, body.reason, command)
         )
 
@@ -196,24 +187,12 @@ def _actor(by: Author, agent_id: str | None) -> str:
     return f"agent/{agent_id}" if agent_id else commands.OF_THE_USER if by == "user" else "agent"
 
 
-def _related(
-    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[Event | None]]
-) -> Accepted:
-    """Returns the answer to a command about a relation: its event, or the event by which it holds already."""
-    outcome = transactions.run(owner, command)
-    event = outcome.state
-    assert event is not None, "a relation has an event after every command"
-    token = transactions.token(owner, event.position)
-    return Accepted.made_from(event, duplicate=outcome.event is None, token=token)
-
-
 def accepted(
-    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[None]]
+    transactions: Transactions, owner: str, command: Callable[[Connection], Outcome[Any]]
 ) -> Accepted:
-    """Returns the answer to a command that always has an event."""
+    """Returns the answer to a command: its event, or the event by which it holds already."""
     outcome = transactions.run(owner, command)
-    event = outcome.event
+    event = outcome.event or outcome.state
     assert event is not None, "the command appended its event, or an earlier one did"
-    return Accepted.made_from(
-        event, duplicate=outcome.repeated, token=transactions.token(owner, event.position)
-    )
+    token = transactions.token(owner, event.position)
+    return Accepted.made_from(event, duplicate=not outcome.changed, token=token)

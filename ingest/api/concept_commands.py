@@ -25,7 +25,7 @@ from ingest.decider import Command, Decision, Keyed, Outcome, decide
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concept:
-    """A concept as the tables have it. ``name_keys`` are its names in their common form."""
+    """A concept as the tables have it."""
 
     card_id: UUID
     project_id: str
@@ -33,7 +33,6 @@ class Concept:
     title: str
     aliases: list[str]
     definition: str
-    name_keys: list[str]
 
     def mode_id(self, modes: Modes) -> str:
         """Returns the first name of the mode of the concept."""

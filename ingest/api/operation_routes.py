@@ -1,8 +1,9 @@
-"""What operators ask for over HTTP: work on generations and parked users, which workers do, and dead letters."""
+"""What operators ask for over HTTP: the health of stages, work on generations and parked users, and dead letters."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import islice
 from typing import Annotated
@@ -13,7 +14,15 @@ from psycopg.rows import dict_row
 from pydantic import BaseModel, Field
 
 from events.access.principal import Principal
-from events.http.access import Administrator, owner_of, require_everybody, require_whole
+from events.health.stage_health import Overview
+from events.http.access import (
+    Administrator,
+    Reader,
+    owner_of,
+    require_everybody,
+    require_no_limit,
+    require_whole,
+)
 from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import Name, Uuid, storable
@@ -26,6 +35,7 @@ from events.platform.streams import REDIS_AWAY, connect_redis
 from events.resources.operating import DeadLetter as DeadLetterResource
 from events.resources.operating import DeadLetters as DeadLettersResource
 from events.resources.operating import Operation, OperationAction, SettledLetter
+from events.resources.status import StageHealth, Stages
 from events.types.envelope import uuid7
 from events.types.tenancy import DEFAULT_TENANT, user_of
 from events.types.turn_contract import FIELDS, TurnInvalidError
@@ -239,3 +249,19 @@ def _shown(letter: DeadLetter) -> DeadLetterResource:
 
 def _text(value: bytes) -> str:
     return value[: 4 * _LONGEST].decode("utf-8", "backslashreplace")[:_LONGEST]
+
+
+def status_router(look: Callable[[], Overview]) -> APIRouter:
+    """Returns the route of the status. ``look`` returns the health of all stages now, in bounded time.
+
+    Errors of stages may come from any user of any tenant. A key of another tenant, and a key with limits, is refused.
+    """
+    router = routes_of("operation", prefix="/v1")
+
+    @router.get("/status", summary="The health and the lag of every stage")
+    async def stages(caller: Reader) -> Stages:
+        require_no_limit(caller)
+        seen = await asyncio.to_thread(look)
+        return Stages.made_from(seen, stages={each.name: StageHealth.made_from(each) for each in seen.stages})
+
+    return router

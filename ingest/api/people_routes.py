@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal
+from uuid import UUID
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -20,7 +22,6 @@ from events.types.people import (
     PersonsSplit,
 )
 from ingest.api.transactions import FromTurns, OfUser, Sender, Sent, Transactions
-from ingest.decider import Command
 from ingest.people import people_commands
 
 Short = Annotated[str, *storable(200)]
@@ -82,52 +83,36 @@ def people_router(transactions: Transactions) -> APIRouter:
 
     @router.post("/v1/people", status_code=201, summary="Note a person")
     def note_person(body: PersonIn, sender: Sent) -> WrittenPerson:
-        owner, command = _sending(sender, body)
-        noted = PersonNoted(name=body.name, kinship=body.kinship, origin=command.origin())
-        return answer(owner, command, noted)
+        return answer(sender, body, PersonNoted)
 
     @router.post("/v1/people/{person_id}/alias", summary="Give a person another name")
     def alias_person(person_id: Uuid, body: AliasIn, sender: Sent) -> WrittenPerson:
-        owner, command = _sending(sender, body, "person")
-        aliased = PersonAliased(
-            person_id=person_id, alias=body.alias, kind=body.kind, origin=command.origin()
-        )
-        return answer(owner, command, aliased)
+        return answer(sender, body, PersonAliased, person_id)
 
     @router.post("/v1/people/{person_id}/merge", summary="Say that two people are one")
     def merge_person(person_id: Uuid, body: MergeIn, sender: Sent) -> WrittenPerson:
-        owner, command = _sending(sender, body, "person")
-        merged = PersonsMerged(
-            person_id=person_id, into_id=body.into_id, reason=body.reason, origin=command.origin()
-        )
-        return answer(owner, command, merged)
+        return answer(sender, body, PersonsMerged, person_id)
 
     @router.post("/v1/people/{person_id}/split", summary="Take back a merge")
     def split_person(person_id: Uuid, body: SplitIn, sender: Sent) -> WrittenPerson:
-        owner, command = _sending(sender, body, "person")
-        split = PersonsSplit(
-            person_id=person_id, from_id=body.from_id, reason=body.reason, origin=command.origin()
-        )
-        return answer(owner, command, split)
+        return answer(sender, body, PersonsSplit, person_id)
 
     @router.post("/v1/people/{person_id}/distinct", summary="Say that two people are two, for ever")
     def distinguish_person(person_id: Uuid, body: DistinctIn, sender: Sent) -> WrittenPerson:
-        owner, command = _sending(sender, body, "person")
-        distinct = PersonsDistinct(
-            person_id=person_id, other_id=body.other_id, reason=body.reason, origin=command.origin()
-        )
-        return answer(owner, command, distinct)
+        return answer(sender, body, PersonsDistinct, person_id)
 
-    def answer(owner: str, command: Command, wanted: PersonEvent) -> WrittenPerson:
+    def answer(
+        sender: Sender, body: _Sent, kind: Callable[..., PersonEvent], person_id: UUID | None = None
+    ) -> WrittenPerson:
+        """Appends the event that ``body`` has the fields of."""
+        of_person = {} if person_id is None else {"person_id": person_id}
+        owner = sender.owner(body.user_id, *(("person", "person_id") if of_person else ()))
+        require_whole(sender.caller)  # people are of every project and mode
+        command = sender.command_of(body.user_id, body)
+        fields = body.model_dump(exclude=set(_Sent.model_fields)) | of_person
+        wanted = kind(**fields, origin=command.origin())
         return transactions.written(
             WrittenPerson, owner, lambda c: people_commands.run(c, owner, command, wanted)
         )
 
     return router
-
-
-def _sending(sender: Sender, body: _Sent, thing: str = "user") -> tuple[str, Command]:
-    """Returns the storage id and the command. People are of every project and mode, so a key must be too."""
-    owner = sender.owner(body.user_id, thing, "person_id" if thing == "person" else "user_id")
-    require_whole(sender.caller)
-    return owner, sender.command_of(body.user_id, body)

@@ -21,20 +21,20 @@ WITH RECURSIVE same(event_id) AS (
     SELECT s.event_id FROM same
     JOIN cards.retractable_statements s ON s.user_id = %(user_id)s AND s.card_id = same.event_id
 )
-SELECT c.card_id, c.project_id, c.mode, c.title, c.aliases, c.definition, c.name_keys
+SELECT c.card_id, c.project_id, c.mode, c.title, c.aliases, c.definition
 FROM cards.concepts c
 WHERE c.user_id = %(user_id)s AND c.card_id IN (SELECT event_id FROM same)
 ORDER BY c.card_id <> %(card)s::uuid, c.position
 LIMIT 1;
 
 -- name: concepts_named
-SELECT card_id, project_id, mode, title, aliases, definition, name_keys FROM cards.concepts
+SELECT card_id, project_id, mode, title, aliases, definition FROM cards.concepts
 WHERE user_id = %(user_id)s AND project_id = %(project_id)s AND name_keys && %(names)s::text[]
 ORDER BY position;
 
 -- name: corrected_card
 -- A card as the tables have it. A card that is `gone` is retracted, contested, or records an end.
-SELECT kind, content, concept_key, value, gone, retracted, superseded_at <= %(at)s AS over, effective_at
+SELECT content, concept_key, value, gone, retracted, superseded_at <= %(at)s AS over, effective_at
 FROM cards.retractable_cards
 WHERE user_id = %(user_id)s AND kind IN ('state', 'event', 'knowledge') AND card_id = %(card)s::uuid;
 

@@ -22,10 +22,11 @@ from events.platform.database import Connection, tuples_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.types.extraction import Usage
+from events.types.people import PersonMergeProposed
 from events.types.relations import Predicate
 from ingest.curator.memory import MemoryCard
 from ingest.curator.passes.undecided import MODEL_CONFIDENCE, Pair, PersonPair
-from ingest.curator.proposals import Connect, ProposeMerge
+from ingest.curator.proposals import Proposal, person_merge, relation
 from ingest.extraction.circuit_breaker import CircuitBreaker
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.token_budget import TokenBudget, about_tokens
@@ -83,7 +84,7 @@ class Asked:
     """What a model was asked and what it answered. ``refused`` are the reasons why parts of the answer are left out."""
 
     pairs: tuple[AnyPair, ...] = ()
-    proposals: tuple[Connect | ProposeMerge, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     refused: tuple[str, ...] = ()
     model: str | None = None
     usage: Usage = field(default_factory=Usage)
@@ -136,14 +137,14 @@ def _asked(pair: AnyPair, one: str, other: str) -> str:
     return f'<pair a="{one}" b="{other}">{evidence}</pair>'
 
 
-def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Connect | ProposeMerge], list[str]]:
+def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Proposal], list[str]]:
     """Returns the relations and merges in an answer, at most one of each pair, and why the rest of it is refused."""
     listed = answer.get("relations") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         return [], ["the answer holds no list of relations"]
     labels = _labels(pairs)
     open_pairs = {(labels[each.ends[0]], labels[each.ends[1]]): each for each in pairs}
-    found: list[Connect | ProposeMerge] = []
+    found: list[Proposal] = []
     most = _ITEMS_A_PAIR * len(pairs)
     refused = [f"{len(listed) - most} relations too many"] if len(listed) > most else []
     for item in listed[:most]:
@@ -162,24 +163,25 @@ def judged(answer: object, pairs: Sequence[AnyPair]) -> tuple[list[Connect | Pro
     return found, refused
 
 
-def _proposal(pair: AnyPair, predicate: object, reason: str) -> Connect | ProposeMerge | None:
+def _proposal(pair: AnyPair, predicate: object, reason: str) -> Proposal | None:
     """Returns what an answer about a pair adds, or None for a predicate that the pair cannot have."""
-    one, other = pair.ends
     if isinstance(pair, PersonPair):
+        one, other = pair.ends
         if predicate != SAME_PERSON:
             return None
-        return ProposeMerge(
+        merge = PersonMergeProposed(
             person_id=one,
             into_id=other,
             reason=reason,
+            digest=pair.digest,
             confidence=MODEL_CONFIDENCE,
-            words=pair.evidence,
-            basis="model",
+            evidence=pair.evidence,
         )
+        return person_merge(merge, "model")
     known = next((each for each in PREDICATES if each == predicate), None)
     if known is None:
         return None
-    return Connect(from_card=one, to_card=other, predicate=known, reason=reason, confidence=MODEL_CONFIDENCE)
+    return relation(pair.later, pair.earlier, known, reason, MODEL_CONFIDENCE)
 
 
 class Asker:

@@ -6,7 +6,6 @@ undone proposal is not made again.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,12 +15,12 @@ from uuid import UUID
 from events.insights import insight
 from events.types.codec import Payload
 from events.types.insights import STREAM as INSIGHTS
-from events.types.insights import InsightDerived, InsightKind
+from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected, Predicate, relation_stream
 from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, ThreadOpened
-from ingest.curator.memory import Memory
+from ingest.curator.memory import Memory, MemoryCard
 
 
 def digest_of(*words: str) -> str:
@@ -31,195 +30,101 @@ def digest_of(*words: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposal(ABC):
-    """Something to add. ``reason`` is for a reader, ``confidence`` is 0 to 1."""
+class Proposal:
+    """Something to add: the event ``payload`` of ``stream``, and for a new thread the event that ``filled`` makes.
 
-    reason: str
-    confidence: float
+    ``evidence`` are the ids of the cards or people that the proposal rests on. ``key`` is the idempotency key, made of
+    what the proposal names: the log takes a key of a user once. ``digest`` is that of the words of the proposal: new
+    ids of the same words give the same digest.
+    """
 
-    @property
-    @abstractmethod
-    def evidence(self) -> tuple[UUID, ...]:
-        """The ids of the cards or people that the proposal rests on."""
+    stream: str
+    payload: Payload
+    evidence: tuple[UUID, ...]
+    key: str
+    digest: str
+    filled: Callable[[UUID], Payload] | None = None
 
-    @abstractmethod
-    def key(self, memory: Memory) -> str:
-        """Returns the idempotency key, made of what the proposal names. The log takes a key of a user once."""
-
-    @abstractmethod
-    def digest(self, memory: Memory) -> str:
-        """Returns the digest of the words of the proposal. New ids of the same words give the same digest."""
-
-    @abstractmethod
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        """Returns the events to append with their streams. ``event_id`` will be the id of the first."""
+    def payloads(self, event_id: UUID) -> list[Payload]:
+        """Returns the payloads of the events to append. ``event_id`` will be the id of the first."""
+        return [self.payload] if self.filled is None else [self.payload, self.filled(event_id)]
 
 
 Pass = Callable[[Memory], list[Proposal]]
 """A pass of the curator. It is pure: the same memory gives the same proposals in the same order."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Connect(Proposal):
-    """``propose_connect``: ``from_card`` has the relation ``predicate`` to ``to_card``."""
-
-    from_card: UUID
-    to_card: UUID
-    predicate: Predicate
-
-    @property
-    def evidence(self) -> tuple[UUID, ...]:
-        return self.from_card, self.to_card
-
-    def key(self, memory: Memory) -> str:
-        return f"curator/connect/{self.from_card}/{self.predicate}/{self.to_card}"
-
-    def digest(self, memory: Memory) -> str:
-        ends = (memory.by_id[each].content for each in (self.from_card, self.to_card))
-        return digest_of("connect", self.predicate, *ends)
-
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        connected = CardsConnected(
-            from_card=self.from_card,
-            to_card=self.to_card,
-            predicate=self.predicate,
-            reason=self.reason,
-            confidence=self.confidence,
-        )
-        return [(relation_stream(self.from_card, self.predicate, self.to_card), connected)]
+def relation(
+    later: MemoryCard, earlier: MemoryCard, predicate: Predicate, reason: str, confidence: float
+) -> Proposal:
+    """``propose_connect``: ``later`` has the relation ``predicate`` to ``earlier``."""
+    return Proposal(
+        stream=relation_stream(later.card_id, predicate, earlier.card_id),
+        payload=CardsConnected(
+            from_card=later.card_id,
+            to_card=earlier.card_id,
+            predicate=predicate,
+            reason=reason,
+            confidence=confidence,
+        ),
+        evidence=(later.card_id, earlier.card_id),
+        key=f"curator/connect/{later.card_id}/{predicate}/{earlier.card_id}",
+        digest=digest_of("connect", predicate, later.content, earlier.content),
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CreateThread(Proposal):
+def new_thread(
+    opened: ThreadOpened, card_ids: tuple[UUID, ...], number: int, reason: str, confidence: float
+) -> Proposal:
     """``propose_create_thread``: a topic goes on over sessions, and ``card_ids`` are about it.
 
     ``number`` tells apart the topics that begin with one card. The key holds no digest of the title, because keys stay
     in the log when the words are erased.
     """
-
-    title: str
-    project_id: str
-    mode: str | None
-    card_ids: tuple[UUID, ...]
-    number: int = 0
-
-    @property
-    def evidence(self) -> tuple[UUID, ...]:
-        return self.card_ids
-
-    def key(self, memory: Memory) -> str:
-        return f"curator/thread/{self.card_ids[0]}/{self.number}"
-
-    def digest(self, memory: Memory) -> str:
-        return digest_of("thread", self.project_id, self.mode or "", self.title)
-
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        opened = ThreadOpened(
-            title=self.title, project_id=self.project_id, mode=self.mode, reason=self.reason
-        )
-        cards = CardsThreaded(
-            thread_id=event_id, card_ids=self.card_ids, reason=self.reason, confidence=self.confidence
-        )
-        return [(THREADS, opened), (THREADS, cards)]
+    return Proposal(
+        stream=THREADS,
+        payload=opened,
+        evidence=card_ids,
+        key=f"curator/thread/{card_ids[0]}/{number}",
+        digest=digest_of("thread", opened.project_id, opened.mode or "", opened.title),
+        filled=lambda thread_id: CardsThreaded(
+            thread_id=thread_id, card_ids=card_ids, reason=reason, confidence=confidence
+        ),
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AssignThread(Proposal):
-    """``propose_assign_thread``: ``card_id`` is about the topic of an open thread."""
-
-    thread_id: UUID
-    card_id: UUID
-
-    @property
-    def evidence(self) -> tuple[UUID, ...]:
-        return (self.card_id,)
-
-    def key(self, memory: Memory) -> str:
-        return f"curator/assign/{self.thread_id}/{self.card_id}"
-
-    def digest(self, memory: Memory) -> str:
-        return digest_of("assign", str(self.thread_id), memory.by_id[self.card_id].content)
-
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        threaded = CardsThreaded(
-            thread_id=self.thread_id,
-            card_ids=(self.card_id,),
-            reason=self.reason,
-            confidence=self.confidence,
-        )
-        return [(THREADS, threaded)]
+def assignment(thread_id: UUID, card: MemoryCard, reason: str, confidence: float) -> Proposal:
+    """``propose_assign_thread``: ``card`` is about the topic of an open thread."""
+    return Proposal(
+        stream=THREADS,
+        payload=CardsThreaded(
+            thread_id=thread_id, card_ids=(card.card_id,), reason=reason, confidence=confidence
+        ),
+        evidence=(card.card_id,),
+        key=f"curator/assign/{thread_id}/{card.card_id}",
+        digest=digest_of("assign", str(thread_id), card.content),
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeriveInsight(Proposal):
-    """``propose_insight``: the cards ``sources`` of one project and mode say ``content`` together."""
+def derivation(derived: InsightDerived) -> Proposal:
+    """``propose_insight``: the sources, which are of one project and mode, say the content together.
 
-    content: str
-    insight_kind: InsightKind
-    theme: str
-    project_id: str
-    mode: str | None
-    sources: tuple[UUID, ...]
-
-    @property
-    def evidence(self) -> tuple[UUID, ...]:
-        return self.sources
-
-    def key(self, memory: Memory) -> str:
-        return f"curator/insight/{digest_of(self.about, *sorted(map(str, self.sources)))}"
-
-    def digest(self, memory: Memory) -> str:
-        """Returns the key: an insight that was undone may be derived from new sources."""
-        return self.key(memory)
-
-    @property
-    def about(self) -> str:
-        """The digest of what the insight is about."""
-        return insight.digest_of(self.insight_kind, self.theme, self.project_id, self.mode)
-
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        derived = InsightDerived(
-            content=self.content,
-            kind=self.insight_kind,
-            theme=self.theme,
-            project_id=self.project_id,
-            sources=self.sources,
-            reason=self.reason,
-            mode=self.mode,
-            confidence=self.confidence,
-        )
-        return [(INSIGHTS, derived)]
+    The digest is the key: an insight that was undone may be derived from new sources.
+    """
+    about = insight.digest_of(derived.kind, derived.theme, derived.project_id, derived.mode)
+    key = f"curator/insight/{digest_of(about, *sorted(map(str, derived.sources)))}"
+    return Proposal(stream=INSIGHTS, payload=derived, evidence=derived.sources, key=key, digest=key)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProposeMerge(Proposal):
-    """``propose_person_merge``: ``person_id`` may be the person ``into_id``. A command or nobody merges the two."""
-
-    person_id: UUID
-    into_id: UUID
-    words: tuple[str, ...]
-    basis: Literal["words", "model"] = "words"
-
-    @property
-    def evidence(self) -> tuple[UUID, ...]:
-        return self.person_id, self.into_id
-
-    def key(self, memory: Memory) -> str:
-        return f"curator/merge/{self.person_id}/{self.into_id}/{self.basis}"
-
-    def digest(self, memory: Memory) -> str:
-        return merge_digest(memory, self.person_id, self.into_id)
-
-    def payloads(self, memory: Memory, event_id: UUID) -> list[tuple[str, Payload]]:
-        proposed = PersonMergeProposed(
-            person_id=self.person_id,
-            into_id=self.into_id,
-            reason=self.reason,
-            digest=self.digest(memory),
-            confidence=self.confidence,
-            evidence=self.words,
-        )
-        return [("people", proposed)]
+def person_merge(proposed: PersonMergeProposed, basis: Literal["words", "model"]) -> Proposal:
+    """``propose_person_merge``: two people may be one. A command or nobody merges the two."""
+    return Proposal(
+        stream="people",
+        payload=proposed,
+        evidence=(proposed.person_id, proposed.into_id),
+        key=f"curator/merge/{proposed.person_id}/{proposed.into_id}/{basis}",
+        digest=proposed.digest,
+    )
 
 
 def merge_digest(memory: Memory, *people: UUID) -> str:

@@ -12,22 +12,18 @@ WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.actor <> 'cu
 
 -- name: memory_cards
 -- The last cards of a user, in the order of the log. A relation retracts an event card, and the card does not tell it.
-SELECT card_id, kind, content, position, said_at, last_verified, project_id, session_id, turn_ids, provenance, confidence,
-       tags, entity, concept_key, value, cardinality, effective_at, superseded_at, occurred_at, occurred_until,
-       time_resolved, mode, speaker, caused_by, mentions,
+SELECT card_id, kind, content, position, said_at, project_id, session_id, turn_ids, provenance, tags, entity, concept_key,
+       value, cardinality, effective_at, superseded_at, occurred_at, mode, speaker, episode, event_status,
        retracted OR card_id IN (SELECT r.to_card FROM cards.remembered_relations r
-                                WHERE r.user_id = %(user_id)s AND r.predicate = 'retracts' AND NOT r.implied) AS retracted,
-       contested, ended, episode, topics, importance,
-       sentiment, event_status, participants, title, definition
+                                WHERE r.user_id = %(user_id)s AND r.predicate = 'retracts' AND NOT r.implied) AS retracted
 FROM (SELECT * FROM cards.remembered_cards c WHERE c.user_id = %(user_id)s
       ORDER BY c.position DESC, c.card_id DESC LIMIT %(limit)s) newest
 ORDER BY position, card_id;
 
--- name: memory_relations
--- The relations of a user that hold, but those that the curator made.
-SELECT from_card, to_card, predicate, event_id, actor, implied FROM cards.remembered_relations
-WHERE user_id = %(user_id)s AND actor <> 'curator'
-ORDER BY from_card, to_card, predicate, implied;
+-- name: related_cards
+-- The pairs of a user's cards with a relation that holds, but those that the curator related.
+SELECT DISTINCT from_card, to_card FROM cards.remembered_relations
+WHERE user_id = %(user_id)s AND actor <> 'curator';
 
 -- name: changed_users
 -- The users with events above the checkpoints that are not the curator's own, the first that changed first.

@@ -25,15 +25,16 @@ from events.store.rows import rows_of
 from events.threads import thread_log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.people import PersonMergeProposed
+from events.types.threads import ThreadOpened
 from ingest.curator.asking import AnyPair, Asked, Asker, version
-from ingest.curator.memory import Memory, MemoryCard, MemoryRelation
+from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.passes.connect import connect
 from ingest.curator.passes.consolidation import consolidate
-from ingest.curator.passes.merges import merges
 from ingest.curator.passes.patterns import patterns
 from ingest.curator.passes.threads import threads
 from ingest.curator.passes.undecided import MOST_PAIRS, undecided, unsure_people
-from ingest.curator.proposals import CreateThread, Pass, Proposal
+from ingest.curator.proposals import Pass, Proposal, merge_digest, person_merge
 
 
 def conclude(memory: Memory) -> list[Proposal]:
@@ -42,9 +43,29 @@ def conclude(memory: Memory) -> list[Proposal]:
     return [*recurring, *consolidate(memory, recurring)]
 
 
+def merges(memory: Memory) -> list[Proposal]:
+    """Returns a proposal for each pair of people whose evidence is below the threshold of a merge."""
+    return [
+        person_merge(
+            PersonMergeProposed(
+                person_id=each.person_id,
+                into_id=each.into_id,
+                reason=each.evidence[0],
+                digest=merge_digest(memory, each.person_id, each.into_id),
+                confidence=each.score,
+                evidence=each.evidence[1:],
+            ),
+            "words",
+        )
+        for each in memory.people.proposals[:MOST_WAITING]
+    ]
+
+
 PASSES: tuple[Pass, ...] = (connect, threads, conclude, merges)
 MOST_CARDS = 20_000
 """The most cards of a user that a run compares, the last ones of the log."""
+MOST_WAITING = 100
+"""The most merges of people that wait for one user, the most probable first."""
 MOST_ACTS = 500
 """The most acts of one run. The rest follows in the next one."""
 _MOST_THREADS = 500
@@ -87,7 +108,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         if behind:
             raise BehindError("the projections do not have the last events of the user yet")
         cards = rows_of(connection, statement(_PACKAGE, "memory_cards"), names | {"limit": MOST_CARDS})
-        relations = rows_of(connection, statement(_PACKAGE, "memory_relations"), names)
+        related = tuples_of(connection, statement(_PACKAGE, "related_cards"), names)
         people = told_of(connection, owner).people()
         topics = thread_log.threads_of(connection, owner)
         concluded = insights_of(connection, owner)
@@ -98,7 +119,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         position=position,
         now=max((card.said_at for card in known), default=datetime.min.replace(tzinfo=UTC)),
         cards=known,
-        relations=tuple(MemoryRelation(**row) for row in relations),
+        related=frozenset(map(frozenset, related)),
         people=people,
         threads=tuple(topics.values()),
         insights=concluded,
@@ -122,8 +143,8 @@ def proposed(memory: Memory, passes: Sequence[Pass] = PASSES) -> list[Proposal]:
 def _new(memory: Memory, proposals: Sequence[Proposal]) -> list[Proposal]:
     found: dict[str, Proposal] = {}
     for proposal in proposals:
-        if proposal.digest(memory) not in memory.tombstones:
-            found.setdefault(proposal.key(memory), proposal)
+        if proposal.digest not in memory.tombstones:
+            found.setdefault(proposal.key, proposal)
     return list(found.values())
 
 
@@ -164,11 +185,11 @@ def _curate(
         see_tenant_of(connection, owner)
         lock(connection, owner)
         thread_log.lock(connection, owner)
-        keys = [proposal.key(memory) for proposal in proposals]
+        keys = [proposal.key for proposal in proposals]
         known = {act.dedupe_key for act in acts_of(connection, owner, keys)}
-        new = [proposal for proposal in proposals if proposal.key(memory) not in known]
+        new = [proposal for proposal in proposals if proposal.key not in known]
         room = max(0, _MOST_THREADS - len(memory.threads))
-        without_room = [each for each in new if isinstance(each, CreateThread)][room:]
+        without_room = [each for each in new if isinstance(each.payload, ThreadOpened)][room:]
         new = [each for each in new if each not in without_room]
         acts = new[:MOST_ACTS]
         events = _events(memory, acts, asked)
@@ -183,11 +204,11 @@ def _events(memory: Memory, acts: Sequence[Proposal], asked: Asked) -> list[NewE
     """Returns the event of the run and the events that it causes. Without acts and without a call there are none."""
     if not acts and not asked.usage.calls:
         return []
-    run_id, at, keys = uuid7(), memory.now, [act.key(memory) for act in acts]
+    run_id, at = uuid7(), memory.now
     ran = CuratorRan(
         position=memory.position,
-        keys=tuple(keys),
-        digests=tuple(act.digest(memory) for act in acts),
+        keys=tuple(act.key for act in acts),
+        digests=tuple(act.digest for act in acts),
         refused=len(asked.refused),
         model=asked.model,
         asked=asked.entries,
@@ -199,18 +220,18 @@ def _events(memory: Memory, acts: Sequence[Proposal], asked: Asked) -> list[NewE
             event_id=run_id, user_id=memory.user_id, stream=STREAM, payload=ran, occurred_at=at, actor=ACTOR
         )
     ]
-    for act, key in zip(acts, keys, strict=True):
+    for act in acts:
         event_id = uuid7()
-        for number, (stream, payload) in enumerate(act.payloads(memory, event_id)):
+        for number, payload in enumerate(act.payloads(event_id)):
             events.append(
                 NewEvent(
                     event_id=uuid7() if number else event_id,
                     user_id=memory.user_id,
-                    stream=stream,
+                    stream=act.stream,
                     payload=payload,
                     occurred_at=at,
                     actor=ACTOR,
-                    dedupe_key=f"{key}/{number}" if number else key,
+                    dedupe_key=f"{act.key}/{number}" if number else act.key,
                     causation_id=run_id,
                 )
             )

@@ -9,8 +9,10 @@ from cachetools import LRUCache
 
 from events.platform.database import Connection
 from events.platform.sql import statement
+from events.problems import problem
 from events.store import log
 from events.store.rows import rows_of
+from events.threads import thread
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
@@ -18,7 +20,6 @@ from events.types.problems import PROBLEM_EVENTS
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.extraction.extractor_port import Ongoing, RecordedTurn
 from ingest.extraction.known_cards import KnownCards, KnownEvent, KnownFact, fold_known, known_card
-from ingest.extraction.ongoing import ongoing
 
 _DEPTH = 2_000
 """Cards of one user that are kept, the latest."""
@@ -26,6 +27,8 @@ _EVENTS_A_CARD = 4
 """Events that are read back for each card: its extraction, and the episodes of its turns."""
 _GOING_ON = 1_000
 """Events of problems and threads of one user that are kept, the latest."""
+_OPEN = 40
+"""Open problems, and open threads, of one project that a reading sees."""
 _CARDS = 100_000
 """Cards of all users in memory, about 100 MB. The users that were asked for last stay."""
 _FOLLOWED = 20_000
@@ -128,3 +131,33 @@ class _UserCards:
         """Returns the cards of the turns below ``before``, or all cards, in the order of their turns."""
         chosen = [pair for pair in self._cards.values() if before is None or pair[0] < before]
         return [card for _, card in sorted(chosen, key=lambda pair: pair[0])]
+
+
+def ongoing(events: Sequence[Event], turns: Sequence[RecordedTurn]) -> Ongoing:
+    """Returns what is open in the project of ``turns`` when the first of them was said, the most urgent first.
+
+    ``events`` are those of the user's problems and threads, in the order of the log. ``turns`` are those of one session
+    batch. At most 40 problems and 40 threads are returned. What the turns themselves told of problems is left out, so
+    turns that are extracted again see the same.
+    """
+    first = turns[0].turn
+    own = {each.turn.turn_id for each in turns}
+    told = [
+        each
+        for each in events
+        if isinstance(each.payload, PROBLEM_EVENTS) and own.isdisjoint(each.payload.origin.turn_ids)
+    ]
+    problems = problem.fold(problem.until(told, first.said_at, None)).by_id.values()
+    threads = thread.fold(each for each in events if each.occurred_at <= first.said_at).values()
+    return Ongoing(
+        tuple(
+            each.description
+            for each in problem.in_order(problems)
+            if each.status == "active" and each.project_id == first.project_id
+        )[:_OPEN],
+        tuple(
+            each.title
+            for each in thread.in_order(threads)
+            if each.status == "open" and each.project_id == first.project_id
+        )[:_OPEN],
+    )

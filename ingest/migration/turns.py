@@ -1,4 +1,7 @@
-"""The turns of a migration. Equal sentences of one user have one turn id, so the log takes each of them once."""
+"""The turns of a migration, and its note in the log.
+
+Equal sentences of one user have one turn id, so the log takes each of them once.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from events.http.errors import invalid
+from events.platform.database import Connection
+from events.types.codec import Payload
 from events.types.metadata import MetadataInvalidError, metadata_text
 from events.types.migrated import APPLY_FROM, Migrated
+from events.types.migrations import STREAM, MemoryMigrated
 from events.types.queue_entry import QueueKey
+from events.types.turn_contract import TurnInvalidError, parse_turn
+from ingest.core.aggregate import CoreDocument
+from ingest.decider import Command, Keyed, decide, dedupe_key
 from ingest.migration.memories import Memory
 
 PREFIX = "migrated"
@@ -80,3 +89,35 @@ def migration_of(memories: Sequence[Memory], terms: Terms, key: QueueKey) -> Mig
             },
         )
     return Migration(key.digest_of(terms.owner, terms.source, *turns), terms, turns)
+
+
+def check(migration: Migration, now: datetime) -> None:
+    """Raises a 422 problem for the first turn that breaks the turn contract. The number counts from 1."""
+    for number, fields in enumerate(migration.turns.values(), 1):
+        try:
+            parse_turn(fields, entry_time=now, entry_id="0-0")
+        except TurnInvalidError as error:
+            raise invalid(error.field, f"of sentence {number} {error.reason}", sentence=number) from None
+
+
+def begin(connection: Connection, migration: Migration, command: Command) -> None:
+    """Notes the migration in the log, once for each text and key.
+
+    Raises a 422 problem for an idempotency key of another command.
+    """
+    terms = migration.terms
+    payload = MemoryMigrated(
+        migration_id=migration.migration_id,
+        source=terms.source,
+        sentences=len(migration.turns),
+        apply_from=terms.apply_from,
+    )
+    key = f"migration/{migration.migration_id}"
+    if command.idempotency_key is not None:
+        key = dedupe_key(CoreDocument.keyed, command.idempotency_key)
+
+    def is_repeat(first: Payload) -> bool:
+        same = isinstance(first, MemoryMigrated) and first.migration_id == payload.migration_id
+        return same or command.idempotency_key is None
+
+    decide(Keyed(connection, terms.owner, STREAM, command, key), lambda _: payload, is_repeat)

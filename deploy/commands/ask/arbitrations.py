@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from deploy.answer import Answer
-from deploy.commands.ask.verbs import Verbs, option
+from deploy.commands.ask.verbs import Verbs, argument, option
 from deploy.options import Flat, Given, OfUser
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import Verdict
@@ -52,28 +52,22 @@ def run_show(arbitration: Id, /, *, options: Flat[OfUser], client: Given[Client]
     return Answer(found, _evidence(found, options))
 
 
-@app.command(name="rule")
-def run_rule(
-    arbitration: Id,
-    verdict: Annotated[Verdict, Parameter(help="what is true")],
-    /,
-    *,
-    reason: Annotated[
-        str, Parameter(metavar="WHY", help="the reason, which is recorded")
-    ] = "no reason given",
-    by: Annotated[str, Parameter(metavar="NAME", help="who decides (default: operator)")] = "operator",
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    """Settle a conflict: keep the old fact, accept the new one, or say that both are true.
-
-    A verdict is an event of the log and is given once.
-    """
-    done = client.settle_arbitration(options.user, str(arbitration), verdict, reason=reason, by=by)
+def _rule(client: Client, user: str, arbitration: str, verdict: Verdict, **more: Any) -> Answer:
+    done = client.settle_arbitration(user, arbitration, verdict, **more)
     place = f"{done['partition']}/{done['position']}"
     again = " (it already was)" if done["duplicate"] else ""
     line = f"ruled {verdict}; the verdict is in the log at {place}{again}"
     return Answer({"place": place, "duplicate": done["duplicate"]}, [line])
+
+
+verbs.call(
+    "rule",
+    "Settle a conflict: keep the old fact, accept the new one, or say that both are true.\n\n"
+    "A verdict is an event of the log and is given once.", _rule,
+    argument("arbitration", Id), argument("verdict", Verdict, "what is true"),
+    option("reason", str, "the reason, which is recorded", "no reason given", metavar="WHY"),
+    option("by", str, "who decides (default: operator)", "operator", metavar="NAME"),
+)  # fmt: skip
 
 
 def _evidence(conflict: types.Arbitration, options: OfUser) -> Iterator[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Any
 from uuid import UUID
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from cardlog_client import Client
-from deploy.answer import Answer
-from deploy.commands.ask.verbs import REASON, Verbs, argument
-from deploy.options import Flat, Given, OfUser
+from deploy.commands.ask.verbs import REASON, Verbs, argument, option
 
 app = App(
     name="cards", help="take back a card that was never true. Nothing leaves the log, so both can be undone"
@@ -19,21 +17,17 @@ verbs = Verbs(app)
 _ID = "the card's id, as `cardlog recall --json` prints it"
 
 
-@app.command(name="correct", help="put a card with the right words in the place of a card")
-def run_correct(
-    card: Annotated[UUID, Parameter(help=_ID)],
-    value: Annotated[str | None, Parameter(help="the right value of a fact, such as Milan")] = None,
-    /,
-    *,
-    content: Annotated[str | None, Parameter(help="the right words of the card")] = None,
-    reason: Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    done = client.correct_card(options.user, str(card), value=value, content=content, reason=reason)
-    return Answer(done, [f"corrected {card}; the card is now {done['event_id']}"])
+def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> Any:
+    return client.correct_card(user, card, value=value, **more)
 
 
+verbs.call(
+    "correct", "put a card with the right words in the place of a card", _correct,
+    argument("card", UUID, _ID),
+    argument("value", str | None, "the right value of a fact, such as Milan", default=None),
+    option("content", str, "the right words of the card"),
+    REASON, lines="corrected {card}; the card is now {answer[event_id]}",
+)  # fmt: skip
 verbs.call(
     "retract", "mark a card as never true", Client.retract_card,
     argument("card", UUID, _ID), REASON, lines="retracted {card}, by relation {answer[event_id]}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -18,8 +17,9 @@ from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, option
 from deploy.instance import find
-from deploy.options import Flat, Given
-from events.language.concepts import all_concepts, canonical_key, concept, drift
+from deploy.options import Given
+from events.language.concepts import all_concepts, canonical_key, concept
+from events.language.concepts import drift as drifting
 from events.platform.counting import counted
 from events.platform.database import Connection, Row, connect
 from events.platform.settings import Settings
@@ -32,20 +32,13 @@ if TYPE_CHECKING:
     from cardlog_client import types
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The filter of the concept keys."""
-
-    drift: Annotated[bool, Parameter(help="list keys in the log that look like the same concept")] = False
-    user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None
-    json: Annotated[bool, Parameter(help="print JSON, one object a line")] = False
-
-
-DEFAULTS = Options()
-
-
 def concepts(
-    *, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]
+    *,
+    drift: Annotated[bool, Parameter(help="list keys in the log that look like the same concept")] = False,
+    user: Annotated[str | None, Parameter(metavar="ID", help="with --drift: only this user's")] = None,
+    as_json: Annotated[bool, Parameter(name="--json", help="print JSON, one object a line")] = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
 ) -> Answer:
     """List the well-known concept keys with cardinality and aliases.
 
@@ -53,8 +46,8 @@ def concepts(
     Facts under such keys do not supersede each other. Add the other name as an alias of the better key in
     events/language/concepts.json, then run `cardlog rebuild cards`. The exit status is 1 when there are such keys.
     """
-    if options.drift:
-        return _drift(options, settings, data)
+    if drift:
+        return _drift(user, settings, data)
     documents = (
         {"key": one.key, "cardinality": one.cardinality, "category": one.category, "aliases": one.aliases}
         for one in all_concepts()
@@ -63,14 +56,14 @@ def concepts(
     return Answer(documents, lines, by_line=True)
 
 
-def _drift(options: Options, settings: Settings, data: Path | None) -> Answer:
+def _drift(user: str | None, settings: Settings, data: Path | None) -> Answer:
     settings, _ = find(settings, data)
     pairs: dict[tuple[str, str], int] = {}
     statements: Counter[str] = Counter()
     with connect(settings.database_url, application="concepts") as connection:
-        for keys in _keys_by_user(connection, options.user):
+        for keys in _keys_by_user(connection, user):
             statements.update(keys)
-            for pair in drift(keys):
+            for pair in drifting(keys):
                 pairs[pair] = pairs.get(pair, 0) + 1
     found = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))
     documents = (

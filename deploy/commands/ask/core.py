@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from uuid import UUID
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from cardlog_client import Client, RefusedError
 from deploy.answer import Answer
-from deploy.commands.ask.verbs import Verbs, argument, every, option
-from deploy.options import Flat, Given, OfUser, at_least
+from deploy.commands.ask.verbs import REASON, Verbs, argument, option
+from deploy.options import at_least
 from events.types.core import Author
 from events.types.json_values import Json
 
@@ -29,15 +29,12 @@ app = App(
 queue = App(name="queue", help="Patches that did not fit and wait for an answer: list, approve, refuse.")
 app.command(queue)
 app.command("deploy.commands.operate.migrate:run_migrate", name="migrate")
-app.command("deploy.commands.operate.schema_review:run_review", name="review")
+app.command("deploy.commands.operate.reviews:review_schemas", name="review")
 
 verbs, waiting = Verbs(app), Verbs(queue)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-Number = Annotated[int | None, Parameter(validator=at_least(0))]
-Why = Annotated[str | None, Parameter(help="the reason, which is recorded")]
-Reason = Annotated[str | None, Parameter(metavar="WHY", help="the reason, which is recorded")]
 _WHY = option("rationale", str, "the reason, which is recorded", name="--why")
 
 
@@ -62,11 +59,11 @@ def _changed(done: types.MemoryChanged) -> list[str]:
     return [f"the document is at version {done['version']} (event {done['event_id']})"]
 
 
-def _change(each: types.MemoryChange) -> str:
+def _change(each: types.MemoryChange) -> Iterator[str]:
     ops = ", ".join(f"{op['op']} {op['path']}" for op in each["patch"] if op["op"] != "test")
     why = f"  ({each['rationale']})" if each["rationale"] else ""
     at = each["at"][:16].replace("T", " ")
-    return f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}"
+    yield f"v{each['version']}  {at}  {each['kind']}  {each['actor']}  {each['event_id']}  {ops}{why}"
 
 
 def _entry(each: types.QueueEntry) -> Iterator[str]:
@@ -113,69 +110,49 @@ def _short(value: object) -> str:
     return text if len(text) <= 80 else text[:80] + " …"
 
 
-@app.command(name="show", help="show the document, now or at an earlier version, or the values at pointers")
-def run_show(
-    *paths: Annotated[str, Parameter(metavar="POINTER", help="a JSON Pointer, such as /profile")],
-    version: Annotated[Number, Parameter(help="the document at this version")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    found = _of_document(Client.memory)(client, options.user, version=version, paths=paths or None)
+def _show(client: Client, user: str, paths: tuple[str, ...], version: int | None) -> Answer:
+    found = _of_document(Client.memory)(client, user, version=version, paths=paths or None)
+    if not paths:
+        return Answer(found["document"], [_indented(found["document"])])
     snippets = found["snippets"] or []
-    if not options.json and (nowhere := next((each for each in snippets if not each["found"]), None)):
+    return Answer(snippets, _values(snippets))
+
+
+def _values(snippets: list[types.Snippet]) -> Iterator[str]:
+    nowhere = next((each for each in snippets if not each["found"]), None)
+    if nowhere:
         raise RuntimeError(f"there is nothing at {nowhere['path']}")
-    values = [each["value"] for each in snippets] if paths else [found["document"]]
-    return Answer(snippets if paths else found["document"], map(_indented, values))
+    yield from (_indented(each["value"]) for each in snippets)
 
 
-@app.command(name="history", help="show every change of the document, the latest first")
-def run_history(
-    *,
-    limit: Annotated[int, Parameter(validator=at_least(1), help="the most changes")] = 50,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    ask = partial(_of_document(Client.memory_history), client)
-    changes = every(ask, options.user, items="changes", most=limit)
-    return Answer(changes, map(_change, changes))
-
-
-@app.command(name="diff", help="show what differs between two versions")
-def run_diff(
-    from_version: Annotated[int, Parameter(validator=at_least(0), help="the earlier version")],
-    to_version: Annotated[Number, Parameter(help="the later version; else the present one")] = None,
-    /,
-    *,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    found = _of_document(Client.memory_diff)(client, options.user, from_version, to=to_version)
+def _diff(client: Client, user: str, from_version: int, to_version: int | None) -> Answer:
+    found = _of_document(Client.memory_diff)(client, user, from_version, to=to_version)
     return Answer(found["patch"], found["lines"] or ["nothing differs"])
 
 
-@app.command(name="patch")
-def run_patch(
-    patch: Annotated[str, Parameter(metavar="JSON|FILE|-", help="a JSON Patch, a file that holds one, or -")],
-    /,
-    *,
-    actor: Annotated[Author, Parameter(help="who says so")] = "user",
-    source: Annotated[str | None, Parameter(help="a turn id, a tool, or user_correction")] = None,
-    confidence: Annotated[float | None, Parameter(help="how sure, from 0 to 1")] = None,
-    why: Why = None,
-    expect: Annotated[Number, Parameter(help="the version that you saw; any other one is refused")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    """Apply a JSON Patch. A patch that does not fit waits in the queue, and the document does not change.
+verbs.call(
+    "show", "show the document, now or at an earlier version, or the values at pointers", _show,
+    argument("paths", str, "a JSON Pointer, such as /profile", many=True, metavar="POINTER"),
+    option("version", int, "the document at this version", validator=at_least(0)),
+)  # fmt: skip
+verbs.pages(
+    "history", "show every change of the document, the latest first", _of_document(Client.memory_history),
+    option("limit", int, "the most changes", 50, validator=at_least(1)),
+    items="changes", lines=_change, none="nothing changed",
+)  # fmt: skip
+verbs.call(
+    "diff", "show what differs between two versions", _diff,
+    argument("from_version", int, "the earlier version", validator=at_least(0)),
+    argument(
+        "to_version", int | None, "the later version; else the present one", default=None, validator=at_least(0)
+    ),
+)  # fmt: skip
 
-    For example: cardlog core patch '[{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]' --user ada
-    """
+
+def _patch(client: Client, user: str, patch: str, actor: Author, **more: Any) -> Any:
     ops = _ops(patch)
     try:
-        done = client.patch_memory(
-            options.user, ops, actor, source=source, confidence=confidence, rationale=why,
-            expected_version=expect,
-        )  # fmt: skip
+        return client.patch_memory(user, ops, actor, **more)
     except RefusedError as error:
         problem = error.problem
         if "fault" not in problem:
@@ -183,26 +160,18 @@ def run_patch(
         place = f"it waits as {problem['queue_id']}" if "queue_id" in problem else "the queue is full"
         reason = f"operation {problem['op']} at {problem['path']!r}: {problem['reason']}"
         raise RuntimeError(f"the patch does not fit: {reason}; {place}") from None
-    return Answer(done, _changed(done))
 
 
-@app.command(name="rollback", help="leave events out of the document, or everything after a version")
-def run_rollback(
-    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
-    to_version: Annotated[Number, Parameter(help="leave out everything after this version")] = None,
-    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
+def _roll_back(
+    client: Client, user: str, event_ids: tuple[str, ...], to_version: int | None, dry_run: bool, **more: Any
 ) -> Answer:
     if bool(event_ids) == (to_version is not None):
         raise RuntimeError("name events, or give --to-version")
     done: Json
     try:
         done = client.roll_back_memory(
-            options.user, event_ids=list(map(str, event_ids)) or None, to_version=to_version, rationale=why,
-            dry_run=dry_run,
-        )  # fmt: skip
+            user, event_ids=event_ids or None, to_version=to_version, dry_run=dry_run, **more
+        )
     except RefusedError as error:
         done = error.problem
         if "conflicts" not in done:
@@ -218,19 +187,39 @@ def run_rollback(
     return Answer(done, lines if dry_run else [*lines, *_changed(done)])
 
 
-@app.command(name="cherry-pick", help="apply changes again that were left out")
-def run_cherry_pick(
-    *event_ids: Annotated[UUID, Parameter(metavar="EVENT", help="an event of the history")],
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
+def _cherry_pick(client: Client, user: str, event_ids: tuple[str, ...], **more: Any) -> Any:
     if not event_ids:
         raise RuntimeError("name the events to apply again")
-    done = client.cherry_pick_memory(options.user, list(map(str, event_ids)), rationale=why)
-    return Answer(done, _changed(done))
+    return client.cherry_pick_memory(user, event_ids, **more)
 
 
+_EVENTS = argument("event_ids", UUID, "an event of the history", many=True, metavar="EVENT")
+
+verbs.call(
+    "patch",
+    "Apply a JSON Patch. A patch that does not fit waits in the queue, and the document does not change.\n\n"
+    """For example: cardlog core patch '[{"op": "add", "path": "/profile/residence", "value": "Lisbon"}]' --user ada""",
+    _patch,
+    argument("patch", str, "a JSON Patch, a file that holds one, or -", metavar="JSON|FILE|-"),
+    option("actor", Author, "who says so", "user"),
+    option("source", str, "a turn id, a tool, or user_correction"),
+    option("confidence", float, "how sure, from 0 to 1"),
+    _WHY,
+    option(
+        "expected_version", int, "the version that you saw; any other one is refused", name="--expect",
+        validator=at_least(0),
+    ),
+    lines=_changed,
+)  # fmt: skip
+verbs.call(
+    "rollback", "leave events out of the document, or everything after a version", _roll_back, _EVENTS,
+    option("to_version", int, "leave out everything after this version", validator=at_least(0)),
+    option("dry_run", bool, "only show what would change", False),
+    _WHY,
+)  # fmt: skip
+verbs.call(
+    "cherry-pick", "apply changes again that were left out", _cherry_pick, _EVENTS, _WHY, lines=_changed
+)
 waiting.pages(
     "list", "list the patches that wait", _of_document(Client.memory_queue),
     option("status", Literal["open", "approved", "refused", "withdrawn", "all"], "which entries", "open"),
@@ -238,71 +227,53 @@ waiting.pages(
 )  # fmt: skip
 
 
-@queue.command(name="approve", help="apply a waiting patch; the tests of its author do not count")
-def run_approve(
-    queue_id: UUID,
-    /,
-    *,
-    patch: Annotated[
-        str | None, Parameter(metavar="JSON|FILE|-", help="applied in the place of the waiting patch")
-    ] = None,
-    reason: Reason = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
+def _approve(client: Client, user: str, queue_id: str, patch: str | None, **more: Any) -> Any:
     ops = None if patch is None else _ops(patch)
-    by = f"operator for user/{options.user}"
-    done = client.approve_patch(options.user, str(queue_id), patch=ops, reason=reason, by=by)
-    return Answer(done, _changed(done))
+    return client.approve_patch(user, queue_id, patch=ops, by=f"operator for user/{user}", **more)
 
 
-@queue.command(name="refuse", help="refuse a waiting patch")
-def run_refuse(
-    queue_id: UUID, /, *, reason: Reason = None, options: Flat[OfUser], client: Given[Client]
-) -> Answer:
-    by = f"operator for user/{options.user}"
-    done = client.refuse_patch(options.user, str(queue_id), reason=reason, by=by)
-    return Answer(done, _changed(done))
+def _refuse(client: Client, user: str, queue_id: str, **more: Any) -> Any:
+    return client.refuse_patch(user, queue_id, by=f"operator for user/{user}", **more)
 
 
+waiting.call(
+    "approve", "apply a waiting patch; the tests of its author do not count", _approve, argument("queue_id", UUID),
+    option("patch", str, "applied in the place of the waiting patch", metavar="JSON|FILE|-"),
+    REASON, lines=_changed,
+)  # fmt: skip
+waiting.call("refuse", "refuse a waiting patch", _refuse, argument("queue_id", UUID), REASON, lines=_changed)
 verbs.pages(
     "candidates", "show the topics that recur and may become categories", _of_document(Client.memory_candidates),
     items="candidates", lines=_candidate, none="no topic recurs",
 )  # fmt: skip
 
 
-@app.command(name="promote")
-def run_promote(
-    candidate: Annotated[str, Parameter(help="a candidate, or its proposed name")],
-    /,
-    *,
-    name: Annotated[str | None, Parameter(help="the name of the category; else the proposed one")] = None,
-    member: Annotated[
-        list[str], Parameter(metavar="POINTER=NAME", help="the member that an instance becomes")
-    ] = [],  # noqa: B006 - cyclopts reads the default, and nothing changes it
-    dry_run: Annotated[bool, Parameter(help="only show what would change")] = False,
-    why: Why = None,
-    options: Flat[OfUser],
-    client: Given[Client],
+def _promote(
+    client: Client, user: str, candidate: str, member: list[str], dry_run: bool, **more: Any
 ) -> Answer:
-    """Make a category of a candidate. Its values move in one event, and old pointers keep their meaning.
-
-    For example: cardlog core promote sleep --name sleepHealth --member /uncategorized/note_1=aids --user ada
-    """
     members = {}
     for each in member:
         pointer, sign, wanted = each.rpartition("=")
         if not sign:
             raise RuntimeError(f"--member: {each[:100]!r} is not POINTER=NAME")
         members[pointer] = wanted
-    done = client.promote_category(
-        options.user, candidate, proposed_name=name, members=members, rationale=why, dry_run=dry_run
-    )
+    done = client.promote_category(user, candidate, members=members, dry_run=dry_run, **more)
     would = "would move" if dry_run else "moved"
     lines = [f"{old} {would} to {new}" for old, new in done["moved"].items()]
     return Answer(done, lines if dry_run else [*lines, *_changed(done)])
 
 
+verbs.call(
+    "promote",
+    "Make a category of a candidate. Its values move in one event, and old pointers keep their meaning.\n\n"
+    "For example: cardlog core promote sleep --name sleepHealth --member /uncategorized/note_1=aids --user ada",
+    _promote,
+    argument("candidate", str, "a candidate, or its proposed name"),
+    option("proposed_name", str, "the name of the category; else the proposed one", name="--name"),
+    option("member", list[str], "the member that an instance becomes", [], metavar="POINTER=NAME"),
+    option("dry_run", bool, "only show what would change", False),
+    _WHY,
+)  # fmt: skip
 verbs.call(
     "revert", "take a promoted category back; its values go where they were", Client.revert_category,
     argument("category", str, "a category that was promoted"), _WHY,

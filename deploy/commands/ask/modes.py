@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, option
-from deploy.options import Flat, Given, Json, Scope, Tenant
+from deploy.options import Json, Scope, Tenant
 from events.types.modes import Decay
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -24,7 +24,7 @@ app = App(
     "extraction, and decay. CARDLOG_MODES gives modes that everybody has.",
 )
 
-ModeName = Annotated[str, Parameter(help="the name of the mode")]
+_NAME = argument("name", str, "the name of the mode")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +39,6 @@ class Options(Scope):
     @property
     def place(self) -> dict[str, str | None]:
         return {"project_id": self.project}
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfProject:
-    """The options of the verb about a project."""
-
-    user: Annotated[str, Parameter(help="whose project")]
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
 
 
 verbs = Verbs(app, Options)
@@ -68,98 +59,6 @@ def _plan(plan: types.Reembedding) -> Iterator[str]:
         yield "a vectors worker embeds them; GET /v1/modes/{name}/reembed shows the progress"
 
 
-@app.command(name="list", help="list the modes of a user, or those that a project may use")
-def run_list(*, options: Flat[Options], client: Given[Client]) -> Answer:
-    found = client.modes(options.user, project_id=options.project)
-    return Answer(found["modes"], _lines(found, options.user))
-
-
-@app.command(name="declare", help="declare a mode, or declare it anew")
-def run_declare(
-    name: ModeName,
-    /,
-    *,
-    embedder: Annotated[
-        str | None, Parameter(help="the embedding model, with 384, 768 or 1024 dimensions")
-    ] = None,
-    description: Annotated[str | None, Parameter(help="what belongs here")] = None,
-    decay: Annotated[Decay | None, Parameter(help="how fast its cards lose weight")] = None,
-    hint: Annotated[
-        tuple[str, ...],
-        Parameter(metavar="SUBJECT=TEXT", help="a hint for the extraction; repeat it for several"),
-    ] = (),
-    default: Annotated[
-        bool | None, Parameter(negative="--no-default", help="the default of its scope")
-    ] = None,
-    options: Flat[Options],
-    client: Given[Client],
-) -> Answer:
-    hints = {subject: text for subject, _, text in (each.partition("=") for each in hint)}
-    done = client.declare_mode(
-        options.user, name, project_id=options.project, embedder=embedder, description=description,
-        default_decay=decay, prompt_overrides=hints or None, is_default=default,
-    )  # fmt: skip
-    said = f"{name} is declared" if done["changed"] else f"{name} was declared like this already"
-    return _changed(client, options, options.project, done["changed"], said)
-
-
-@app.command(name="rename", help="give a mode another name; its cards stay its cards")
-def run_rename(
-    name: ModeName,
-    new_name: Annotated[str, Parameter(help="the new name")],
-    /,
-    *,
-    options: Flat[Options],
-    client: Given[Client],
-) -> Answer:
-    done = client.rename_mode(options.user, name, new_name, project_id=options.project)
-    said = f"{name} is called {new_name} now" if done["changed"] else f"{name} was renamed before"
-    return _changed(client, options, options.project, done["changed"], said)
-
-
-@app.command(name="delete", help="delete a mode; its cards stay and belong to the general mode")
-def run_delete(name: ModeName, /, *, options: Flat[Options], client: Given[Client]) -> Answer:
-    done = client.delete_mode(options.user, name, project_id=options.project)
-    gone = f"{name} is deleted; its cards belong to the general mode"
-    said = gone if done["changed"] else f"{name} was deleted before"
-    return _changed(client, options, options.project, done["changed"], said)
-
-
-verbs.call(
-    "reembed",
-    "embed the earlier cards of a mode again, with its present model; a vectors worker does it, and the old vectors "
-    "answer until then",
-    Client.reembed_mode,
-    argument("name", ModeName),
-    option("dry_run", bool, "only say the cost and the time", False, negative=()),
-    lines=_plan,
-)
-
-
-@app.command(name="default", help="set the default mode of a project; without a mode, take it away")
-def run_default(
-    project: Annotated[str, Parameter(help="the project")],
-    mode: Annotated[str | None, Parameter(help="its default mode")] = None,
-    /,
-    *,
-    options: Flat[OfProject],
-    client: Given[Client],
-) -> Answer:
-    done = client.declare_project(options.user, project, default_mode=mode)
-    said = f"is {mode or 'general'}" if done["changed"] else "was that already"
-    return _changed(client, options, project, done["changed"], f"the default mode of {project} {said}")
-
-
-def _changed(
-    client: Client, options: Options | OfProject, project: str | None, changed: bool, said: str
-) -> Answer:
-    document: dict[str, object] = {"changed": changed}
-    if options.json:
-        found = client.modes(options.user, project_id=project)
-        document |= {"modes": found["modes"], "projects": found["projects"]}
-    return Answer(document, [said])
-
-
 def _lines(found: types.Modes, user: str) -> Iterator[str]:
     for each in found["modes"]:
         where = "" if each["project_id"] is None else f" (project {each['project_id']})"
@@ -171,3 +70,78 @@ def _lines(found: types.Modes, user: str) -> Iterator[str]:
             yield f"project {project['project_id']}: default mode {project['default_mode']}"
     if not found["modes"]:
         yield f"{user} has no modes; everything is general"
+
+
+def _list(client: Client, user: str, project_id: str | None) -> Answer:
+    found = client.modes(user, project_id=project_id)
+    return Answer(found["modes"], _lines(found, user))
+
+
+def _changing(method: Callable[..., Any], done: str, before: str) -> Callable[..., Answer]:
+    """Returns a method of the client that answers with the modes after the change.
+
+    ``done`` and ``before`` say what it did, or that it was so already. They may name the words by their places.
+    """
+
+    def changed(client: Client, user: str, *words: str, project_id: str | None, **more: Any) -> Answer:
+        now = method(client, user, *words, project_id=project_id, **more)["changed"]
+        found = client.modes(user, project_id=project_id)
+        document = {"changed": now, "modes": found["modes"], "projects": found["projects"]}
+        return Answer(document, [(done if now else before).format(*words)])
+
+    return changed
+
+
+def _declare(client: Client, user: str, name: str, *, hint: tuple[str, ...], **more: Any) -> Any:
+    hints = {subject: text for subject, _, text in (each.partition("=") for each in hint)}
+    return client.declare_mode(user, name, prompt_overrides=hints or None, **more)
+
+
+def _default(client: Client, user: str, project: str, mode: str | None) -> Answer:
+    def declare(client: Client, user: str, project_id: str | None) -> Any:
+        return client.declare_project(user, project, default_mode=mode)
+
+    about = f"the default mode of {project}"
+    ask = _changing(declare, f"{about} is {mode or 'general'}", f"{about} was that already")
+    return ask(client, user, project_id=project)
+
+
+verbs.call("list", "list the modes of a user, or those that a project may use", _list)
+verbs.call(
+    "declare", "declare a mode, or declare it anew",
+    _changing(_declare, "{0} is declared", "{0} was declared like this already"), _NAME,
+    option("embedder", str, "the embedding model, with 384, 768 or 1024 dimensions"),
+    option("description", str, "what belongs here"),
+    option("default_decay", Decay, "how fast its cards lose weight", name="--decay"),
+    option(
+        "hint", tuple[str, ...], "a hint for the extraction; repeat it for several", (), metavar="SUBJECT=TEXT"
+    ),
+    option("is_default", bool, "the default of its scope", name="--default", negative="--no-default"),
+)  # fmt: skip
+verbs.call(
+    "rename", "give a mode another name; its cards stay its cards",
+    _changing(Client.rename_mode, "{0} is called {1} now", "{0} was renamed before"), _NAME,
+    argument("new_name", str, "the new name"),
+)  # fmt: skip
+verbs.call(
+    "delete", "delete a mode; its cards stay and belong to the general mode",
+    _changing(
+        Client.delete_mode, "{0} is deleted; its cards belong to the general mode", "{0} was deleted before"
+    ), _NAME,
+)  # fmt: skip
+verbs.call(
+    "reembed",
+    "embed the earlier cards of a mode again, with its present model; a vectors worker does it, and the old vectors "
+    "answer until then",
+    Client.reembed_mode,
+    _NAME,
+    option("dry_run", bool, "only say the cost and the time", False, negative=()),
+    lines=_plan,
+)
+
+
+Verbs(app).call(
+    "default", "set the default mode of a project; without a mode, take it away", _default,
+    argument("project", str, "the project"),
+    argument("mode", str | None, "its default mode", default=None),
+)  # fmt: skip

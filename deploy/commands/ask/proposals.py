@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from cardlog_client import Client
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
-from deploy.options import Json, Scope, Tenant
-from events.types.tenancy import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from cardlog_client import types
@@ -27,16 +24,7 @@ Status = Literal["waiting", "applied", "approved", "refused", "all"]
 _ID = argument("proposal", UUID, "the proposal's id, as listed")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options(Scope):
-    """The options of every verb about proposals."""
-
-    user: Annotated[str, Parameter(help="whose proposals are meant")]
-    tenant: Tenant = DEFAULT_TENANT
-    json: Json = False
-
-
-verbs = Verbs(app, Options)
+verbs = Verbs(app)
 
 
 def _line(each: types.Proposal) -> Iterator[str]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -17,9 +17,6 @@ from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.json_values import JsonObject
 from events.types.tenancy import DEFAULT_TENANT
-
-if TYPE_CHECKING:
-    pass
 
 MOST_CARDS = 200
 _BATCH = 32

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from cardlog_client import Client
 from deploy.answer import Answer
 from deploy.commands.ask.verbs import REASON, Verbs, argument, every, option
-from deploy.options import Flat, Given, Json, Scope, Tenant
+from deploy.options import Json, Scope, Tenant
 from events.types.references import Tier
 from events.types.tenancy import DEFAULT_TENANT
 
@@ -24,7 +24,7 @@ app = App(
     help="References are named cells that are kept up to date: lists, plans, decisions, variables. Every op is an "
     "event of the log.",
 )
-app.command("deploy.commands.operate.reference_review:run_review", name="review")
+app.command("deploy.commands.operate.reviews:review_references", name="review")
 
 KindName = Annotated[str, Parameter(help="todo_list, plan, decision_log, variable, or a declared kind")]
 Key = Annotated[str, Parameter(help="the name of the reference")]
@@ -74,62 +74,43 @@ verbs.call(
 )  # fmt: skip
 
 
-@app.command(name="create", help="create a reference")
-def run_create(
-    kind: KindName,
-    key: Key,
-    /,
-    *,
-    value: Annotated[
-        str | None, Parameter(metavar="JSON", help="the first value; else the kind's own")
-    ] = None,
-    tier: Annotated[Tier, Parameter(help="pinned: always in a prompt")] = "session",
-    options: Flat[Options],
-    client: Given[Client],
-) -> Answer:
+def _create(client: Client, user: str, kind: str, key: str, value: str | None, **more: Any) -> Any:
     try:
         given = None if value is None else json.loads(value)
     except ValueError as error:
         raise RuntimeError(f"--value: is not JSON ({error})") from None
-    made = client.create_reference(options.user, kind, key, data=given, tier=tier, **options.place)
-    return Answer(made, _shown(made))
+    return client.create_reference(user, kind, key, data=given, **more)
 
 
-@app.command(name="apply")
-def run_apply(
-    kind: KindName,
-    key: Key,
-    op: Annotated[str, Parameter(help="the name of the op")],
-    /,
-    *arguments: Annotated[
-        str, Parameter(metavar="NAME=VALUE", help="an argument; the value is JSON or text")
-    ],
-    expect: Annotated[
-        int | None, Parameter(help="the version that you saw; any other one is refused")
-    ] = None,
-    options: Flat[Options],
-    client: Given[Client],
-) -> Answer:
-    """Apply an op to a reference.
-
-    For example: cardlog ref apply todo_list groceries add text="buy milk" --user ada
-    """
-    more = {**dict(map(_argument, arguments)), "expected_version": expect, **options.place}
-    changed = client.change_reference(options.user, kind, key, op, **more)
-    return Answer(changed, _shown(changed))
+verbs.call(
+    "create", "create a reference", _create, *_NAME,
+    option("value", str, "the first value; else the kind's own", metavar="JSON"),
+    option("tier", Tier, "pinned: always in a prompt", "session"),
+    lines=_shown,
+)  # fmt: skip
 
 
-@app.command(name="history", help="show every op of a reference, the latest first")
-def run_history(
-    kind: KindName,
-    key: Key,
-    /,
-    *,
-    limit: Annotated[int, Parameter(help="the most versions")] = 50,
-    options: Flat[Options],
-    client: Given[Client],
-) -> Answer:
-    found = every(client.reference_history, options.user, "versions", kind, key, most=limit, **options.place)
+def _apply(
+    client: Client, user: str, kind: str, key: str, op: str, arguments: tuple[str, ...], **more: Any
+) -> Any:
+    return client.change_reference(user, kind, key, op, **{**dict(map(_argument, arguments)), **more})
+
+
+verbs.call(
+    "apply",
+    "Apply an op to a reference.\n\n"
+    'For example: cardlog ref apply todo_list groceries add text="buy milk" --user ada', _apply, *_NAME,
+    argument("op", str, "the name of the op"),
+    argument("arguments", str, "an argument; the value is JSON or text", many=True, metavar="NAME=VALUE"),
+    option(
+        "expected_version", int, "the version that you saw; any other one is refused", name="--expect"
+    ),
+    lines=_shown,
+)  # fmt: skip
+
+
+def _history(client: Client, user: str, kind: str, key: str, limit: int, **place: Any) -> Answer:
+    found = every(client.reference_history, user, "versions", kind, key, most=limit, **place)
     documents = [
         {name: each[name] for name in ("version", "at", "actor", "type")} | {"op": each["op"] or {}}
         for each in found
@@ -137,6 +118,10 @@ def run_history(
     return Answer(documents, map(_version, documents), by_line=True)
 
 
+verbs.call(
+    "history", "show every op of a reference, the latest first", _history, *_NAME,
+    option("limit", int, "the most versions", 50),
+)  # fmt: skip
 verbs.call(
     "restore", "bring back the value of a version, or an archived reference", Client.restore_reference, *_NAME,
     option("version", int, "the version; else the value before the archive"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from deploy.answer import Answer
-from deploy.commands.ask.verbs import Verbs, argument, every
+from deploy.commands.ask.verbs import Verbs, argument, every, option
 from deploy.options import Count, Flat, Given, OfUser
 
 if TYPE_CHECKING:
@@ -18,21 +19,19 @@ app = App(name="sessions", help="the conversations of a user: list them, show th
 verbs = Verbs(app)
 
 
-@app.command(name="list", help="list the sessions of a user, the latest spoken in first")
-def run_list(
-    *,
-    project: Annotated[str | None, Parameter(help="only of this project")] = None,
-    limit: Annotated[Count, Parameter(help="the most sessions to print (default: all)")] = None,
-    options: Flat[OfUser],
-    client: Given[Client],
-) -> Answer:
-    found = every(client.sessions, options.user, "sessions", most=limit, project_id=project)
-    lines = [
+def _session(each: types.Session) -> Iterator[str]:
+    yield (
         f"{each['session_id']}  project {each['project_id']}  {each['first_said_at']} to {each['last_said_at']}"
         f"  turns {each['turns']}"
-        for each in found
-    ]
-    return Answer(found, lines or [f"{options.user} has no sessions"])
+    )
+
+
+verbs.pages(
+    "list", "list the sessions of a user, the latest spoken in first", Client.sessions,
+    option("project_id", str, "only of this project", name="--project"),
+    option("limit", Count, "the most sessions to print (default: all)"),
+    items="sessions", lines=_session, none="{user} has no sessions",
+)  # fmt: skip
 
 
 @app.command(name="show", help="show the turns of a session in their order")

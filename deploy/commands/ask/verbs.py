@@ -21,10 +21,20 @@ _CLIENT = Parameter("client", Parameter.KEYWORD_ONLY, annotation=Given[Client])
 _annotated, _flat = cast(Any, Annotated), cast(Any, Flat)
 
 
-def argument(name: str, kind: Any, help: str | None = None, /, **more: Any) -> Parameter:
-    """Returns an argument of a verb. ``more`` are fields of ``cyclopts.Parameter``."""
+def argument(
+    name: str,
+    kind: Any,
+    help: str | None = None,
+    /,
+    *,
+    default: object = Parameter.empty,
+    many: bool = False,
+    **more: Any,
+) -> Parameter:
+    """Returns an argument of a verb, or the ``many`` last ones. ``more`` are fields of ``cyclopts.Parameter``."""
     shown = kind if help is None else _annotated[kind, cyclopts.Parameter(help=help, **more)]
-    return Parameter(name, Parameter.POSITIONAL_ONLY, annotation=shown)
+    place = Parameter.VAR_POSITIONAL if many else Parameter.POSITIONAL_ONLY
+    return Parameter(name, place, annotation=shown, default=default)
 
 
 def option(name: str, kind: Any, help: str, default: object = None, /, **more: Any) -> Parameter:
@@ -49,15 +59,18 @@ class Verbs:
         help: str,
         method: Callable[..., T],
         *words: Parameter,
-        lines: str | Callable[[T], Iterable[str]],
+        lines: str | Callable[[T], Iterable[str]] = "{answer}",
     ) -> None:
         """Adds the verb ``name``. It calls a method of the client with the user, the arguments and the options.
 
-        ``lines`` makes the lines of the answer. A text is one line that may name the ``answer`` and the words.
+        ``lines`` makes the lines of the answer. A text is one line that may name the ``answer`` and the words. A
+        function in the place of the method may return the whole Answer.
         """
 
         def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
             found = method(client, options.user, *arguments, **chosen, **options.place)
+            if isinstance(found, Answer):
+                return found
             if not isinstance(lines, str):
                 return Answer(found, lines(found))
             named = dict(zip((word.name for word in words), arguments, strict=False))
@@ -79,11 +92,12 @@ class Verbs:
         """Adds the verb ``name``. It shows the ``items`` of all pages that a method of the client gives.
 
         ``lines`` makes the lines of an item. ``none`` is the line without items, or makes it of the option ``status``.
+        The option ``limit`` is the most items, in the place of ``most``.
         """
 
         def answered(client: Client, options: Scope, arguments: list[Any], chosen: dict[str, Any]) -> Answer:
-            ask = partial(method, client)
-            found = every(ask, options.user, items, *arguments, most=most, **chosen, **options.place)
+            ask, limit = partial(method, client), chosen.pop("limit", most)
+            found = every(ask, options.user, items, *arguments, most=limit, **chosen, **options.place)
             text = none if isinstance(none, str) else none(chosen["status"])
             return Answer(
                 found, [line for each in found for line in lines(each)] or [text.format(user=options.user)]
@@ -102,15 +116,19 @@ class Verbs:
             bound = signature.bind(*given, **named)
             bound.apply_defaults()
             chosen = {
-                each: str(value) if isinstance(value, UUID) else value
+                each: tuple(map(_plain, value)) if isinstance(value, tuple) else _plain(value)
                 for each, value in bound.arguments.items()
             }
-            arguments = [chosen.pop(word.name) for word in words if word.kind is Parameter.POSITIONAL_ONLY]
+            arguments = [chosen.pop(word.name) for word in words if word.kind is not Parameter.KEYWORD_ONLY]
             return answered(chosen.pop("client"), chosen.pop("options"), arguments, chosen)
 
         run.__annotations__ = {}
         run.__signature__ = signature  # type: ignore[attr-defined]
         self._app.command(run, name=name, help=help)
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, UUID) else value
 
 
 def every(

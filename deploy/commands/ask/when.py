@@ -4,51 +4,46 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
-from deploy.options import File, Flat, Json, instant_of
+from deploy.options import File, Json, instant_of
 from events.language import timex
-from events.language.timex.report import as_json
+from events.language.timex.report import as_json as found_json
 
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The reading of a text, and the output options."""
-
-    at: Annotated[str | None, Parameter(metavar="INSTANT")] = None
-    """the time of the text (ISO 8601; default: now)"""
-    tz: Annotated[str | None, Parameter(metavar="ZONE")] = None
-    """the IANA time zone of the text (default: that of --at)"""
-    reading: Annotated[Literal["statement", "question"], Parameter(name="--as")] = "statement"
-    """read the text as this (default: statement)"""
-    jsonl: File | None = None
-    """read lines {"text","reference"[,"tz"]}, print one line each"""
-    json: Json = False
-
-
-DEFAULTS = Options()
+Reading = Literal["statement", "question"]
 
 
 def when(
     text: Annotated[str | None, Parameter(help="the text")] = None,
     /,
     *,
-    options: Flat[Options] = DEFAULTS,
+    at: Annotated[
+        str | None, Parameter(metavar="INSTANT", help="the time of the text (ISO 8601; default: now)")
+    ] = None,
+    tz: Annotated[
+        str | None, Parameter(metavar="ZONE", help="the IANA time zone of the text (default: that of --at)")
+    ] = None,
+    reading: Annotated[
+        Reading, Parameter(name="--as", help="read the text as this (default: statement)")
+    ] = "statement",
+    jsonl: Annotated[
+        File | None, Parameter(help='read lines {"text","reference"[,"tz"]}, print one line each')
+    ] = None,
+    as_json: Json = False,
 ) -> int:
     """Show the instants and time ranges that an English or Chinese text names."""
-    if options.jsonl is not None:
-        return _lines(options.jsonl, options)
+    if jsonl is not None:
+        return _lines(jsonl, tz, reading)
     if text is None:
         print('cardlog when: give a text, such as cardlog when "last week", or --jsonl FILE', file=sys.stderr)
         return 2
-    found = timex.find(text, _reference(options.at, options.tz), reading=options.reading)
-    if options.json:
-        print(json.dumps({"found": [as_json(item) for item in found]}, ensure_ascii=False))
+    found = timex.find(text, _reference(at, tz), reading=reading)
+    if as_json:
+        print(json.dumps({"found": [found_json(item) for item in found]}, ensure_ascii=False))
         return 0
     for item in found:
         sides = [side.isoformat() if side else "…" for side in (item.start, item.end)]
@@ -61,20 +56,20 @@ def when(
     return 0
 
 
-def _lines(name: str, options: Options) -> int:
+def _lines(name: str, tz: str | None, reading: Reading) -> int:
     bad = 0
     with sys.stdin if name == "-" else open(name, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             try:
                 item = json.loads(line)
-                reference = _reference(str(item["reference"]), item.get("tz") or options.tz)
-                found = timex.find(str(item["text"]), reference, reading=options.reading)
+                reference = _reference(str(item["reference"]), item.get("tz") or tz)
+                found = timex.find(str(item["text"]), reference, reading=reading)
             except (ValueError, KeyError, TypeError) as error:
                 bad += 1
                 print(f"line {number}: {error}", file=sys.stderr)
                 print(json.dumps({"found": []}))
                 continue
-            print(json.dumps({"found": [as_json(each) for each in found]}, ensure_ascii=False))
+            print(json.dumps({"found": [found_json(each) for each in found]}, ensure_ascii=False))
     return 1 if bad else 0
 
 

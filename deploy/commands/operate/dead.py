@@ -7,13 +7,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from deploy.answer import Answer
-from deploy.options import Count, Flat, Given, Json, OnlyTenant
+from deploy.options import Count, Given, Json, OnlyTenant
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
@@ -31,26 +30,7 @@ app = App(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of every verb about dead letters."""
-
-    json: Json = False
-
-
-DEFAULTS = Options()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chosen(Options):
-    """The choice of dead letters, beside the ids."""
-
-    all: Annotated[bool, Parameter(help="every dead letter")] = False
-
-
-NOT_CHOSEN = Chosen()
-
-
+All = Annotated[bool, Parameter(name="--all", help="every dead letter")]
 Ids = Annotated[str, Parameter(metavar="ID", help="as listed")]
 
 
@@ -67,25 +47,25 @@ def run_list(
     *,
     limit: Annotated[Count, Parameter(help="the maximum number of letters to list")] = None,
     tenant: OnlyTenant = None,
-    options: Flat[Options] = DEFAULTS,
+    as_json: Json = False,
     cardlog: Given[Settings],
 ) -> int:
     with _opened(cardlog, "dead-list") as letters:
         shown = 0
-        if options.json:
+        if as_json:
             sys.stdout.write("[")
         for letter in letters:
             if shown == limit:
                 break
             if tenant not in (None, letter.tenant):
                 continue
-            if options.json:
+            if as_json:
                 sys.stdout.write((", " if shown else "") + json.dumps(_document(letter), ensure_ascii=False))
             else:
                 user = shown_user(storage_id(letter.tenant, _readable(letter.fields.get(b"user_id", b"?"))))
                 print(f"{letter.id:<18} {letter.pushed_at:%Y-%m-%d %H:%M:%S} {user:<12} {_why(letter)}")
             shown += 1
-        if options.json:
+        if as_json:
             print("]")
         elif not shown:
             print("no dead letters")
@@ -97,7 +77,7 @@ def run_show(
     letter_id: Annotated[str, Parameter(metavar="ID", help="as listed, or the entry id of the pushed turn")],
     /,
     *,
-    options: Flat[Options] = DEFAULTS,
+    as_json: Json = False,
     cardlog: Given[Settings],
 ) -> Answer:
     with _opened(cardlog, "dead-show") as letters:
@@ -115,7 +95,8 @@ def run_retry(
         Parameter(name="--set", metavar="FIELD=VALUE", help="set a field first; may be repeated"),
     ] = None,
     unset: Annotated[list[str] | None, Parameter(metavar="FIELD", help="remove a field first")] = None,
-    options: Flat[Chosen] = NOT_CHOSEN,
+    all_: All = False,
+    as_json: Json = False,
     cardlog: Given[Settings],
 ) -> Answer:
     """Push dead letters again, unchanged or corrected: cardlog dead retry --all --set timezone=UTC.
@@ -128,7 +109,7 @@ def run_retry(
     with _opened(cardlog, "dead-retry") as letters:
         pushed: list[dict[str, str]] = []
         kept: list[dict[str, str]] = []
-        for letter in _letters(letters, ids, everything=options.all):
+        for letter in _letters(letters, ids, everything=all_):
             if key is None and letter.tenant != DEFAULT_TENANT:
                 key = read_queue_key(cardlog)
             try:
@@ -139,7 +120,7 @@ def run_retry(
             entry_id = letters.push_again(letter, fields)
             if entry_id is not None:
                 pushed.append({"id": letter.id, "entry_id": entry_id})
-    for each in () if options.json else kept:
+    for each in () if as_json else kept:
         why = f"{each['field']}: {each['reason']} (correct it with --set or --unset)"
         print(f"{each['id']} stays: {why}", file=sys.stderr)
     line = f"pushed {counted(len(pushed), 'turn')} again"
@@ -152,7 +133,8 @@ def run_drop(
     because: Annotated[
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
-    options: Flat[Chosen] = NOT_CHOSEN,
+    all_: All = False,
+    as_json: Json = False,
     cardlog: Given[Settings],
 ) -> Answer:
     """Drop dead letters.
@@ -162,9 +144,7 @@ def run_drop(
     """
     with _opened(cardlog, "dead-drop") as letters:
         dropped = [
-            letter.id
-            for letter in _letters(letters, ids, everything=options.all)
-            if letters.drop(letter, because)
+            letter.id for letter in _letters(letters, ids, everything=all_) if letters.drop(letter, because)
         ]
     return Answer({"dropped": dropped}, [f"dropped {counted(len(dropped), 'turn')}, because: {because}"])
 

@@ -30,12 +30,11 @@ from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.decider import Command
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.workers.extractor_factory import create_extractor
-from ingest.migration.beginning import begin, check
 from ingest.migration.memories import Memories, TextInvalidError
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
-from ingest.migration.turns import Migration, Terms, migration_of
+from ingest.migration.turns import Migration, Terms, begin, check, migration_of
 from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 

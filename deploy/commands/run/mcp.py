@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -12,22 +11,22 @@ import httpx2
 from cyclopts import Parameter
 
 from deploy.instance import addresses_of, authorization
-from deploy.options import Flat, Given
+from deploy.options import Given
 from events.platform.settings import Settings
 
 _TIMEOUT_S = 30.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of the server."""
-
-    user: Annotated[str, Parameter(help="whose memory it is")]
-    project: Annotated[str | None, Parameter(help="project of questions and turns (default: default)")] = None
-    allow_forget: Annotated[bool, Parameter(help="offer the tool forget, which erases turns")] = False
-
-
-def mcp(*, options: Flat[Options], settings: Given[Settings], data: Given[Path | None]) -> int:
+def mcp(
+    *,
+    user: Annotated[str, Parameter(help="whose memory it is")],
+    project: Annotated[
+        str | None, Parameter(help="project of questions and turns (default: default)")
+    ] = None,
+    allow_forget: Annotated[bool, Parameter(help="offer the tool forget, which erases turns")] = False,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
     """Serve tools and resources over a user's memory to an assistant that starts this command.
 
     It is a client of the services of the Cardlog that runs here, or of CARDLOG_READ_URL and CARDLOG_WRITE_URL.
@@ -35,15 +34,17 @@ def mcp(*, options: Flat[Options], settings: Given[Settings], data: Given[Path |
     if find_spec("mcp") is None:
         raise RuntimeError("the package of the protocol is missing: pip install 'cardlog[mcp]'")
     settings, *urls = addresses_of(settings, data)
-    asyncio.run(_served(urls, options, authorization(settings)))
+    asyncio.run(_served(urls, user, project, allow_forget, authorization(settings)))
     return 0
 
 
-async def _served(urls: list[str], options: Options, headers: dict[str, str]) -> None:
+async def _served(
+    urls: list[str], user: str, project: str | None, forget: bool, headers: dict[str, str]
+) -> None:
     from retrieval.mcp.memory import Memory  # noqa: PLC0415 - --help needs none of these modules
     from retrieval.mcp.server import create_server, run_stdio  # noqa: PLC0415
 
     read, write = (httpx2.AsyncClient(base_url=url, timeout=_TIMEOUT_S) for url in urls)
     async with read, write:
-        memory = Memory(read, write, options.user, options.project, headers)
-        await run_stdio(create_server(lambda _: memory, forget=options.allow_forget))
+        memory = Memory(read, write, user, project, headers)
+        await run_stdio(create_server(lambda _: memory, forget=forget))

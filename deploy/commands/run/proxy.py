@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,30 +11,25 @@ from cyclopts import Parameter
 from deploy.commands.run.serve import check_certificate, is_loopback, run_app
 from deploy.instance import addresses_of, api_key_of
 from deploy.monitoring.check_liveness import PROXY_PORT
-from deploy.options import Flat, Given, between
+from deploy.options import Given, between
 from events.platform.settings import Settings
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of the proxy."""
-
-    host: Annotated[str, Parameter(help="address to listen on (default: 127.0.0.1)")] = "127.0.0.1"
+def proxy(
+    *,
+    host: Annotated[str, Parameter(help="address to listen on (default: 127.0.0.1)")] = "127.0.0.1",
     port: Annotated[
         int, Parameter(metavar="PORT", validator=between(1, 65535), help=f"port (default: {PROXY_PORT})")
-    ] = PROXY_PORT
+    ] = PROXY_PORT,
     upstream_openai: Annotated[
         str | None, Parameter(metavar="URL", help="server with chat completions and Responses, up to /v1")
-    ] = None
+    ] = None,
     upstream_anthropic: Annotated[
         str | None, Parameter(metavar="URL", help="server with Messages, without /v1")
-    ] = None
-
-
-DEFAULTS = Options()
-
-
-def proxy(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data: Given[Path | None]) -> int:
+    ] = None,
+    settings: Given[Settings],
+    data: Given[Path | None],
+) -> int:
     """Pass requests on to the models of OpenAI's and Anthropic's APIs, with the memory of the user in a header.
 
     It is a client of the services of the Cardlog that runs here, or of CARDLOG_READ_URL and CARDLOG_WRITE_URL. Beyond
@@ -47,11 +42,11 @@ def proxy(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
     settings, read, write = addresses_of(settings, data)
     settings = replace(
         settings,
-        proxy_openai_url=options.upstream_openai or settings.proxy_openai_url,
-        proxy_anthropic_url=options.upstream_anthropic or settings.proxy_anthropic_url,
+        proxy_openai_url=upstream_openai or settings.proxy_openai_url,
+        proxy_anthropic_url=upstream_anthropic or settings.proxy_anthropic_url,
     )
     # No retries: the context has a deadline, and the pushes have a queue.
     client = AsyncClient(write, read, timeout=MEMORY_WITHIN_S, retries=0, api_key="")
-    own_key = api_key_of(settings) if is_loopback(options.host) else None
-    run_app(create_app(settings, client, own_key), settings, options.host, options.port)
+    own_key = api_key_of(settings) if is_loopback(host) else None
+    run_app(create_app(settings, client, own_key), settings, host, port)
     return 0

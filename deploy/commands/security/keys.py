@@ -50,17 +50,6 @@ class NewKey:
     json: Json = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeyFilter:
-    """The filter of the keys."""
-
-    tenant: Annotated[str | None, Parameter(help="only keys of this tenant")] = None
-    json: Annotated[bool, Parameter(help="print one JSON object a line")] = False
-
-
-EVERY = KeyFilter()
-
-
 @app.command(name="create")
 def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
     """Make a key and print it. It is printed once, and only a digest of it is kept."""
@@ -80,10 +69,15 @@ def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
 
 
 @app.command(name="list")
-def run_list(*, options: Flat[KeyFilter] = EVERY, cardlog: Given[Settings]) -> Answer:
+def run_list(
+    *,
+    tenant: Annotated[str | None, Parameter(help="only keys of this tenant")] = None,
+    as_json: Annotated[bool, Parameter(name="--json", help="print one JSON object a line")] = False,
+    cardlog: Given[Settings],
+) -> Answer:
     """List the keys with their rights, the oldest first. The keys themselves cannot be shown."""
     with _opened(cardlog) as connection:
-        found = keys.listed(connection, options.tenant)
+        found = keys.listed(connection, tenant)
     none = "there are no API keys; make one with: cardlog keys create --name NAME"
     return Answer(map(_document, found), map(_line, found) if found else [none], by_line=True)
 

@@ -14,7 +14,7 @@ from events.language.chinese_script import has_cjk
 from events.types.cards import INJECTED, PASTED
 from events.types.relations import Predicate
 from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import Connect, Proposal
+from ingest.curator.proposals import Proposal, relation
 from ingest.curator.statements.judging import Judgement, judge, kinds
 from ingest.curator.statements.reading import Statement, statements
 
@@ -40,8 +40,8 @@ def connect(memory: Memory) -> list[Proposal]:
             subjects[key].append(said)
     for group in subjects.values():
         found += _related(memory, group)
-    unique = {proposal.key(memory): proposal for proposal in found}
-    return sorted(unique.values(), key=lambda each: each.key(memory))
+    unique = {proposal.key: proposal for proposal in found}
+    return [unique[key] for key in sorted(unique)]
 
 
 def _spoken(memory: Memory) -> list[_Said]:
@@ -108,7 +108,7 @@ def _keys(said: _Said) -> Iterator[tuple[object, ...]]:
         yield (*card.wall, None, name)
 
 
-def _related(memory: Memory, group: list[_Said]) -> Iterator[Connect]:
+def _related(memory: Memory, group: list[_Said]) -> Iterator[Proposal]:
     """Yields the relations of statements about one subject, each to the nearest earlier one that still holds."""
     holding: dict[str, dict[int, _Said]] = defaultdict(dict)  # by word, then by place in the group
     for place, later in enumerate(group):
@@ -123,7 +123,7 @@ def _related(memory: Memory, group: list[_Said]) -> Iterator[Connect]:
         if "same_as" in judged:
             judged = {"same_as": judged["same_as"]}
         for predicate, (at, verdict) in judged.items():
-            yield _proposal(near[at].card, later.card, verdict)
+            yield relation(later.card, near[at].card, predicate, verdict.reason, verdict.confidence)
             if predicate in _LEAVES:
                 for words in holding.values():
                     words.pop(at, None)
@@ -171,13 +171,3 @@ def _ordered(one: MemoryCard, two: MemoryCard) -> bool:
     if one.kind != "state" or (one.kind, one.entity, one.concept_key) != fact:
         return False
     return one.cardinality == "single_value" or one.value == two.value
-
-
-def _proposal(earlier: MemoryCard, later: MemoryCard, verdict: Judgement) -> Connect:
-    return Connect(
-        from_card=later.card_id,
-        to_card=earlier.card_id,
-        predicate=verdict.predicate,
-        reason=verdict.reason,
-        confidence=verdict.confidence,
-    )

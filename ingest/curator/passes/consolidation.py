@@ -14,7 +14,7 @@ from events.language.chinese_script import has_cjk
 from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.passes.patterns import SESSIONS, derived, may_count, recurs
-from ingest.curator.proposals import DeriveInsight, Proposal
+from ingest.curator.proposals import Proposal
 from ingest.curator.statements.reading import happened, sentences
 
 _MOST_SESSIONS = 6  # of one statement; more sessions make a further statement
@@ -59,7 +59,7 @@ def consolidate(memory: Memory, patterns: Sequence[Proposal]) -> list[Proposal]:
     return [each for wall in sorted(walls) for each in _of_wall(memory, walls[wall])]
 
 
-def _of_wall(memory: Memory, themes: dict[tuple[str, str], list[_Told]]) -> Iterator[DeriveInsight]:
+def _of_wall(memory: Memory, themes: dict[tuple[str, str], list[_Told]]) -> Iterator[Proposal]:
     taken: set[UUID] = set()
     often = sorted(
         (item for item in themes.items() if len(item[1]) >= SESSIONS),
@@ -72,7 +72,7 @@ def _of_wall(memory: Memory, themes: dict[tuple[str, str], list[_Told]]) -> Iter
         )
         left = [each for each in told if each.card.card_id not in taken | refused]
         while (batch := _first_sessions(left)) and (found := _statement(theme, batch)) is not None:
-            taken.update(found.sources)
+            taken.update(found.evidence)
             left = [each for each in left if each.card.card_id not in taken]
             yield found
 
@@ -98,7 +98,7 @@ def _themes(card: MemoryCard) -> Iterator[tuple[tuple[str, str], str]]:
                 yield pair, sentence
 
 
-def _statement(theme: str, told: list[_Told]) -> DeriveInsight | None:
+def _statement(theme: str, told: list[_Told]) -> Proposal | None:
     """Returns the statement of one sentence of each session. None: too few sessions, days or different sentences."""
     cards = [each.card for each in told]
     if not recurs(cards):

@@ -10,9 +10,9 @@ from math import comb
 from events.insights.insight import digest_of
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
-from events.types.insights import InsightKind
+from events.types.insights import InsightDerived, InsightKind
 from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import DeriveInsight, Proposal
+from ingest.curator.proposals import Proposal, derivation
 from ingest.curator.statements.reading import happened
 
 SESSIONS = 3
@@ -92,7 +92,7 @@ def _themes(told: list[tuple[MemoryCard, frozenset[str]]]) -> list[tuple[str, li
     return found
 
 
-def _pattern(theme: str, cards: list[MemoryCard], plain: list[MemoryCard]) -> DeriveInsight:
+def _pattern(theme: str, cards: list[MemoryCard], plain: list[MemoryCard]) -> Proposal:
     sources = cards[-_MOST_SOURCES:]
     shortest = min(plain, key=lambda card: (len(card.content), card.position))
     words, weekday = shortest.content.strip().rstrip(".。"), _rhythm(sources)
@@ -105,18 +105,20 @@ def _pattern(theme: str, cards: list[MemoryCard], plain: list[MemoryCard]) -> De
     return derived("pattern", theme, content, sources)
 
 
-def derived(kind: InsightKind, theme: str, content: str, sources: Sequence[MemoryCard]) -> DeriveInsight:
+def derived(kind: InsightKind, theme: str, content: str, sources: Sequence[MemoryCard]) -> Proposal:
     """Returns an insight that rests on ``sources``, which are of one project and mode."""
     first = sources[0]
-    return DeriveInsight(
-        content=content,
-        insight_kind=kind,
-        theme=theme,
-        project_id=first.project_id,
-        mode=first.mode,
-        sources=tuple(card.card_id for card in sources),
-        reason=f"{len({card.session_id for card in sources})} sessions tell of it",
-        confidence=0.8,
+    return derivation(
+        InsightDerived(
+            content=content,
+            kind=kind,
+            theme=theme,
+            project_id=first.project_id,
+            mode=first.mode,
+            sources=tuple(card.card_id for card in sources),
+            reason=f"{len({card.session_id for card in sources})} sessions tell of it",
+            confidence=0.8,
+        )
     )
 
 

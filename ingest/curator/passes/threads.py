@@ -8,8 +8,9 @@ from datetime import timedelta
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
+from events.types.threads import ThreadOpened
 from ingest.curator.memory import Memory, MemoryCard
-from ingest.curator.proposals import AssignThread, CreateThread, Proposal
+from ingest.curator.proposals import Proposal, assignment, new_thread
 
 _SESSIONS = 3
 _SPAN = timedelta(days=2)
@@ -38,24 +39,16 @@ def threads(memory: Memory) -> list[Proposal]:
         thread = known.get(topic)
         if thread is not None:
             found += [
-                AssignThread(
-                    thread_id=thread.thread_id,
-                    card_id=card.card_id,
-                    reason=f"tells of {title}",
-                    confidence=0.9,
-                )
+                assignment(thread.thread_id, card, f"tells of {title}", 0.9)
                 for card in cards
                 if thread.status == "open" and card.card_id not in thread.cards
             ]
         elif _goes_on(cards):
-            found.append(
-                CreateThread(
-                    title=title, project_id=project_id, mode=mode, confidence=0.9,
-                    card_ids=tuple(card.card_id for card in cards[:_MOST]),
-                    reason=f"{len({card.session_id for card in cards})} sessions tell of {title}",
-                    number=sorted(_titles(cards[0].content)).index(title),
-                )
-            )  # fmt: skip
+            reason = f"{len({card.session_id for card in cards})} sessions tell of {title}"
+            opened = ThreadOpened(title=title, project_id=project_id, mode=mode, reason=reason)
+            number = sorted(_titles(cards[0].content)).index(title)
+            begun = tuple(card.card_id for card in cards[:_MOST])
+            found.append(new_thread(opened, begun, number, reason, 0.9))
     return found
 
 

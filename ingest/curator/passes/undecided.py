@@ -10,9 +10,10 @@ from uuid import UUID
 from events.curator.run import asked_entry
 from events.language.terms import analyse
 from events.people.person import Person
+from events.types.relations import CardsConnected
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.passes.connect import is_open, speaking
-from ingest.curator.proposals import Connect, Proposal, digest_of, merge_digest
+from ingest.curator.proposals import Proposal, digest_of, merge_digest
 
 MOST_PAIRS = 24
 """The most pairs of one run, the most alike first."""
@@ -87,7 +88,7 @@ def undecided(memory: Memory, proposals: Iterable[Proposal]) -> list[Pair]:
 
     Cards that name one of two people of one name are in no pair. The order is fixed.
     """
-    decided = {frozenset(each.evidence) for each in proposals if isinstance(each, Connect)}
+    decided = {frozenset(each.evidence) for each in proposals if isinstance(each.payload, CardsConnected)}
     found: list[Pair] = []
     near: dict[tuple[str, str, str], deque[tuple[MemoryCard, frozenset[str]]]]
     near = defaultdict(lambda: deque(maxlen=_NEAREST))

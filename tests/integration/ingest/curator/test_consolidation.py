@@ -8,10 +8,10 @@ import pytest
 
 from events.insights.insight_log import insights_of
 from events.platform.database import Connection
+from events.types.insights import InsightDerived
 from ingest.curator.memory import Memory
 from ingest.curator.passes.consolidation import consolidate
 from ingest.curator.passes.patterns import patterns
-from ingest.curator.proposals import DeriveInsight
 from ingest.curator.runner import curate, memory_of
 from tests.support.ingest.curating import fold, tell
 
@@ -22,8 +22,9 @@ DEPLOYS = [
 ]
 
 
-def statements(memory: Memory) -> list[DeriveInsight]:
-    return [each for each in consolidate(memory, patterns(memory)) if isinstance(each, DeriveInsight)]
+def statements(memory: Memory) -> list[InsightDerived]:
+    payloads = [each.payload for each in consolidate(memory, patterns(memory))]
+    return [each for each in payloads if isinstance(each, InsightDerived)]
 
 
 @pytest.fixture

@@ -235,7 +235,9 @@ def test_one_common_word_or_name_is_no_theme(connection: Connection, database: s
 
 def test_chinese_words_recur_too(connection: Connection, database: str) -> None:
     tell(connection, database, *((day, "我和小明去爬山。") for day in (0, 3, 8)))
-    assert [each.content for each in patterns(memory_of(connection, "ada"))] == ["一再：「我和小明去爬山」"]  # type: ignore[attr-defined]
+    assert [each.payload.content for each in patterns(memory_of(connection, "ada"))] == [
+        "一再：「我和小明去爬山」"
+    ]
     known = memory_of(connection, "ada")
     for unreal in ("我沒和小明去爬山。", "我想和小明去爬山。", "我和小明去爬山了嗎"):
         assert (

@@ -9,8 +9,8 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, uuid7
+from events.types.threads import ThreadOpened
 from ingest.curator.curator_commands import UserRuns, undo
-from ingest.curator.proposals import CreateThread
 from ingest.curator.runner import curate, memory_of
 from ingest.decider import Command
 from ingest.erasure import subjects
@@ -46,9 +46,7 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
         for name in ("Zyxwort", "Nora")
     )
     run = curate(connection, "ada").events[0].event_id
-    entries = tuple(
-        asked_entry(each.evidence[0], each.evidence[1], each.digest(told)) for each in (erased, kept)
-    )
+    entries = tuple(asked_entry(each.evidence[0], each.evidence[1], each.digest) for each in (erased, kept))
     asked = CuratorRan(position=1, asked=(*entries, "no pair of cards"), model="m")
     log.append(
         connection,
@@ -63,11 +61,11 @@ def test_a_run_keeps_no_digest_of_erased_words_and_those_of_the_others(
     fold(database)
     erase(memory, connection, "30-1-Alex has a dog named Zyxwort.")
     left = runs_of(connection, "ada")
-    assert erased.digest(told) not in str([each.payload for each in left])
-    assert tombstones(left) == {kept.digest(told)}
+    assert erased.digest not in str([each.payload for each in left])
+    assert tombstones(left) == {kept.digest}
     runs = runs_in(left)
     assert runs[run].undone_reason == "wrong"
-    assert [each.digests for each in runs.values() if each.digests] == [(kept.digest(told),)]
+    assert [each.digests for each in runs.values() if each.digests] == [(kept.digest,)]
     assert [each.asked for each in runs.values() if each.asked] == [entries[1:]]
     assert curate(connection, "ada").events == ()
 
@@ -77,8 +75,8 @@ def test_a_thread_of_erased_cards_leaves_no_title_and_no_digest(
 ) -> None:
     tell(connection, database, (0, WORDS), (2, WORDS), (9, WORDS))
     proposals = curate(connection, "ada", dry_run=True).proposals
-    [proposal] = [each for each in proposals if isinstance(each, CreateThread)]
-    digest = proposal.digest(memory_of(connection, "ada"))
+    [proposal] = [each for each in proposals if isinstance(each.payload, ThreadOpened)]
+    digest = proposal.digest
     curate(connection, "ada")
     fold(database)
     erase(memory, connection, f"0-0-{WORDS}")

@@ -38,7 +38,7 @@ from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.erasure.words import WORDS
+from ingest.erasure.words import IDENTIFIERS
 from ingest.modes import mode_commands
 from ingest.modes.mode_commands import Declaration, UserModes
 from ingest.references import declarations, reference_commands
@@ -80,18 +80,9 @@ def filled(hint: Any, text: str | None) -> Any:
 def made(cls: Any, text: str | None) -> Any:
     """Returns an instance of a dataclass with ``text`` in its words, and plain identifiers."""
     hints = get_type_hints(cls)
-    words = WORDS.get(cls, ())
+    identifiers = IDENTIFIERS.get(cls, ())
     names = [each.name for each in dataclasses.fields(cls)]
-    return cls(
-        **{
-            name: filled(hints[name], text if name in words or _has_parts(hints[name]) else None)
-            for name in names
-        }
-    )
-
-
-def _has_parts(hint: Any) -> bool:
-    return dataclasses.is_dataclass(hint) or any(map(_has_parts, get_args(hint)))
+    return cls(**{name: filled(hints[name], None if name in identifiers else text) for name in names})
 
 
 codec.known_types()

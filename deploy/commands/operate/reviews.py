@@ -1,4 +1,4 @@
-"""``cardlog core review``: proposes or promotes the topics that recur in core documents."""
+"""``cardlog core review`` and ``cardlog ref review``: what the write service looks at once an hour, now."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from ingest.core.evolution import evolve_changed
+from ingest.references.tiers import review
 from projectors.core.documents import documents_of
 
 
-def run_review(
+def review_schemas(
     *,
     days: Annotated[
         float, Parameter(validator=at_least(0), help="look at documents that changed in these last days")
@@ -36,3 +37,29 @@ def run_review(
     if made:
         log.announce(connection)
     return Answer({"events": made}, [f"recorded {made} proposals and promotions"])
+
+
+def review_references(
+    *,
+    as_json: Json = False,
+    cardlog: Given[Settings],
+    connection: Given[Connection],
+) -> Answer:
+    """Move references between tiers by their use now. The write service does it once an hour.
+
+    Much used references are pinned, and untouched ones go to the archive. CARDLOG_REFERENCE_PIN_USES,
+    CARDLOG_REFERENCE_PIN_DAYS and CARDLOG_REFERENCE_ARCHIVE_DAYS are the limits.
+    """
+    moves = review(connection, cardlog, datetime.now(UTC))
+    documents = (
+        {
+            "user_id": move.owner,
+            "kind": move.name.kind,
+            "key": move.name.key,
+            "tier": move.tier,
+            "reason": move.reason,
+        }
+        for move in moves
+    )
+    lines = [f"{move.name.kind}/{move.name.key}: {move.tier}, {move.reason}" for move in moves]
+    return Answer(documents, lines or ["every reference has the tier that its use asks for"], by_line=True)
