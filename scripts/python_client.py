@@ -38,14 +38,15 @@ A method takes the user and the required fields, and the other fields as keyword
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from cardlog_client.requests import Operation
 
 if TYPE_CHECKING:
     from cardlog_client import types
 
+P = ParamSpec("P")
 T = TypeVar("T")
 '''
 _SYNC = '''
@@ -56,6 +57,13 @@ class Operations:
         raise NotImplementedError
 '''
 _ASYNC = '''
+def _awaited(
+    method: Callable[Concatenate[Operations, P], T],
+) -> Callable[Concatenate[AsyncOperations, P], Coroutine[Any, Any, T]]:
+    """Returns the method itself. It returns what ``_send`` returns, and that of an asynchronous client is awaited."""
+    return method  # type: ignore[return-value] # the type of ``_send`` is not a part of the type of a method
+
+
 class AsyncOperations:
     """The methods of :class:`~cardlog_client.client.AsyncClient`: those of :class:`Operations` as coroutines."""
 
@@ -89,7 +97,7 @@ def sources() -> dict[Path, str]:
                     _SYNC,
                     *(each.method() for each in methods),
                     _ASYNC,
-                    *(each.method(asynchronous=True) for each in methods),
+                    *(f"    {each.name} = _awaited(Operations.{each.name})" for each in methods),
                 ]
             )
         ),
@@ -119,18 +127,15 @@ class _Method:
         """The line of the operation."""
         return f"_{self.name.upper()}: Operation[{self.answer}] = {self.operation}"
 
-    def method(self, *, asynchronous: bool = False) -> str:
+    def method(self) -> str:
         """Returns the text of the method. An argument has a place only when a field may have its name."""
         names = {each: f"{each}_" if iskeyword(each) else each for each in self.arguments}
         given = [f"{names[each]}: {kind}" for each, kind in self.arguments.items()]
-        given += ["/"] if self.any_field else []
-        given += ["**more: object"] if self.optional or self.any_field else []
+        more = ["**more: object"] if self.optional or self.any_field else []
+        arguments = ["self", *given, "/", *more] if self.any_field else ["self", "/", *given, *more]
         named = "{" + ", ".join(f'"{each}": {name}' for each, name in names.items()) + "}"
-        more = "more" if self.optional or self.any_field else "{}"
-        sent = f"self._send(_{self.name.upper()}, {named}, {more})"
-        head = f"def {self.name}({', '.join(['self', *given])}) -> {self.answer}:"
-        if asynchronous:
-            return f"    async {head}\n        return await {sent}\n"
+        sent = f"self._send(_{self.name.upper()}, {named}, {'more' if more else '{}'})"
+        head = f"def {self.name}({', '.join(arguments)}) -> {self.answer}:"
         more_fields = f" Other fields: {', '.join(self.optional)}." if self.optional else ""
         told = textwrap.fill(f'"""{self.summary}.{more_fields}"""', 110, subsequent_indent="        ")
         return f"    {head}\n        {told}\n        return {sent}\n"
