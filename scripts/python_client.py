@@ -73,6 +73,8 @@ class AsyncOperations:
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _NULLS = {"declare_project"}
 """Operations whose null takes a setting away, besides those that take any field."""
+_ALIKE = 5
+"""The least number of fields of a base with another name."""
 
 Schema = Mapping[str, Any]
 
@@ -84,7 +86,7 @@ def sources() -> dict[Path, str]:
     for document in documents.values():
         for name, schema in _answers(document):
             assert schemas.setdefault(name, schema) == schema, f"the two services have different types {name}"
-    names = sorted(schemas, key=lambda name: (_base(name, schemas) is not None, name))
+    names = sorted(schemas, key=lambda name: (len(list(_bases(name, schemas))), name))
     types = {name: _typed_dict(name, schemas) for name in names}
     methods = sorted(_methods(documents), key=lambda each: each.name)
     return {
@@ -256,16 +258,27 @@ def _typed_dict(name: str, schemas: Mapping[str, Schema]) -> str:
 
 
 def _base(name: str, schemas: Mapping[str, Schema]) -> str | None:
-    """Returns the type whose fields a type extends: that of ``WrittenThread`` is ``Thread``. None: there is none."""
+    """Returns the type that a type extends, and None without one. It has the most fields of those that are possible.
+
+    A type has all fields of its base. They are half of its fields, or its name ends with that of the base.
+    """
     fields = _fields(schemas[name])
-    return next(
-        (
-            each
-            for each in sorted(schemas, key=len, reverse=True)
-            if name.endswith(each) and name != each and _fields(schemas[each]).items() <= fields.items()
-        ),
-        None,
+    possible = (
+        (len(own), each)
+        for each in schemas
+        if (own := _fields(schemas[each])).keys() < fields.keys()
+        and own.items() <= fields.items()
+        and (len(own) >= max(_ALIKE, len(fields) / 2) or name.endswith(each))
     )
+    return max(possible, default=(0, None))[1]
+
+
+def _bases(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
+    """Yields the base of a type, the base of that one, and so on."""
+    base = _base(name, schemas)
+    while base is not None:
+        yield base
+        base = _base(base, schemas)
 
 
 def _fields(schema: Schema) -> dict[str, str]:
