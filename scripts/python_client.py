@@ -95,7 +95,6 @@ def sources() -> dict[Path, str]:
             "\n".join(
                 [
                     _OPERATIONS,
-                    *(each.constant for each in methods),
                     _SYNC,
                     *(each.method() for each in methods),
                     _ASYNC,
@@ -124,11 +123,6 @@ class _Method:
     any_field: bool
     answer: str
 
-    @property
-    def constant(self) -> str:
-        """The line of the operation."""
-        return f"_{self.name.upper()}: Operation[{self.answer}] = {self.operation}"
-
     def method(self) -> str:
         """Returns the text of the method. An argument has a place only when a field may have its name."""
         names = {each: f"{each}_" if iskeyword(each) else each for each in self.arguments}
@@ -136,11 +130,12 @@ class _Method:
         more = ["**more: object"] if self.optional or self.any_field else []
         arguments = ["self", *given, "/", *more] if self.any_field else ["self", "/", *given, *more]
         named = "{" + ", ".join(f'"{each}": {name}' for each, name in names.items()) + "}"
-        sent = f"self._send(_{self.name.upper()}, {named}, {'more' if more else '{}'})"
+        sent = f"self._send({self.operation}, {'named' if names else '{}'}, {'more' if more else '{}'})"
         head = f"def {self.name}({', '.join(arguments)}) -> {self.answer}:"
         more_fields = f" Other fields: {', '.join(self.optional)}." if self.optional else ""
         told = textwrap.fill(f'"""{self.summary}.{more_fields}"""', 110, subsequent_indent="        ")
-        return f"    {head}\n        {told}\n        return {sent}\n"
+        lines = [head, f"    {told}", *([f"    named = {named}"] if names else []), f"    return {sent}", ""]
+        return "\n".join(f"    {line}" if line else line for line in lines)
 
 
 def _methods(documents: Mapping[str, Schema]) -> Iterator[_Method]:
