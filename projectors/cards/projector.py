@@ -32,7 +32,7 @@ from projectors.cards.fold import (
 from projectors.cards.statement import Key, Statement, chain_in, statements_of
 from projectors.cards.subjects import Subjects, Tie, Told
 from projectors.generations.copy_format import CopyBuffer, as_array, line
-from projectors.generations.table_projector import AT_ONCE, Rows, TableProjector, columns
+from projectors.generations.generations import AT_ONCE, Projector, Rows, columns
 
 _COPIED = {
     "cards": "cards",
@@ -48,7 +48,7 @@ _COPIED = {
 """The table of each statement ``copy_*``."""
 
 
-class CardsProjector(TableProjector):
+class CardsProjector(Projector):
     """Folds the log into the tables of ``tables.sql``."""
 
     name = "cards"
@@ -176,7 +176,7 @@ class CardsProjector(TableProjector):
         event_ids: Sequence[UUID] | None,
         remaining: Iterable[Event],
     ) -> None:
-        """Forgets as :class:`TableProjector`, unless the tables hold nothing of the events."""
+        """Forgets as :class:`Projector`, unless the tables hold nothing of the events."""
         if event_ids is not None:
             named = {"user_id": storage_id, "events": list(event_ids)}
             if not self._rows(connection, "folded", named)[0]["folded"]:

@@ -23,7 +23,7 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.envelope import Event, partition_of
-from projectors.generations.table_projector import Rows
+from projectors.generations.generations import Rows
 
 MOST_UNFOLDED = 20_000
 """The most events of a user above the checkpoint that a reader folds itself."""
