@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from events.http.errors import invalid
-from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future
-from events.types.turn_contract import TurnInvalidError, text_of
+from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future, text_given
 from events.types.turns import ContextLayer
 from retrieval.cards.query import zone_of
 from retrieval.http.core_routes import MAX_PATHS
@@ -80,19 +79,16 @@ class ContextIn(RecallIn):
 
 def ask_of(body: RecallIn) -> Ask:
     """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
-    try:
-        user_id = text_of("user_id", body.user_id)
-        query = text_of("query", body.query)
-        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
-            text_of("project_id", name)
-        if body.mode is not None:
-            text_of("mode", body.mode)
-        for name in body.modes or ():
-            text_of("modes", name)
-        if body.session_id is not None:
-            text_of("session_id", body.session_id)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
+    user_id, query = text_given("user_id", body.user_id), text_given("query", body.query)
+    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
+    for name in named:
+        text_given("project_id", name)
+    if body.mode is not None:
+        text_given("mode", body.mode)
+    for name in body.modes or ():
+        text_given("modes", name)
+    if body.session_id is not None:
+        text_given("session_id", body.session_id)
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
@@ -103,7 +99,6 @@ def ask_of(body: RecallIn) -> Ask:
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)
-    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,
         query=query,
