@@ -21,6 +21,7 @@ from events.insights.insight import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.resources.recall import Block, Numbered
 from events.threads.thread import Thread
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
@@ -71,24 +72,6 @@ class BudgetTooSmallError(ValueError):
         self.least = least
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One XML element with its line end. A ``stable`` block is the same for every question."""
-
-    name: str
-    text: str
-    tokens: int
-    stable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedCard:
-    """The number that a card has in a prompt, from 1."""
-
-    n: int
-    card_id: UUID
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """An answer as prompt blocks. ``left_out`` are the cards that the budget has no room for."""
@@ -96,7 +79,7 @@ class Prompt:
     blocks: Sequence[Block]
     token_budget: int | None
     guard_rules_version: str
-    cards: Sequence[NumberedCard]
+    cards: Sequence[Numbered]
     left_out: Sequence[UUID]
     answer: RecallAnswer
 
@@ -160,7 +143,7 @@ class _Element:
 
 
 def _block(name: str, text: str, *, stable: bool = False) -> Block:
-    return Block(name, text, count_tokens(text), stable)
+    return Block(name=name, text=text, tokens=count_tokens(text), stable=stable)
 
 
 @cache
@@ -253,7 +236,7 @@ def context_of(
         blocks=_blocks(answer, elements, standing),
         token_budget=asked_budget,
         guard_rules_version=guard_rules_version(),
-        cards=[NumberedCard(number, one.card_id) for number, one in enumerate(elements, 1)],
+        cards=[Numbered(n=number, card_id=one.card_id) for number, one in enumerate(elements, 1)],
         left_out=[card.card_id for card in answer.cards if card.card_id not in shown | kept],
         answer=replace(answer, warnings=warnings),
     )
@@ -339,7 +322,9 @@ def _blocks(
         if inner:
             blocks.append(_block(name, _element_of(name, inner)))
     if concluded is not None:
-        blocks.append(replace(concluded, stable=False))  # below what was said, and chosen by the question
+        blocks.append(
+            concluded.model_copy(update={"stable": False})
+        )  # below what was said, and chosen by the question
     now = answer.current_time
     at = now.isoformat(timespec="minutes")
     blocks.append(_block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{at}</current_time>\n'))
