@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import psycopg
@@ -25,12 +26,12 @@ from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
+from retrieval.http.thread_routes import present_threads
 from retrieval.pool.connections import Pool
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
 from retrieval.references.reader import ReferenceReader
-from retrieval.threads.reader import ThreadReader
 
 _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
@@ -64,7 +65,7 @@ class PromptReader:
     def __init__(self, pool: Pool, settings: Settings, fresh: Fresh) -> None:
         self._references = ReferenceReader(pool)
         self._problems = ProblemReader(pool)
-        self._threads = ThreadReader(pool)
+        self._threads = partial(present_threads, pool)
         self._documents = DocumentReader(pool, feed_of(settings))
         self._fresh = fresh
 
@@ -100,7 +101,7 @@ class PromptReader:
         facts, goals = await read("the core document is", document, ([], []))
         of_modes = self._pinned_concepts(caller, question, answer.modes)
         concepts = await read("pinned concepts are", of_modes, [])
-        threads = await still_open("threads", "open", self._threads.present)
+        threads = await still_open("threads", "open", self._threads)
         return PromptParts(pinned, problems, facts, goals, concepts, threads[:_MOST_THREADS], tuple(warnings))
 
     async def _pinned_concepts(
