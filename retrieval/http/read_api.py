@@ -54,7 +54,6 @@ from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
-from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
@@ -62,8 +61,7 @@ from retrieval.http.operating_routes import operating_router
 from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.prompt_parts import PromptReader, for_prompt, prompt_of
-from retrieval.http.questions import ContextIn, RecallIn, ask_of
-from retrieval.http.reach import asked_by, within
+from retrieval.http.questions import ContextIn, RecallIn, ask_of, asked_by, within
 from retrieval.http.reference_routes import references_router
 from retrieval.http.resources import prompted, recalled
 from retrieval.http.session_routes import sessions_router
@@ -254,8 +252,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     add_routes(app, references_router(references, reference_use))
     add_routes(app, problems_router(problems))
     add_routes(app, threads_router(servers.primary.pool, fresh_reader))
-    add_routes(app, insights_router(servers.primary.pool, fresh_reader))
-    add_routes(app, curator_router(servers.primary.pool))
+    add_routes(app, curator_router(servers.primary.pool, fresh_reader))
     add_routes(app, people_router(people, fresh_reader))
     add_routes(app, episodes_router(EpisodeReader(servers.primary.pool)))
     add_routes(
