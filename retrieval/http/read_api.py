@@ -54,6 +54,7 @@ from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
+from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
@@ -252,7 +253,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     add_routes(app, references_router(references, reference_use))
     add_routes(app, problems_router(problems))
     add_routes(app, threads_router(servers.primary.pool, fresh_reader))
-    add_routes(app, curator_router(servers.primary.pool, fresh_reader))
+    add_routes(app, insights_router(servers.primary.pool, fresh_reader))
+    add_routes(app, curator_router(servers.primary.pool))
     add_routes(app, people_router(people, fresh_reader))
     add_routes(app, episodes_router(EpisodeReader(servers.primary.pool)))
     add_routes(
