@@ -95,6 +95,23 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What a prompt shows beside the cards of its recall.
+
+    ``facts`` are the pointers and values of the core document that were asked for. ``warnings`` name the parts that
+    could not be read.
+    """
+
+    pinned: Sequence[Reference] = ()
+    problems: Sequence[Problem] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    goals: Sequence[str] = ()
+    concepts: Sequence[Card] = ()
+    threads: Sequence[Thread] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Group:
     """The lines of a block that questions do not change, and the share of the room that they may take.
 
@@ -167,18 +184,13 @@ def cards_within(token_budget: int) -> int:
 def context_of(
     answer: RecallAnswer,
     token_budget: int | None = None,
-    pinned: Sequence[Reference] = (),
-    problems: Sequence[Problem] = (),
-    facts: Sequence[tuple[str, str]] = (),
-    goals: Sequence[str] = (),
-    concepts: Sequence[Card] = (),
-    threads: Sequence[Thread] = (),
+    parts: PromptParts = PromptParts(),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
-    Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
-    ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
-    ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left,
+    Of ``parts``, open problems have the first claim: a third of the budget. They tell fewer attempts before one is left
+    out. Facts may take half of the rest, then the pinned references half, and concepts, goals and open threads a
+    quarter of what is left,
     and the insights of the answer a tenth. Each block but that of the insights
     stays the same, byte for byte, while its lines do.
 
@@ -188,29 +200,29 @@ def context_of(
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
     asked_budget = token_budget
-    kept = {*(one.reference_id for one in pinned), *(one.card_id for one in concepts)}
+    kept = {*(one.reference_id for one in parts.pinned), *(one.card_id for one in parts.concepts)}
     elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
     groups = (
         _Group(
             _FACTS,
-            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in facts],
+            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in parts.facts],
             _PINNED_SHARE,
             "facts",
         ),
         _Group(
             _REFERENCES,
-            [f"<reference>{_text(one.rendering)}</reference>" for one in pinned],
+            [f"<reference>{_text(one.rendering)}</reference>" for one in parts.pinned],
             _PINNED_SHARE,
             "pinned references",
         ),
-        _Group(_CONCEPTS, [_concept(one) for one in concepts], _CONCEPT_SHARE, "pinned concepts"),
-        _problem_group(problems),
-        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
-        _Group(_THREADS, [_thread(one) for one in threads], _GOAL_SHARE, "open threads"),
+        _Group(_CONCEPTS, [_concept(one) for one in parts.concepts], _CONCEPT_SHARE, "pinned concepts"),
+        _problem_group(parts.problems),
+        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in parts.goals], _GOAL_SHARE, "goals"),
+        _Group(_THREADS, [_thread(one) for one in parts.threads], _GOAL_SHARE, "open threads"),
         _Group(_INSIGHTS, [_insight(one) for one in answer.insights], _INSIGHT_SHARE, "insights"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
-    warnings = answer.warnings
+    warnings = (*answer.warnings, *parts.warnings)
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:

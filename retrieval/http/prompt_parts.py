@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from projectors.core.loading import TooFarBehindError
 from retrieval.cards.card import ListedCard
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
-from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
@@ -41,19 +41,6 @@ _MOST_THREADS = 20
 Fresh = Callable[[str | None, str], Awaitable[CardReader]]
 _T = TypeVar("_T")
 _Topic = TypeVar("_Topic", Problem, Thread)
-
-
-@dataclass(frozen=True, slots=True)
-class PromptParts:
-    """The parts of a prompt other than the cards of its recall. ``warnings`` name the parts that could not be read."""
-
-    pinned: Sequence[Reference] = ()
-    problems: Sequence[Problem] = ()
-    facts: Sequence[tuple[str, str]] = ()
-    goals: Sequence[str] = ()
-    concepts: Sequence[ListedCard] = ()
-    threads: Sequence[Thread] = ()
-    warnings: tuple[str, ...] = ()
 
 
 class PromptReader:
@@ -186,16 +173,7 @@ def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
 def prompt_of(answer: RecallAnswer, token_budget: int | None, parts: PromptParts) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(
-            replace(answer, warnings=(*answer.warnings, *parts.warnings)),
-            token_budget,
-            parts.pinned,
-            parts.problems,
-            parts.facts,
-            parts.goals,
-            parts.concepts,
-            parts.threads,
-        )
+        return context_of(answer, token_budget, parts)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least
