@@ -91,7 +91,7 @@ class Projector(ABC):
         ``remaining`` are the other events of the user that the tables hold, in order. The rows are then the same as
         after a fold of these events alone. A row may rest on many events, so these events are folded again.
         """
-        connection.execute(self._statement("forget_user"), {"user_id": storage_id})
+        connection.execute(statement(self.package, "forget_user"), {"user_id": storage_id})
         if event_ids is not None:
             self.load(connection, remaining)
 
@@ -101,7 +101,7 @@ class Projector(ABC):
 
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         """Returns the number of rows of a user by table."""
-        return dict(connection.execute(self._statement("held"), {"user_id": storage_id}).fetchall())
+        return dict(connection.execute(statement(self.package, "held"), {"user_id": storage_id}).fetchall())
 
     def _statement(self, name: str) -> sql.SQL:
         return statement(self.package, name)
