@@ -18,7 +18,7 @@ from events.types.relations import CardsConnected
 from events.types.tombstones import Erased
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.copy_rows import lines_of, relation_lines, word_keys, word_lines, words_among
+from projectors.cards.copy_rows import COLUMNS, lines_of, relation_lines, word_keys, word_lines, words_among
 from projectors.cards.event_standing import replaced_by, standings_touched
 from projectors.cards.fold import (
     Changes,
@@ -45,7 +45,7 @@ _COPIED = {
     "counts": "card_counts",
     "person_events": "person_events",
 }
-"""The table of each statement ``copy_*``."""
+"""The table of each kind of copied rows."""
 
 
 class CardsProjector(Projector):
@@ -128,10 +128,7 @@ class CardsProjector(Projector):
         because a late statement can change an early card. Events that replace another are applied some hundred at a
         time, to the cards in the table. Memory holds the statements of one user and a few megabytes of lines.
         """
-        buffers = {
-            name: CopyBuffer(connection, table, self._statement(f"copy_{name}"))
-            for name, table in _COPIED.items()
-        }
+        buffers = {name: self._buffer(connection, name) for name in _COPIED}
         aside: list[Changes] = []
         ties: Counter[Tie] = Counter()
         replacing: list[Event] = []
@@ -339,7 +336,7 @@ class CardsProjector(Projector):
         ):
             self._execute(connection, name, names, sorted(gone))
         for table, lines in lines_of(changes):
-            buffer = CopyBuffer(connection, _COPIED[table], self._statement(f"copy_{table}"))
+            buffer = self._buffer(connection, table)
             for text in lines:
                 buffer.add(text)
             buffer.flush()
@@ -384,6 +381,11 @@ class CardsProjector(Projector):
 
     def _delete_cards(self, connection: Connection, changes: Changes) -> None:
         self._execute(connection, "delete_cards", ("users", "kinds", "cards"), sorted(changes.cards_gone))
+
+    def _buffer(self, connection: Connection, name: str) -> CopyBuffer:
+        columns = COLUMNS.get(name, ())
+        copy = self._statement("copy_rows" if columns else f"copy_{name}")
+        return CopyBuffer(connection, _COPIED[name], copy, columns)
 
     def _execute(
         self, connection: Connection, name: str, names: Sequence[str], rows: Sequence[tuple[object, ...]]
