@@ -38,14 +38,15 @@ A method takes the user and the required fields, and the other fields as keyword
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from cardlog_client.requests import Operation
 
 if TYPE_CHECKING:
     from cardlog_client import types
 
+P = ParamSpec("P")
 T = TypeVar("T")
 '''
 _SYNC = '''
@@ -56,6 +57,13 @@ class Operations:
         raise NotImplementedError
 '''
 _ASYNC = '''
+def _awaited(
+    method: Callable[Concatenate[Operations, P], T],
+) -> Callable[Concatenate[AsyncOperations, P], Coroutine[Any, Any, T]]:
+    """Returns the method itself. It returns what ``_send`` returns, and that of an asynchronous client is awaited."""
+    return method  # type: ignore[return-value] # the type of ``_send`` is not a part of the type of a method
+
+
 class AsyncOperations:
     """The methods of :class:`~cardlog_client.client.AsyncClient`: those of :class:`Operations` as coroutines."""
 
@@ -65,6 +73,8 @@ class AsyncOperations:
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _NULLS = {"declare_project"}
 """Operations whose null takes a setting away, besides those that take any field."""
+_ALIKE = 5
+"""The least number of fields of a base with another name."""
 
 Schema = Mapping[str, Any]
 
@@ -76,7 +86,7 @@ def sources() -> dict[Path, str]:
     for document in documents.values():
         for name, schema in _answers(document):
             assert schemas.setdefault(name, schema) == schema, f"the two services have different types {name}"
-    names = sorted(schemas, key=lambda name: (_base(name, schemas) is not None, name))
+    names = sorted(schemas, key=lambda name: (len(list(_bases(name, schemas))), name))
     types = {name: _typed_dict(name, schemas) for name in names}
     methods = sorted(_methods(documents), key=lambda each: each.name)
     return {
@@ -85,11 +95,10 @@ def sources() -> dict[Path, str]:
             "\n".join(
                 [
                     _OPERATIONS,
-                    *(each.constant for each in methods),
                     _SYNC,
                     *(each.method() for each in methods),
                     _ASYNC,
-                    *(each.method(asynchronous=True) for each in methods),
+                    *(f"    {each.name} = _awaited(Operations.{each.name})" for each in methods),
                 ]
             )
         ),
@@ -114,26 +123,19 @@ class _Method:
     any_field: bool
     answer: str
 
-    @property
-    def constant(self) -> str:
-        """The line of the operation."""
-        return f"_{self.name.upper()}: Operation[{self.answer}] = {self.operation}"
-
-    def method(self, *, asynchronous: bool = False) -> str:
+    def method(self) -> str:
         """Returns the text of the method. An argument has a place only when a field may have its name."""
         names = {each: f"{each}_" if iskeyword(each) else each for each in self.arguments}
         given = [f"{names[each]}: {kind}" for each, kind in self.arguments.items()]
-        given += ["/"] if self.any_field else []
-        given += ["**more: object"] if self.optional or self.any_field else []
+        more = ["**more: object"] if self.optional or self.any_field else []
+        arguments = ["self", *given, "/", *more] if self.any_field else ["self", "/", *given, *more]
         named = "{" + ", ".join(f'"{each}": {name}' for each, name in names.items()) + "}"
-        more = "more" if self.optional or self.any_field else "{}"
-        sent = f"self._send(_{self.name.upper()}, {named}, {more})"
-        head = f"def {self.name}({', '.join(['self', *given])}) -> {self.answer}:"
-        if asynchronous:
-            return f"    async {head}\n        return await {sent}\n"
+        sent = f"self._send({self.operation}, {'named' if names else '{}'}, {'more' if more else '{}'})"
+        head = f"def {self.name}({', '.join(arguments)}) -> {self.answer}:"
         more_fields = f" Other fields: {', '.join(self.optional)}." if self.optional else ""
         told = textwrap.fill(f'"""{self.summary}.{more_fields}"""', 110, subsequent_indent="        ")
-        return f"    {head}\n        {told}\n        return {sent}\n"
+        lines = [head, f"    {told}", *([f"    named = {named}"] if names else []), f"    return {sent}", ""]
+        return "\n".join(f"    {line}" if line else line for line in lines)
 
 
 def _methods(documents: Mapping[str, Schema]) -> Iterator[_Method]:
@@ -251,16 +253,27 @@ def _typed_dict(name: str, schemas: Mapping[str, Schema]) -> str:
 
 
 def _base(name: str, schemas: Mapping[str, Schema]) -> str | None:
-    """Returns the type whose fields a type extends: that of ``WrittenThread`` is ``Thread``. None: there is none."""
+    """Returns the type that a type extends, and None without one. It has the most fields of those that are possible.
+
+    A type has all fields of its base. They are half of its fields, or its name ends with that of the base.
+    """
     fields = _fields(schemas[name])
-    return next(
-        (
-            each
-            for each in sorted(schemas, key=len, reverse=True)
-            if name.endswith(each) and name != each and _fields(schemas[each]).items() <= fields.items()
-        ),
-        None,
+    possible = (
+        (len(own), each)
+        for each in schemas
+        if (own := _fields(schemas[each])).keys() < fields.keys()
+        and own.items() <= fields.items()
+        and (len(own) >= max(_ALIKE, len(fields) / 2) or name.endswith(each))
     )
+    return max(possible, default=(0, None))[1]
+
+
+def _bases(name: str, schemas: Mapping[str, Schema]) -> Iterator[str]:
+    """Yields the base of a type, the base of that one, and so on."""
+    base = _base(name, schemas)
+    while base is not None:
+        yield base
+        base = _base(base, schemas)
 
 
 def _fields(schema: Schema) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator
@@ -26,6 +27,7 @@ from events.types.instants import (
 from events.types.metadata import MAX_BYTES, MAX_DEPTH, MetadataInvalidError, metadata_text
 from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, text_of
 
+T = TypeVar("T")
 METADATA = (
     f"a JSON object of the app, at most {MAX_BYTES} bytes and {MAX_DEPTH} levels deep; numbers up to 2^53"
 )
@@ -37,6 +39,31 @@ def metadata_wanted(given: object) -> str | None:
         return metadata_text(given)
     except MetadataInvalidError as error:
         raise invalid("metadata", str(error)) from None
+
+
+def text_given(field: str, text: str) -> str:
+    """Returns the text of a field. Raises a 422 problem for a text that the log cannot hold."""
+    try:
+        return text_of(field, text)
+    except TurnInvalidError as error:
+        raise invalid(error.field, error.reason) from None
+
+
+def cursor_of(place: bytes) -> str:
+    """Returns the cursor of the page behind ``place``."""
+    return base64.urlsafe_b64encode(place).decode().rstrip("=")
+
+
+def place_at(cursor: str | None, read: Callable[[bytes], T]) -> T | None:
+    """Returns what ``read`` makes of the place in a cursor. Raises a 422 problem where it raises ValueError."""
+    if cursor is None:
+        return None
+    try:
+        return read(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except ValueError:
+        raise invalid(
+            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
+        ) from None
 
 
 _SKEW = timedelta(minutes=1)  # another machine's clock may be a little ahead

@@ -25,8 +25,9 @@ def statements(package: str) -> Mapping[str, str]:
     """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
 
     A statement begins with the line ``-- name: find_key`` and ends before the next such line. ``{event e}`` stands for
-    the columns of ``log.events e`` that ``log.event_of`` takes. Raises ``ValueError`` for a name that is malformed or
-    used twice, and for text without a name.
+    the columns of ``log.events e`` that ``log.event_of`` takes. A statement ``find_key`` with ``{live}keys`` reads the
+    first table on the search path, and ``live_find_key`` that of the schema with the name of the package. Raises
+    ``ValueError`` for a name that is malformed or used twice, and for text without a name.
     """
     found: dict[str, str] = {}
     for file in sorted(files(package).iterdir(), key=lambda item: item.name):
@@ -40,7 +41,10 @@ def statements(package: str) -> Mapping[str, str]:
                 raise ValueError(f"{file}: {name!r} is no name of a statement: use a-z, 0-9 and _")
             if name in found:
                 raise ValueError(f"{file}: {package} has another statement {name!r}: use another name")
-            found[name] = _EVENT.sub(lambda event: _EVENT_COLUMNS.replace("e.", f"{event[1]}."), text)
+            whole = _EVENT.sub(lambda event: _EVENT_COLUMNS.replace("e.", f"{event[1]}."), text)
+            found[name] = whole.replace("{live}", "")
+            if "{live}" in whole:
+                found[f"live_{name}"] = whole.replace("{live}", f"{package.rpartition('.')[2]}.")
     return found
 
 

@@ -125,4 +125,4 @@ class StoredCard(Card):
 CARD_FIELDS = tuple(field.name for field in fields(Card))
 """The columns a reader selects to make a :class:`Card`."""
 STORED_FIELDS = tuple(field.name for field in fields(StoredCard))
-"""Every column of the card table, in the order of the statement ``copy_cards``."""
+"""Every column of the card table."""

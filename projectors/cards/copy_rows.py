@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
@@ -24,13 +24,16 @@ _card_values: _Values = attrgetter(
 )
 
 
-def _values_of(row_class: type[StoredArbitration | StoredRelation | StoredUpdate]) -> _Values:
-    return attrgetter(*(field.name for field in fields(row_class)))
-
-
-_relation_values = _values_of(StoredRelation)
-_arbitration_values = _values_of(StoredArbitration)
-_update_values = _values_of(StoredUpdate)
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "cards": STORED_FIELDS,
+    "relations": tuple(field.name for field in fields(StoredRelation)),
+    "arbitrations": tuple(field.name for field in fields(StoredArbitration)),
+    "updates": tuple(field.name for field in fields(StoredUpdate)),
+}
+"""The columns of the tables whose rows are stored as they are."""
+_relation_values: _Values = attrgetter(*COLUMNS["relations"])
+_arbitration_values: _Values = attrgetter(*COLUMNS["arbitrations"])
+_update_values: _Values = attrgetter(*COLUMNS["updates"])
 
 
 def lines_of(changes: Changes) -> tuple[tuple[str, Iterator[str]], ...]:

@@ -18,7 +18,7 @@ from events.types.relations import CardsConnected
 from events.types.tombstones import Erased
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.connections import CHAINS, Link
-from projectors.cards.copy_rows import lines_of, relation_lines, word_keys, word_lines, words_among
+from projectors.cards.copy_rows import COLUMNS, lines_of, relation_lines, word_keys, word_lines, words_among
 from projectors.cards.event_standing import replaced_by, standings_touched
 from projectors.cards.fold import (
     Changes,
@@ -32,7 +32,7 @@ from projectors.cards.fold import (
 from projectors.cards.statement import Key, Statement, chain_in, statements_of
 from projectors.cards.subjects import Subjects, Tie, Told
 from projectors.generations.copy_format import CopyBuffer, as_array, line
-from projectors.generations.table_projector import AT_ONCE, Rows, TableProjector, columns
+from projectors.generations.generations import AT_ONCE, Projector, Rows, columns
 
 _COPIED = {
     "cards": "cards",
@@ -45,10 +45,10 @@ _COPIED = {
     "counts": "card_counts",
     "person_events": "person_events",
 }
-"""The table of each statement ``copy_*``."""
+"""The table of each kind of copied rows."""
 
 
-class CardsProjector(TableProjector):
+class CardsProjector(Projector):
     """Folds the log into the tables of ``tables.sql``."""
 
     name = "cards"
@@ -128,10 +128,7 @@ class CardsProjector(TableProjector):
         because a late statement can change an early card. Events that replace another are applied some hundred at a
         time, to the cards in the table. Memory holds the statements of one user and a few megabytes of lines.
         """
-        buffers = {
-            name: CopyBuffer(connection, table, self._statement(f"copy_{name}"))
-            for name, table in _COPIED.items()
-        }
+        buffers = {name: self._buffer(connection, name) for name in _COPIED}
         aside: list[Changes] = []
         ties: Counter[Tie] = Counter()
         replacing: list[Event] = []
@@ -176,7 +173,7 @@ class CardsProjector(TableProjector):
         event_ids: Sequence[UUID] | None,
         remaining: Iterable[Event],
     ) -> None:
-        """Forgets as :class:`TableProjector`, unless the tables hold nothing of the events."""
+        """Forgets as :class:`Projector`, unless the tables hold nothing of the events."""
         if event_ids is not None:
             named = {"user_id": storage_id, "events": list(event_ids)}
             if not self._rows(connection, "folded", named)[0]["folded"]:
@@ -339,7 +336,7 @@ class CardsProjector(TableProjector):
         ):
             self._execute(connection, name, names, sorted(gone))
         for table, lines in lines_of(changes):
-            buffer = CopyBuffer(connection, _COPIED[table], self._statement(f"copy_{table}"))
+            buffer = self._buffer(connection, table)
             for text in lines:
                 buffer.add(text)
             buffer.flush()
@@ -384,6 +381,11 @@ class CardsProjector(TableProjector):
 
     def _delete_cards(self, connection: Connection, changes: Changes) -> None:
         self._execute(connection, "delete_cards", ("users", "kinds", "cards"), sorted(changes.cards_gone))
+
+    def _buffer(self, connection: Connection, name: str) -> CopyBuffer:
+        columns = COLUMNS.get(name, ())
+        copy = self._statement("copy_rows" if columns else f"copy_{name}")
+        return CopyBuffer(connection, _COPIED[name], copy, columns)
 
     def _execute(
         self, connection: Connection, name: str, names: Sequence[str], rows: Sequence[tuple[object, ...]]

@@ -171,44 +171,20 @@ FROM unnest(%(users)s::text[], %(words)s::text[], %(keys)s::integer[], %(grams)s
      AS seen(user_id, word, term_key, gram_keys)
 ON CONFLICT DO NOTHING;
 
--- name: copy_arbitrations
-COPY {into} (
-    user_id, arbitration_id, project_id, entity, concept_key, old_card, new_card, old_value, new_value, reason,
-    evidence, status, said_at, opened_at, settled_at, position
-) FROM STDIN;
-
--- name: copy_cards
--- In the order of the fields of StoredCard.
-COPY {into} (
-    card_id, kind, content, entity, concept_key, value, cardinality, tags, occurred_at, occurred_until, effective_at,
-    superseded_at, last_verified, created_at, said_at, project_id, session_id, agent_id, document_id, context_layer,
-    speaker, turn_ids, source_span, metadata, provenance, confidence, weight, mentions, mode, retracted, contested, ended,
-    episode, topics, importance, sentiment, title, aliases, definition, pinned, time_zone, time_grain, time_resolved,
-    alternative_at, event_status, stated_status, participants, value_at, value_until, value_grain, user_id, position, caused_by,
-    name_keys, related_keys, term_keys, own_terms, pair_keys
-) FROM STDIN;
-
 -- name: copy_counts
 COPY {into} (user_id, cards, terms) FROM STDIN;
 
 -- name: copy_person_events
 COPY {into} (user_id, one, event_id, partition, position, other) FROM STDIN;
 
--- name: copy_relations
-COPY {into} (
-    user_id, from_card, to_card, predicate, implied, reason, confidence, event_id, created_at, actor, refused
-) FROM STDIN;
-
 -- name: copy_remarks
 COPY {into} (user_id, target, event_id, partition, position) FROM STDIN;
 
+-- name: copy_rows
+COPY {into} ({columns}) FROM STDIN;
+
 -- name: copy_statements
 COPY {into} (user_id, identity, event_id, partition, position, person) FROM STDIN;
-
--- name: copy_updates
-COPY {into} (
-    user_id, card_id, event_id, changed_at, old_value, new_value, old_content, reason
-) FROM STDIN;
 
 -- name: copy_words
 COPY {into} (user_id, word, term_key, gram_keys) FROM STDIN;

@@ -23,7 +23,7 @@ UpdateKey = tuple[str, UUID, UUID]  # user, card, the statement that overwrote i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRelation:
-    """A row of the table ``relations``, in the order of the statement ``copy_relations``."""
+    """A row of the table ``relations``."""
 
     user_id: str
     from_card: UUID
@@ -44,7 +44,7 @@ class StoredRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredArbitration:
-    """A row of the table ``arbitrations``, in the order of the statement ``copy_arbitrations``.
+    """A row of the table ``arbitrations``.
 
     ``evidence`` is JSON: ``{"old": {"turn_ids", "said_at", "quote"}, "new": {...}}``. ``said_at`` is that of the new
     value. ``opened_at`` and ``settled_at`` are times of the log: when it had both sides, and what settled them.
@@ -74,7 +74,7 @@ class StoredArbitration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredUpdate:
-    """A row of the table ``card_update_log``, in the order of the statement ``copy_updates``."""
+    """A row of the table ``card_update_log``."""
 
     user_id: str
     card_id: UUID

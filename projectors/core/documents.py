@@ -20,7 +20,7 @@ from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import presenting
-from projectors.generations.table_projector import Rows
+from projectors.generations.generations import Rows
 
 _PACKAGE = "projectors.core"
 
@@ -34,10 +34,15 @@ class LiveDocuments:
         self._folded = False
 
     def present(
-        self, connection: Connection, storage_id: str, *, history: bool = False, entries: Iterable[UUID] = ()
+        self,
+        connection: Connection,
+        storage_id: str,
+        *,
+        history: bool = False,
+        entries: Iterable[UUID] = (),
     ) -> Present:
         """Returns the present document of a user; the empty one of a user of whom nothing is known."""
-        asking = presenting(storage_id, self._feed, history=history, entries=entries)
+        asking = presenting(storage_id, self._feed, history=history, entries=tuple(entries))
         return answered_by(lambda query: self._rows(connection, *query), asking)
 
     def has_later(self, connection: Connection, storage_id: str, after: int, before: int) -> bool:

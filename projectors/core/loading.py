@@ -5,8 +5,7 @@ The projector runs them on the tables of its generation, and readers on the live
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Generator, Mapping, Sequence
 from uuid import UUID
 
 from events.core.cards import Statements
@@ -23,7 +22,7 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.envelope import Event, partition_of
-from projectors.generations.table_projector import Rows
+from projectors.generations.generations import Rows
 
 MOST_UNFOLDED = 20_000
 """The most events of a user above the checkpoint that a reader folds itself."""
@@ -32,7 +31,6 @@ _LAST = 2**62
 
 Query = tuple[str, Mapping[str, object]]
 """The name of a statement and its parameters."""
-T = TypeVar("T")
 
 
 class TooFarBehindError(RuntimeError):
@@ -40,7 +38,7 @@ class TooFarBehindError(RuntimeError):
 
 
 def presenting(
-    user_id: str, feed: CardFeed, *, history: bool = False, entries: Iterable[UUID] = ()
+    user_id: str, feed: CardFeed, *, history: bool = False, entries: Collection[UUID] = ()
 ) -> Generator[Query, Rows, Present]:
     """Asks for the present document of a user: the live tables, and the events above their checkpoint.
 
@@ -61,9 +59,10 @@ def presenting(
             raise TooFarBehindError("the tables of documents are too far behind the log")
         folded_to = rows[-1]["position"] if rows else folded
         events = events_of(rows)
-        asking = folding(user_id, state, events, feed, history=history, entries=entries, prefix="live_")
-        fold, asked = yield from _counted(asking)
-        if asked:
+        fold = yield from folding(
+            user_id, state, events, feed, history=history, entries=entries, prefix="live_"
+        )
+        if events or history or entries:  # otherwise nothing more was read
             [now] = yield "live_folded", named
             if now["folded"] != folded:
                 continue
@@ -73,18 +72,6 @@ def presenting(
     raise TooFarBehindError("the tables of documents move faster than they can be read")
 
 
-def _counted(asking: Generator[Query, Rows, CoreFold]) -> Generator[Query, Rows, tuple[CoreFold, int]]:
-    """Asks what ``asking`` asks. Returns its result and the number of questions."""
-    count = 0
-    try:
-        query = next(asking)
-        while True:
-            count += 1
-            query = asking.send((yield query))
-    except StopIteration as done:
-        return done.value, count
-
-
 def folding(
     user_id: str,
     state: CoreState,
@@ -92,7 +79,7 @@ def folding(
     feed: CardFeed,
     *,
     history: bool = False,
-    entries: Iterable[UUID] = (),
+    entries: Collection[UUID] = (),
     prefix: str = "",
 ) -> Generator[Query, Rows, CoreFold]:
     """Asks for what the fold of ``events`` needs. Returns the fold, which has taken none of them yet."""

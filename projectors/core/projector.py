@@ -21,13 +21,13 @@ from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import folding
 from projectors.generations.copy_format import CopyBuffer, line
-from projectors.generations.table_projector import TableProjector
+from projectors.generations.generations import Projector
 
 _PACKAGE = "projectors.core"
 _TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "card_remarks")
 
 
-class CoreProjector(TableProjector):
+class CoreProjector(Projector):
     """Folds the log into the tables of ``tables.sql``."""
 
     name = "core"

@@ -2,7 +2,7 @@
 -- The changes of a user after one version and up to another, in order.
 SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
        rationale, turn_ids, others
-FROM changes
+FROM {live}changes
 WHERE user_id = %(user_id)s AND version > %(after)s AND version <= %(upto)s
 ORDER BY version;
 
@@ -41,7 +41,7 @@ UNION ALL SELECT 'remarks', count(*) FROM card_remarks WHERE user_id = %(user_id
 
 -- name: known_remarks
 SELECT {event e}
-FROM card_remarks r
+FROM {live}card_remarks r
 JOIN log.events e ON e.partition = r.partition AND e.position = r.position
 WHERE r.user_id = %(user_id)s AND r.target = ANY (%(events)s::uuid[])
 ORDER BY e.position;
@@ -49,18 +49,18 @@ ORDER BY e.position;
 -- name: known_statements
 -- The statements of identities, and all identities that each of them is about.
 SELECT DISTINCT {event e}
-FROM card_statements s
+FROM {live}card_statements s
 JOIN log.events e ON e.partition = s.partition AND e.position = s.position
 WHERE s.user_id = %(user_id)s AND s.identity = ANY (%(identities)s::text[]);
 
 -- name: queue_entries
 -- The open entries of a user, and the entries with these ids.
-SELECT queue_id, status, position, queued_at, entry::text AS entry FROM queue
+SELECT queue_id, status, position, queued_at, entry::text AS entry FROM {live}queue
 WHERE user_id = %(user_id)s AND (status = 'open' OR queue_id = ANY (%(ids)s::uuid[]));
 
 -- name: statement_identities
 -- The identities of statements, which are named by their ids or by their positions.
-SELECT DISTINCT s.identity FROM card_statements s
+SELECT DISTINCT s.identity FROM {live}card_statements s
 WHERE s.user_id = %(user_id)s
   AND (s.event_id = ANY (%(events)s::uuid[]) OR s.position = ANY (%(positions)s::bigint[]));
 
@@ -131,14 +131,6 @@ WHERE d.updated_at >= %(since)s AND d.user_id > %(after)s
 ORDER BY d.user_id
 LIMIT 500;
 
--- name: live_changes_between
--- The changes of a user after one version and up to another, in order.
-SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
-       rationale, turn_ids, others
-FROM core.changes
-WHERE user_id = %(user_id)s AND version > %(after)s AND version <= %(upto)s
-ORDER BY version;
-
 -- name: live_changes_named
 -- The changes that made these versions.
 SELECT version, event_id, position, kind, ops::text AS ops, guards, at, recorded_at, actor, trust, source, confidence,
@@ -167,25 +159,6 @@ WHERE d.user_id <> %(user_id)s
 ORDER BY d.updated_at DESC NULLS LAST, d.user_id
 LIMIT 500;
 
--- name: live_known_remarks
-SELECT {event e}
-FROM core.card_remarks r
-JOIN log.events e ON e.partition = r.partition AND e.position = r.position
-WHERE r.user_id = %(user_id)s AND r.target = ANY (%(events)s::uuid[])
-ORDER BY e.position;
-
--- name: live_known_statements
--- The statements of identities, and all identities that each of them is about.
-SELECT DISTINCT {event e}
-FROM core.card_statements s
-JOIN log.events e ON e.partition = s.partition AND e.position = s.position
-WHERE s.user_id = %(user_id)s AND s.identity = ANY (%(identities)s::text[]);
-
--- name: live_queue_entries
--- The open entries of a user, and the entries with these ids.
-SELECT queue_id, status, position, queued_at, entry::text AS entry FROM core.queue
-WHERE user_id = %(user_id)s AND (status = 'open' OR queue_id = ANY (%(ids)s::uuid[]));
-
 -- name: live_queue_page
 -- The entries of a user, the latest first.
 SELECT queue_id, status, position, queued_at, entry::text AS entry FROM core.queue
@@ -197,12 +170,6 @@ LIMIT 1000;
 SELECT version, position, document::text AS document, marks::text AS marks, updated_at FROM core.snapshots
 WHERE user_id = %(user_id)s AND version <= %(version)s
 ORDER BY version DESC LIMIT 1;
-
--- name: live_statement_identities
--- The identities of statements, which are named by their ids or by their positions.
-SELECT DISTINCT s.identity FROM core.card_statements s
-WHERE s.user_id = %(user_id)s
-  AND (s.event_id = ANY (%(events)s::uuid[]) OR s.position = ANY (%(positions)s::bigint[]));
 
 -- name: live_recorded
 -- The events of a user that were recorded at an instant, in order. NULL: all of them.

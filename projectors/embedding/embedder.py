@@ -269,7 +269,6 @@ def embedder_of_fingerprint(
 ) -> Embedder:
     """Returns the embedder called ``model`` that has ``fingerprint``, from any of its graphs on this machine.
 
-    A bare name as fingerprint means the graph with full precision: earlier versions ran no other graph.
     Raises :class:`EmbedderUnavailableError` when no graph has that fingerprint.
     """
     found: list[Embedder] = []
@@ -279,10 +278,7 @@ def embedder_of_fingerprint(
         if not _is_model(folder):
             continue
         for graph in sorted(str(each.relative_to(folder)) for each in folder.rglob("*.onnx")):
-            embedder = FastEmbedder(folder, model=model, threads=threads, file=graph)
-            if fingerprint == model and embedder.quantisation == "fp32":
-                embedder.fingerprint = model
-            found.append(embedder)
+            found.append(FastEmbedder(folder, model=model, threads=threads, file=graph))
     for each in found:
         if each.fingerprint == fingerprint:
             return each

@@ -148,12 +148,6 @@ class Embedders:
                 self._in_use[slot] = wanted
                 return wanted
         except EmbedderUnavailableError as error:
-            if (
-                space.fingerprint
-                == space.name
-                == (slot.removeprefix(_MODEL) if is_of_model(slot) else self._names.get(slot))
-            ):
-                raise
             reason = f" ({error})"
         if space not in self._of_space:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -76,13 +76,15 @@ _RENDER: dict[type, Callable[[Any], str]] = {
 class CopyBuffer:
     """Buffers lines for one table and sends them about one megabyte at a time. ``flush`` sends the rest.
 
-    Each send is a separate COPY, so one connection can fill several tables.
+    Each send is a separate COPY, so one connection can fill several tables. ``copy`` and ``columns`` as in
+    :func:`events.store.copying.copying`.
     """
 
-    def __init__(self, connection: Connection, table: str, copy: SQL) -> None:
+    def __init__(self, connection: Connection, table: str, copy: SQL, columns: Sequence[str] = ()) -> None:
         self._connection = connection
         self._table = table
         self._copy = copy
+        self._columns = columns
         self._lines: list[str] = []
         self._size = 0
 
@@ -95,5 +97,5 @@ class CopyBuffer:
     def flush(self) -> None:
         if self._lines:
             lines, self._lines, self._size = self._lines, [], 0
-            with copying(self._connection, self._table, self._copy) as copy:
+            with copying(self._connection, self._table, self._copy, self._columns) as copy:
                 copy.write("".join(lines))

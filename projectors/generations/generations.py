@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol, get_args, runtime_checkable
+from itertools import islice
+from typing import ClassVar, Literal, Protocol, get_args, runtime_checkable
 from uuid import UUID
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.store.checkpoints import Processor
 from events.types.envelope import Event
@@ -30,39 +32,52 @@ class GenerationError(RuntimeError):
 
 
 StepKind = Literal["tables", "indexes", "statistics"]
+Rows = list[Row]
+AT_ONCE = 500
+"""Events that are folded in one transaction when tables are loaded."""
 
 
-class Projector(Protocol):
-    """A pure fold and the tables that it fills.
+class Projector(ABC):
+    """A pure fold and the tables that it fills. Every row names its user.
 
-    ``project`` runs in the runner's transaction, with the generation's schema first on the search path. Its
-    result depends only on the given events and on the tables that the projector wrote.
-    ``load`` folds the whole history of whole users, one user after the other, into tables that hold no row of
-    those users. It gets only events of ``types``, because the fold ignores all other types.
-    Both folds must leave the same rows, whatever the batches are.
-    ``steps`` are scripts: the tables in order, the indexes, and the statistics. Index steps, and then statistics, may
-    run at the same time. The longest step comes first. The owner of the tables runs them: see :func:`run_step`.
-    ``package`` holds the statement ``digest``.
+    ``package`` holds the statements of ``scripts``, and ``digest``, ``held`` and ``forget_user``. A script is a step:
+    the tables in order, the indexes, and the statistics. Index steps, and then statistics, may run at the same time.
+    The longest step comes first. The owner of the tables runs them: see :func:`run_step`.
+    ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
-
-    ``forget`` removes every row that was made of the events ``event_ids`` of a user, or every row of the user for
-    None. ``remaining`` are the other events of the user that the tables hold, in order; the rows are then the same as
-    after a fold of these events alone. ``held`` counts the rows of a user by table. ``forget_words`` deletes what the
-    projector keeps under the words of ``events`` without a user, and returns the number of rows.
     """
 
     name: str
     package: str
-    batch_partitions: int
-    rest_s: float
     types: frozenset[str]
+    scripts: ClassVar[Mapping[StepKind, tuple[str, ...]]]
+    batch_partitions = 64
+    rest_s = 0.0
 
-    def steps(self, kind: StepKind) -> Sequence[sql.SQL]: ...
+    def steps(self, kind: StepKind) -> list[sql.SQL]:
+        return [self._statement(name) for name in self.scripts[kind]]
 
-    def project(self, connection: Connection, events: list[Event]) -> None: ...
+    def seed(self, connection: Connection) -> None:  # noqa: B027 - most generations begin without rows
+        """Writes the first rows of a new generation, whose schema is first on the search path."""
 
-    def load(self, connection: Connection, events: Iterable[Event]) -> None: ...
+    @abstractmethod
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Folds ``events`` in order, in the transaction of the caller. Events of other types change nothing.
+
+        The generation's schema is first on the search path. The result depends only on the given events and on the
+        tables that the projector wrote.
+        """
+
+    def load(self, connection: Connection, events: Iterable[Event]) -> None:
+        """Folds the whole history of whole users, one user after the other, :data:`AT_ONCE` events a transaction.
+
+        The tables hold no row of those users. ``events`` are of ``types`` only.
+        """
+        events = iter(events)
+        while batch := list(islice(events, AT_ONCE)):
+            with connection.transaction():
+                self.project(connection, batch)
 
     def forget(
         self,
@@ -70,11 +85,37 @@ class Projector(Protocol):
         storage_id: str,
         event_ids: Sequence[UUID] | None,
         remaining: Iterable[Event],
-    ) -> None: ...
+    ) -> None:
+        """Removes every row that was made of the events ``event_ids`` of a user, or every row of the user for None.
 
-    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int: ...
+        ``remaining`` are the other events of the user that the tables hold, in order. The rows are then the same as
+        after a fold of these events alone. A row may rest on many events, so these events are folded again.
+        """
+        connection.execute(statement(self.package, "forget_user"), {"user_id": storage_id})
+        if event_ids is not None:
+            self.load(connection, remaining)
 
-    def held(self, connection: Connection, storage_id: str) -> dict[str, int]: ...
+    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
+        """Deletes what the projector keeps under the words of ``events`` without a user. Returns the number of rows."""
+        return 0
+
+    def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
+        """Returns the number of rows of a user by table."""
+        return dict(connection.execute(statement(self.package, "held"), {"user_id": storage_id}).fetchall())
+
+    def _statement(self, name: str) -> sql.SQL:
+        return statement(self.package, name)
+
+    def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> Rows:
+        """Returns the rows of a statement, and an empty list for a statement without rows."""
+        with connection.cursor(row_factory=dict_row) as cursor:
+            cursor.execute(self._statement(name), values)
+            return cursor.fetchall() if cursor.description is not None else []
+
+
+def columns(names: Sequence[str], rows: Iterable[Sequence[object]]) -> dict[str, list[object]]:
+    """Returns ``rows``, at least one, as a list for each column: the parameters of a statement with ``unnest``."""
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +154,6 @@ class Deferring(Protocol):
     def settle(self, connection: Connection) -> int: ...
 
     def left(self, connection: Connection) -> tuple[int, float | None]: ...
-
-
-@runtime_checkable
-class Seeded(Protocol):
-    """A projector that writes the first rows of every new generation, whose schema is first on the search path."""
-
-    def seed(self, connection: Connection) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +293,7 @@ def make_tables(connection: Connection, projector: Projector, schema: str) -> No
     """Makes ``schema`` with the empty tables of ``projector``, and puts it first on the search path."""
     connection.execute(statement(_PACKAGE, "make_tables"), {"schema": schema})
     use_schema(connection, schema)
-    if isinstance(projector, Seeded):
-        projector.seed(connection)
+    projector.seed(connection)
 
 
 def _publish(connection: Connection, projector: Projector) -> None:

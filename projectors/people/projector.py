@@ -16,14 +16,14 @@ from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from projectors.generations.table_projector import TableProjector, columns
+from projectors.generations.generations import Projector, columns
 
 _MENTION = ("user_id", "event_id", "handle", "name", "roles", "certain", "said_at", "turn_id")
 _HANDLE = ("user_id", "handle", "name", "certain", "since", "until", "mentions")
 _LINK = ("user_id", "event_id", "one", "other", "kind", "quote")
 
 
-class PeopleProjector(TableProjector):
+class PeopleProjector(Projector):
     """Folds the log into ``entries``, ``mentions``, ``handles`` and ``links``.
 
     Each card is read alone, and sums do not depend on the order. A batch therefore costs what its own cards cost.

@@ -13,10 +13,10 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import PROBLEM_EVENTS
-from projectors.generations.table_projector import TableProjector
+from projectors.generations.generations import Projector
 
 
-class ProblemsProjector(TableProjector):
+class ProblemsProjector(Projector):
     """Folds the log into ``entries`` and ``problems``.
 
     An event that names its problem in words may mean another problem once an earlier event is withdrawn. Every change

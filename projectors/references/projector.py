@@ -20,7 +20,7 @@ from events.types.references import (
     TeamMemberRemoved,
 )
 from events.types.tenancy import storage_id, tenant_of
-from projectors.generations.table_projector import TableProjector, columns
+from projectors.generations.generations import Projector, columns
 
 _OTHERS = (
     ReferenceProposed,
@@ -32,7 +32,7 @@ _OTHERS = (
 )
 
 
-class ReferencesProjector(TableProjector):
+class ReferencesProjector(Projector):
     """Folds the log into ``objects``, ``proposals``, ``members`` and ``kinds``."""
 
     name = "references"

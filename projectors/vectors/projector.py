@@ -25,7 +25,6 @@ from events.types.references import (
 from projectors.embedding.embedders import Embedders, Space
 from projectors.embedding.passages import line_of
 from projectors.generations.generations import Hindrance, Projector, ProjectorBlockedError
-from projectors.generations.table_projector import TableProjector
 from projectors.parking.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
 from projectors.vectors.blocked import BlockedSlots
@@ -41,7 +40,7 @@ _AT_ONCE, _AT_ONCE_TOLD = 256, 64
 _LATER_AT_ONCE = 32
 
 
-class VectorsProjector(TableProjector):
+class VectorsProjector(Projector):
     """Folds the log into ``card_vectors_*``, each card with the model that its mode had at its place in the log.
 
     A reclassified card gets a vector of its new mode's model. A generation keeps the embedder of the first vectors of a

@@ -122,13 +122,7 @@ ON CONFLICT (slot) DO UPDATE SET reason = excluded.reason WHERE blocked_slots.re
 -- name: unblock_slots
 DELETE FROM blocked_slots WHERE slot = ANY (%(slots)s::text[]);
 
--- name: copy_vectors_384
-COPY {into} (user_id, card_id, model, embedding) FROM STDIN WITH (FORMAT binary);
-
--- name: copy_vectors_768
-COPY {into} (user_id, card_id, model, embedding) FROM STDIN WITH (FORMAT binary);
-
--- name: copy_vectors_1024
+-- name: copy_vectors
 COPY {into} (user_id, card_id, model, embedding) FROM STDIN WITH (FORMAT binary);
 
 -- name: forget_cached

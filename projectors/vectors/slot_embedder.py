@@ -79,8 +79,8 @@ class SlotEmbedder:
 
     def _write(self, connection: Connection, embedder: Embedder, cards: Sequence[Slotted]) -> None:
         vectors = self._compute(connection, embedder, cards)
-        name = f"vectors_{embedder.dimension}"
-        with copying(connection, f"card_{name}", statement(_PACKAGE, f"copy_{name}")) as copy:
+        table = f"card_vectors_{embedder.dimension}"
+        with copying(connection, table, statement(_PACKAGE, "copy_vectors")) as copy:
             copy.set_types(["text", "uuid", "text", "vector"])
             for each, vector in zip(cards, vectors, strict=True):
                 copy.write_row((each.event.user_id, card_of(each.event), embedder.fingerprint, vector))

@@ -21,6 +21,7 @@ from events.insights.insight import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
+from events.resources.recall import Block, Numbered
 from events.threads.thread import Thread
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
@@ -71,24 +72,6 @@ class BudgetTooSmallError(ValueError):
         self.least = least
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One XML element with its line end. A ``stable`` block is the same for every question."""
-
-    name: str
-    text: str
-    tokens: int
-    stable: bool
-
-
-@dataclass(frozen=True, slots=True)
-class NumberedCard:
-    """The number that a card has in a prompt, from 1."""
-
-    n: int
-    card_id: UUID
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """An answer as prompt blocks. ``left_out`` are the cards that the budget has no room for."""
@@ -96,7 +79,7 @@ class Prompt:
     blocks: Sequence[Block]
     token_budget: int | None
     guard_rules_version: str
-    cards: Sequence[NumberedCard]
+    cards: Sequence[Numbered]
     left_out: Sequence[UUID]
     answer: RecallAnswer
 
@@ -109,6 +92,23 @@ class Prompt:
     def tokens(self) -> int:
         """The tokens of all blocks, as :func:`count_tokens` counts them."""
         return sum(block.tokens for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptParts:
+    """What a prompt shows beside the cards of its recall.
+
+    ``facts`` are the pointers and values of the core document that were asked for. ``warnings`` name the parts that
+    could not be read.
+    """
+
+    pinned: Sequence[Reference] = ()
+    problems: Sequence[Problem] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    goals: Sequence[str] = ()
+    concepts: Sequence[Card] = ()
+    threads: Sequence[Thread] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class _Element:
 
 
 def _block(name: str, text: str, *, stable: bool = False) -> Block:
-    return Block(name, text, count_tokens(text), stable)
+    return Block(name=name, text=text, tokens=count_tokens(text), stable=stable)
 
 
 @cache
@@ -184,18 +184,13 @@ def cards_within(token_budget: int) -> int:
 def context_of(
     answer: RecallAnswer,
     token_budget: int | None = None,
-    pinned: Sequence[Reference] = (),
-    problems: Sequence[Problem] = (),
-    facts: Sequence[tuple[str, str]] = (),
-    goals: Sequence[str] = (),
-    concepts: Sequence[Card] = (),
-    threads: Sequence[Thread] = (),
+    parts: PromptParts = PromptParts(),
 ) -> Prompt:
     """Returns the prompt for an answer, in at most ``token_budget`` tokens as :func:`count_tokens` counts them.
 
-    Open ``problems`` have the first claim: a third of the budget. They tell fewer attempts before one is left out.
-    ``facts``, the pointers and values of the core document that were asked for, may take half of the rest, then the
-    ``pinned`` references half, and ``concepts``, ``goals`` and open ``threads`` a quarter of what is left,
+    Of ``parts``, open problems have the first claim: a third of the budget. They tell fewer attempts before one is left
+    out. Facts may take half of the rest, then the pinned references half, and concepts, goals and open threads a
+    quarter of what is left,
     and the insights of the answer a tenth. Each block but that of the insights
     stays the same, byte for byte, while its lines do.
 
@@ -205,29 +200,29 @@ def context_of(
     Raises :class:`BudgetTooSmallError`: when the blocks without cards do not fit.
     """
     asked_budget = token_budget
-    kept = {*(one.reference_id for one in pinned), *(one.card_id for one in concepts)}
+    kept = {*(one.reference_id for one in parts.pinned), *(one.card_id for one in parts.concepts)}
     elements = [_element(card, answer) for card in answer.cards if card.card_id not in kept]
     groups = (
         _Group(
             _FACTS,
-            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in facts],
+            [f"<fact path={quoteattr(_clean(path))}>{_text(value)}</fact>" for path, value in parts.facts],
             _PINNED_SHARE,
             "facts",
         ),
         _Group(
             _REFERENCES,
-            [f"<reference>{_text(one.rendering)}</reference>" for one in pinned],
+            [f"<reference>{_text(one.rendering)}</reference>" for one in parts.pinned],
             _PINNED_SHARE,
             "pinned references",
         ),
-        _Group(_CONCEPTS, [_concept(one) for one in concepts], _CONCEPT_SHARE, "pinned concepts"),
-        _problem_group(problems),
-        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in goals], _GOAL_SHARE, "goals"),
-        _Group(_THREADS, [_thread(one) for one in threads], _GOAL_SHARE, "open threads"),
+        _Group(_CONCEPTS, [_concept(one) for one in parts.concepts], _CONCEPT_SHARE, "pinned concepts"),
+        _problem_group(parts.problems),
+        _Group(_GOALS, [f"<goal>{_text(one)}</goal>" for one in parts.goals], _GOAL_SHARE, "goals"),
+        _Group(_THREADS, [_thread(one) for one in parts.threads], _GOAL_SHARE, "open threads"),
         _Group(_INSIGHTS, [_insight(one) for one in answer.insights], _INSIGHT_SHARE, "insights"),
     )
     standing = {group.name: group.lines for group in groups if group.lines}
-    warnings = answer.warnings
+    warnings = (*answer.warnings, *parts.warnings)
     if token_budget is not None:
         least = _tokens(answer, [])
         if least > token_budget:
@@ -253,7 +248,7 @@ def context_of(
         blocks=_blocks(answer, elements, standing),
         token_budget=asked_budget,
         guard_rules_version=guard_rules_version(),
-        cards=[NumberedCard(number, one.card_id) for number, one in enumerate(elements, 1)],
+        cards=[Numbered(n=number, card_id=one.card_id) for number, one in enumerate(elements, 1)],
         left_out=[card.card_id for card in answer.cards if card.card_id not in shown | kept],
         answer=replace(answer, warnings=warnings),
     )
@@ -339,7 +334,9 @@ def _blocks(
         if inner:
             blocks.append(_block(name, _element_of(name, inner)))
     if concluded is not None:
-        blocks.append(replace(concluded, stable=False))  # below what was said, and chosen by the question
+        blocks.append(
+            concluded.model_copy(update={"stable": False})
+        )  # below what was said, and chosen by the question
     now = answer.current_time
     at = now.isoformat(timespec="minutes")
     blocks.append(_block("current_time", f'<current_time day="{_DAYS[now.weekday()]}">{at}</current_time>\n'))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import psycopg
-from psycopg.rows import dict_row
 
 from events.access.principal import Reach
 from events.core.related_paths import pointer_of, related_paths, touches
@@ -14,10 +13,9 @@ from events.language.terms import analyse, term_keys
 from events.platform.database import Row
 from events.platform.sql import statement
 from retrieval.episodes.score import Episode, Scored, best
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, rows_of
 
 _PACKAGE = "retrieval.episodes"
-_PATIENCE_S = 2.0
 _OTHERS = "/dynamicCategories"
 
 
@@ -49,7 +47,7 @@ class EpisodeReader:
 
     async def _candidates(
         self, owner: str, topics: Sequence[str], paths: Sequence[str], project_id: str | None, reach: Reach
-    ) -> list[dict[str, object]]:
+    ) -> list[Row]:
         terms = {term for topic in topics for term in analyse(topic)}
         keys = [
             each.key for each in all_concepts() if any(touches(pointer_of(each.key), path) for path in paths)
@@ -63,18 +61,11 @@ class EpisodeReader:
             "project_id": project_id,
             **{f"reached_{name}": names for name, names in reach.parameters().items()},
         }
-        async with (
-            listing(self._pool, owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            rows = await (await cursor.execute(statement(_PACKAGE, "candidates"), parameters)).fetchall()
-            turns = sorted({turn for row in rows for turn in row["turn_ids"]})
-            told = await cursor.execute(
-                statement(_PACKAGE, "concepts_of_turns"), {"user_id": owner, "turn_ids": turns}
-            )
-            concepts: dict[str, set[str]] = {}
-            for row in await told.fetchall():
-                concepts.setdefault(row["turn_id"], set()).add(row["concept_key"])
+        rows = await rows_of(self._pool, owner, statement(_PACKAGE, "candidates"), parameters)
+        named = {"user_id": owner, "turn_ids": sorted({turn for row in rows for turn in row["turn_ids"]})}
+        concepts: dict[str, set[str]] = {}
+        for row in await rows_of(self._pool, owner, statement(_PACKAGE, "concepts_of_turns"), named):
+            concepts.setdefault(row["turn_id"], set()).add(row["concept_key"])
         for row in rows:
             row["concepts"] = {key for turn in row["turn_ids"] for key in concepts.get(turn, ())}
         return rows

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import datetime
 
 from events.platform.database import Connection
 from events.platform.sql import statement
+from events.resources.operating import User
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, storage_id, user_of
 
 _AFTER_ALL = "\U0010ffff"
-
-
-@dataclass(frozen=True, slots=True)
-class KnownUser:
-    """A user of whom the log holds events. ``erased_at`` is the last erasure of the whole user."""
-
-    user_id: str
-    erased_at: datetime | None
 
 
 def users(
@@ -29,10 +20,10 @@ def users(
     after: str = "",
     limit: int = 100,
     among: Collection[str] | None = None,
-) -> list[KnownUser]:
+) -> list[User]:
     """Returns up to ``limit`` users of a tenant whose ids come after ``after``, in the order of their bytes.
 
-    ``among`` names the only users that count.
+    A user is known when the log holds events of the user. ``among`` names the only users that count.
     """
     if among is not None:
         ids = [storage_id(tenant, user) for user in among if user > after]
@@ -47,4 +38,4 @@ def users(
             "limit": limit,
         }
         rows = connection.execute(statement("retrieval.export", "users"), values).fetchall()
-    return [KnownUser(user_of(user), erased_at) for user, erased_at in rows]
+    return [User(user_id=user_of(user), erased_at=erased_at) for user, erased_at in rows]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,8 +17,8 @@ from events.access.principal import Principal
 from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
-from events.http.errors import invalid, missing
-from events.http.fields import Uuid
+from events.http.errors import missing
+from events.http.fields import Uuid, cursor_of, place_at
 from events.http.places import Places
 from events.language.concepts import name_key
 from events.language.terms import analyse, term_keys
@@ -276,15 +274,8 @@ def cards_router(fresh: Fresh) -> APIRouter:  # noqa: C901, PLR0915 - its routes
 
 
 def _cursor(card: UUID | None) -> str | None:
-    return None if card is None else base64.urlsafe_b64encode(card.bytes).decode().rstrip("=")
+    return None if card is None else cursor_of(card.bytes)
 
 
 def _card_at(cursor: str | None) -> UUID | None:
-    if cursor is None:
-        return None
-    try:
-        return UUID(bytes=base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (binascii.Error, ValueError):
-        raise invalid(
-            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
-        ) from None
+    return place_at(cursor, lambda place: UUID(bytes=place))

@@ -1,4 +1,4 @@
-"""The core document over HTTP, to read: now or then, its history, differences, and the patches that wait."""
+"""The core document over HTTP, to read: now or then, its history, differences, waiting patches, and new categories."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from events.access.principal import Principal, Reach
+from events.core.evolution.mining import Candidate as Mined
+from events.core.evolution.mining import candidates, versions_in
 from events.core.evolution.old_pointers import resolved
+from events.core.evolution.planning import Plan, PlanError, planned, taken_names
 from events.core.fold import Present
 from events.core.past import Past
 from events.core.pointers import PointerError, join, split, value_at
 from events.core.replay import difference
-from events.core.schema import META
+from events.core.schema import DYNAMIC, META, UNCATEGORIZED, evolution_log
 from events.core.state import CoreState
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
@@ -23,17 +26,20 @@ from events.http.database import Reading
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import QueryInstant
 from events.resources.core import (
+    Candidate,
     Memory,
+    MemoryCandidates,
     MemoryChange,
     MemoryDiff,
     MemoryHistory,
     MemoryQueue,
+    PromotionDiff,
     QueueEntry,
     QueueStatus,
     Snippet,
     Source,
 )
-from events.types.json_values import json_text
+from events.types.json_values import Json, json_text
 from events.types.references import MAX_VERSION
 from projectors.core.loading import TooFarBehindError
 from retrieval.core.reader import DocumentReader
@@ -162,6 +168,23 @@ def memory_router(reader: DocumentReader) -> APIRouter:
             raise no_document()
         return MemoryQueue(entries=[QueueEntry.made_from(each) for each in entries])
 
+    @router.get(
+        "/v1/memory/{user_id}/schema/candidates",
+        summary="Topics of the core document that may become categories",
+    )
+    async def memory_candidates(user_id: str, caller: Reader) -> MemoryCandidates:
+        owner, present = await found(caller, user_id)
+        marks, document = present.state.marks, present.state.document
+        versions = {*versions_in(marks.get(DYNAMIC, {})), *versions_in(marks.get(UNCATEGORIZED, {}))}
+        changes = await reading(reader.changes_named, owner, present, versions)
+        dates = {version: change.at for version, change in changes.items()}
+        # A key that is limited to users learns nothing of the others.
+        others = await reading(reader.keys_of_others, owner) if caller.users is None else []
+        mined = candidates(present.state, taken_names(), dates, others)
+        return MemoryCandidates(
+            version=present.state.version, candidates=[_candidate(document, each) for each in mined]
+        )
+
     async def found(caller: Principal, user_id: str, *, empty: bool = False) -> tuple[str, Present]:
         owner = document_owner(caller, user_id)
         present = await reading(reader.present, owner)
@@ -245,3 +268,25 @@ def pointer_of(path: str) -> tuple[str, ...]:
         return split(path)
     except PointerError as error:
         raise invalid("paths", f"{path[:200]!r} is no JSON Pointer: {error}") from None
+
+
+def _candidate(document: Json, found: Mined) -> Candidate:
+    """Returns a candidate as a resource, with the promotion under its proposed name."""
+    try:
+        plan = planned(document, found, found.name)
+    except PlanError:
+        plan = Plan(found.name, {}, {}, ())  # the proposed name does not fit; another one may
+    proposed = [
+        entry["timestamp"]
+        for entry in evolution_log(document)
+        if entry["change"] == "proposed" and entry["candidate"] == found.candidate
+    ]
+    return Candidate.made_from(
+        found,
+        category_schema=plan.schema,
+        moved=plan.moved,
+        proposed_at=proposed[-1] if proposed else None,
+        diff=PromotionDiff(
+            patch=orjson.loads(json_text([dict(op) for op in plan.ops])), lines=told(document, plan.ops)
+        ),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -15,7 +14,8 @@ from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
 from events.resources.insights import Insight, InsightSource, InsightSources, InsightsPage
-from retrieval.cards.query import ReaderIn, TemporalParams, asked_of, reader_of
+from retrieval.cards.query import ReaderIn, reader_of
+from retrieval.cards.slice import Slice
 from retrieval.http.card_routes import Fresh
 from retrieval.insights.reader import read_insights
 from retrieval.pool.connections import Pool
@@ -64,8 +64,8 @@ def insights_router(pool: Pool, fresh: Fresh) -> APIRouter:
         found = (await _read(read_insights, pool, owner)).get(insight_id)
         if found is None or not caller.reach.admits(found.project_id, found.mode):
             raise missing("insight", "insight_id")
-        asked = asked_of(TemporalParams(user_id=query.user_id), datetime.now(UTC))
-        asked = await _read(reader.prepared, replace(asked, user_id=owner, reach=caller.reach))
+        own = Slice(user_id=owner, now=datetime.now(UTC), reach=caller.reach)
+        asked = await _read(reader.prepared, own)
         cards = await _read(reader.cards, asked, list(found.sources))
         return InsightSources(
             insight=Insight.made_from(found),

@@ -26,10 +26,10 @@ _HERE = "http://localhost"
 
 
 class McpEndpoint:
-    """Serves the protocol. Use it as an asynchronous context manager.
+    """Serves the protocol as an ASGI app. Use it as an asynchronous context manager.
 
-    ``manager_of`` returns the manager of another server of the protocol than Cardlog's. ``sessions``: that server keeps
-    sessions, so a client may GET their streams and DELETE them.
+    ``forget``: tools may erase. ``manager_of`` returns the manager of another server of the protocol than Cardlog's.
+    ``sessions``: that server keeps sessions, so a client may GET their streams and DELETE them.
 
     A tool asks this service and the write service with the credential of its request, so all their checks apply to it.
     The package of the protocol takes half a second to load, so the first request loads it. The context may be entered
@@ -47,7 +47,7 @@ class McpEndpoint:
     ) -> None:
         self._manager_of = manager_of or _loaded
         self._methods = ["POST", "GET", "DELETE"] if sessions else ["POST"]
-        self._forget = settings.mcp_forget
+        self.forget = settings.mcp_forget
         self._read = partial(httpx2.AsyncClient, transport=httpx2.ASGITransport(app), base_url=_HERE)
         self._write = write
         self._serving: asyncio.Task[None] | None = None
@@ -55,9 +55,7 @@ class McpEndpoint:
     @property
     def routes(self) -> list[BaseRoute]:
         """The routes of the endpoint. Without sessions there is no stream to GET and no session to DELETE."""
-        return [
-            Route(path, _Endpoint(self), methods=self._methods, include_in_schema=False) for path in PATHS
-        ]
+        return [Route(path, self, methods=self._methods, include_in_schema=False) for path in PATHS]
 
     async def __aenter__(self) -> Self:
         self._client = self._read()
@@ -72,7 +70,7 @@ class McpEndpoint:
             self._serving = None
         await self._client.aclose()
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request. Raises a 501 problem where the package of the protocol is not installed."""
         if self._serving is None:
             if find_spec("mcp") is None:
@@ -108,21 +106,6 @@ class McpEndpoint:
         return Memory(
             self._client, self._write.client, user, request.query_params.get("project_id") or None, headers
         )
-
-    @property
-    def forget(self) -> bool:
-        """True when tools may erase."""
-        return self._forget
-
-
-class _Endpoint:
-    """The endpoint as an ASGI app. Starlette takes a function for one that wants a request."""
-
-    def __init__(self, endpoint: McpEndpoint) -> None:
-        self._endpoint = endpoint
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._endpoint.handle(scope, receive, send)
 
 
 def _loaded(endpoint: McpEndpoint) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import psycopg
@@ -21,16 +22,16 @@ from projectors.core.loading import TooFarBehindError
 from retrieval.cards.card import ListedCard
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
-from retrieval.context.context import BudgetTooSmallError, Prompt, context_of
+from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, context_of
 from retrieval.core.reader import DocumentReader
 from retrieval.core.sources import facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
+from retrieval.http.thread_routes import present_threads
 from retrieval.pool.connections import Pool
 from retrieval.problems.reader import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
 from retrieval.references.reader import ReferenceReader
-from retrieval.threads.reader import ThreadReader
 
 _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""
@@ -42,19 +43,6 @@ _T = TypeVar("_T")
 _Topic = TypeVar("_Topic", Problem, Thread)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptParts:
-    """The parts of a prompt other than the cards of its recall. ``warnings`` name the parts that could not be read."""
-
-    pinned: Sequence[Reference] = ()
-    problems: Sequence[Problem] = ()
-    facts: Sequence[tuple[str, str]] = ()
-    goals: Sequence[str] = ()
-    concepts: Sequence[ListedCard] = ()
-    threads: Sequence[Thread] = ()
-    warnings: tuple[str, ...] = ()
-
-
 class PromptReader:
     """Reads the parts of prompts. A part that cannot be read is left out with a warning.
 
@@ -64,7 +52,7 @@ class PromptReader:
     def __init__(self, pool: Pool, settings: Settings, fresh: Fresh) -> None:
         self._references = ReferenceReader(pool)
         self._problems = ProblemReader(pool)
-        self._threads = ThreadReader(pool)
+        self._threads = partial(present_threads, pool)
         self._documents = DocumentReader(pool, feed_of(settings))
         self._fresh = fresh
 
@@ -100,7 +88,7 @@ class PromptReader:
         facts, goals = await read("the core document is", document, ([], []))
         of_modes = self._pinned_concepts(caller, question, answer.modes)
         concepts = await read("pinned concepts are", of_modes, [])
-        threads = await still_open("threads", "open", self._threads.present)
+        threads = await still_open("threads", "open", self._threads)
         return PromptParts(pinned, problems, facts, goals, concepts, threads[:_MOST_THREADS], tuple(warnings))
 
     async def _pinned_concepts(
@@ -185,16 +173,7 @@ def for_prompt(question: Ask, *, knowledge: bool) -> Ask:
 def prompt_of(answer: RecallAnswer, token_budget: int | None, parts: PromptParts) -> Prompt:
     """Returns the prompt for an answer. Raises a 422 :class:`ProblemError`, which names the least budget that works."""
     try:
-        return context_of(
-            replace(answer, warnings=(*answer.warnings, *parts.warnings)),
-            token_budget,
-            parts.pinned,
-            parts.problems,
-            parts.facts,
-            parts.goals,
-            parts.concepts,
-            parts.threads,
-        )
+        return context_of(answer, token_budget, parts)
     except BudgetTooSmallError as error:
         raise invalid(
             "token_budget", f"is {token_budget}; {error}: allow at least {error.least}", least=error.least

@@ -1,19 +1,22 @@
-"""The questions that the read service takes, and the recalls that they mean."""
+"""The questions that the read service takes, the recalls that they mean, and what of an answer a key may see."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from events.http.errors import invalid
-from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future
-from events.types.turn_contract import TurnInvalidError, text_of
+from events.access.principal import Principal
+from events.http.access import owner_of
+from events.http.errors import invalid, missing
+from events.http.fields import METADATA, Instant, metadata_wanted, refuse_future, text_given
 from events.types.turns import ContextLayer
 from retrieval.cards.query import zone_of
 from retrieval.http.core_routes import MAX_PATHS
 from retrieval.query.scope import KINDS
+from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
 
 MAX_QUERY_BYTES = 16 * 1024
@@ -80,19 +83,16 @@ class ContextIn(RecallIn):
 
 def ask_of(body: RecallIn) -> Ask:
     """Returns the recall of a request. Raises a 422 :class:`ProblemError`, which names the field."""
-    try:
-        user_id = text_of("user_id", body.user_id)
-        query = text_of("query", body.query)
-        for name in [body.project_id] if isinstance(body.project_id, str) else body.project_id:
-            text_of("project_id", name)
-        if body.mode is not None:
-            text_of("mode", body.mode)
-        for name in body.modes or ():
-            text_of("modes", name)
-        if body.session_id is not None:
-            text_of("session_id", body.session_id)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
+    user_id, query = text_given("user_id", body.user_id), text_given("query", body.query)
+    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
+    for name in named:
+        text_given("project_id", name)
+    if body.mode is not None:
+        text_given("mode", body.mode)
+    for name in body.modes or ():
+        text_given("modes", name)
+    if body.session_id is not None:
+        text_given("session_id", body.session_id)
     if len(query.encode()) > MAX_QUERY_BYTES:
         raise invalid("query", f"is longer than {MAX_QUERY_BYTES} bytes")
     if not query.strip():
@@ -103,7 +103,6 @@ def ask_of(body: RecallIn) -> Ask:
     now = datetime.now(UTC)
     refuse_future("as_of", body.as_of, now)
     refuse_future("known_at", body.known_at, now)
-    named = [body.project_id] if isinstance(body.project_id, str) else body.project_id
     return Ask(
         user_id=user_id,
         query=query,
@@ -122,4 +121,63 @@ def ask_of(body: RecallIn) -> Ask:
         session_id=body.session_id,
         explain=body.explain,
         timezone=None if body.timezone is None else zone_of(body.timezone),
+    )
+
+
+def asked_by(caller: Principal, question: Ask) -> Ask:
+    """Returns the recall with the storage id of its user, held to the projects and modes of the key.
+
+    An explanation names withheld cards of every mode, so a key that is limited to modes gets none. Raises a 404 problem
+    for a user, a project or a mode out of reach, and 422 when the key has several modes and the question names none.
+    """
+    owner = owner_of(caller, question.user_id)
+    projects, modes = question.projects, question.modes
+    if caller.projects is not None:
+        allowed = caller.projects if projects is None else caller.projects.intersection(projects)
+        if not allowed:
+            raise missing("project", "project_id")
+        projects = tuple(sorted(allowed))
+    if caller.modes is not None:
+        if question.across:
+            modes = tuple(sorted(caller.modes))
+        elif modes is None:
+            if len(caller.modes) > 1:
+                known = ", ".join(sorted(caller.modes))
+                raise invalid(
+                    "mode", f"is required, because this key is limited to modes; use one of {known}"
+                )
+            modes = tuple(caller.modes)
+        if not caller.modes.issuperset(modes):
+            raise missing("mode", "mode")
+    return replace(
+        question,
+        user_id=owner,
+        projects=projects,
+        modes=modes,
+        across=question.across and caller.modes is None,
+        explain=question.explain and caller.modes is None,
+        told_modes=caller.modes,
+    )
+
+
+def within(caller: Principal, answer: RecallAnswer) -> RecallAnswer:
+    """Returns the answer without cards and insights out of the caller's reach.
+
+    A contradiction stays when the answer has all its cards. An arbitration is about one project, so it also stays for
+    a key without a limit of modes.
+    """
+    reach = caller.reach
+    if not reach.limited:
+        return answer
+    cards = [each for each in answer.cards if reach.admits(each.card.project_id, each.card.mode)]
+    shown = {each.card_id for each in cards}
+    return replace(
+        answer,
+        cards=cards,
+        insights=[each for each in answer.insights if reach.admits(each.project_id, each.mode)],
+        contradictions=[
+            each
+            for each in answer.contradictions
+            if shown.issuperset(each.card_ids) or (each.arbitration_id is not None and reach.modes is None)
+        ],
     )

@@ -45,7 +45,6 @@ from retrieval.cards.reader import CardReader
 from retrieval.context.context import cards_within
 from retrieval.core.reader import DocumentReader
 from retrieval.episodes.reader import EpisodeReader
-from retrieval.http.audit_routes import audit_router
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
@@ -59,19 +58,15 @@ from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
-from retrieval.http.operation_routes import operation_router
+from retrieval.http.operating_routes import operating_router
 from retrieval.http.people_routes import people_router
 from retrieval.http.problem_routes import problems_router
 from retrieval.http.prompt_parts import PromptReader, for_prompt, prompt_of
-from retrieval.http.questions import ContextIn, RecallIn, ask_of
-from retrieval.http.reach import asked_by, within
+from retrieval.http.questions import ContextIn, RecallIn, ask_of, asked_by, within
 from retrieval.http.reference_routes import references_router
 from retrieval.http.resources import prompted, recalled
-from retrieval.http.schema_routes import candidates_router
 from retrieval.http.session_routes import sessions_router
-from retrieval.http.status_routes import status_router
 from retrieval.http.thread_routes import threads_router
-from retrieval.http.usage_routes import usage_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
@@ -85,7 +80,6 @@ from retrieval.recall.metrics import RecallMetrics
 from retrieval.recall.recall import RecallUnavailableError
 from retrieval.references.reader import ReferenceReader
 from retrieval.replicas.read_servers import ServerSelection
-from retrieval.threads.reader import ThreadReader
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
@@ -101,7 +95,6 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     recall = servers.primary.recall
     references = ReferenceReader(servers.primary.pool)
     problems = ProblemReader(servers.primary.pool)
-    threads = ThreadReader(servers.primary.pool)
     people = PeopleReader(servers.primary.pool)
     reference_use = Uses(settings.database_url, statement("retrieval.references", "add_use"))
     card_use = Uses(settings.database_url, statement("retrieval.cards", "add_use"))
@@ -256,13 +249,10 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     exports = Depends(Places(settings.pool_size, "exports"))
     users = users_router(lambda: connect(settings.database_url, application="read, users"))
     add_routes(app, users, exports)
-    add_routes(app, audit_router(servers.primary.pool))
-    add_routes(app, status_router(settings, overviews, recall.channel_health, servers.primary.pool))
-    add_routes(app, usage_router(servers.primary.pool))
-    add_routes(app, operation_router(servers.primary.pool))
+    add_routes(app, operating_router(settings, overviews, recall.channel_health, servers.primary.pool))
     add_routes(app, references_router(references, reference_use))
     add_routes(app, problems_router(problems))
-    add_routes(app, threads_router(threads, fresh_reader))
+    add_routes(app, threads_router(servers.primary.pool, fresh_reader))
     add_routes(app, insights_router(servers.primary.pool, fresh_reader))
     add_routes(app, curator_router(servers.primary.pool))
     add_routes(app, people_router(people, fresh_reader))
@@ -276,7 +266,6 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         ),
     )
     add_routes(app, memory_router(documents))
-    add_routes(app, candidates_router(documents))
     add_routes(app, explorer_router(app.state.authentication))
 
     @app.get("/v1/channels", summary="The health of the recall channels in this process", tags=["recall"])

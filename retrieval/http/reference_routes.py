@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -13,7 +12,7 @@ from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import ProblemError, invalid, missing
-from events.http.fields import QueryInstant, Uuid
+from events.http.fields import QueryInstant, Uuid, cursor_of, place_at
 from events.references import reference as domain
 from events.references.kinds.batch import BATCH, ops_of
 from events.references.kinds.json_value import OPS as JSON_OPS
@@ -241,15 +240,8 @@ def _place(reference: domain.Reference) -> tuple[str, ...]:
 
 
 def _encoded(place: tuple[str, ...]) -> str:
-    return base64.urlsafe_b64encode("\x1f".join(place).encode()).decode().rstrip("=")
+    return cursor_of("\x1f".join(place).encode())
 
 
 def _decoded(cursor: str | None) -> tuple[str, ...] | None:
-    if cursor is None:
-        return None
-    try:
-        return tuple(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().split("\x1f"))
-    except ValueError:
-        raise invalid(
-            "cursor", "is not a cursor; give the next_cursor of the page before, unchanged"
-        ) from None
+    return place_at(cursor, lambda place: tuple(place.decode().split("\x1f")))

@@ -10,7 +10,7 @@ from events.platform.modes import GENERAL_MODE
 from events.resources.cards import Card as CardResource
 from events.resources.cards import Contradiction, Kind, names_of
 from events.resources.insights import Insight
-from events.resources.recall import Answer, Block, ChannelReport, Numbered, RecalledCard
+from events.resources.recall import Answer, ChannelReport, RecalledCard
 from events.resources.recall import Prompt as PromptResource
 from projectors.cards.card import CARD_FIELDS, Card
 from retrieval.cards.alerts import aging, outdated
@@ -42,12 +42,12 @@ def prompted(prompt: Prompt) -> PromptResource:
     """Returns the resource of a prompt."""
     answer = prompt.answer
     return PromptResource(
-        blocks=[Block.made_from(each) for each in prompt.blocks],
+        blocks=list(prompt.blocks),
         text=prompt.text,
         tokens=prompt.tokens,
         token_budget=prompt.token_budget,
         guard_rules_version=prompt.guard_rules_version,
-        cards=[Numbered.made_from(each) for each in prompt.cards],
+        cards=list(prompt.cards),
         left_out=list(prompt.left_out),
         current_time=answer.current_time,
         contradictions=[Contradiction.made_from(each) for each in answer.contradictions],

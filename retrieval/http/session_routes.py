@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from events.http.access import Reader, owner_of
 from events.http.answering import routes_of
 from events.http.database import Reading
-from events.http.errors import invalid, missing
+from events.http.errors import missing
+from events.http.fields import text_given
 from events.http.places import Places
 from events.platform.settings import Settings
 from events.resources.resource import json_of
@@ -22,7 +23,6 @@ from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
-from events.types.turn_contract import TurnInvalidError, text_of
 from retrieval.pool.connections import Pool, rows_of
 from retrieval.sessions.reader import SessionReader
 from retrieval.sessions.turn_progress import TurnProgress
@@ -88,7 +88,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         ] = None,
     ) -> TurnEvents:
         owner = owner_of(caller, user_id, thing="turn", field="turn_id")
-        named = owner, _text("turn_id", turn_id), caller.reach
+        named = owner, text_given("turn_id", turn_id), caller.reach
         turn = await progress.recorded(*named, within_s=settings.wait_for_ms / 1000)
         if turn is None:
             raise missing("turn", "turn_id")
@@ -104,7 +104,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         turn_id: Annotated[str, Path(min_length=1)], user_id: _Name, caller: Reader
     ) -> RecordedTurn:
         owner = owner_of(caller, user_id, thing="turn", field="turn_id")
-        found = await _read(reader.turn, owner, _text("turn_id", turn_id), caller.reach)
+        found = await _read(reader.turn, owner, text_given("turn_id", turn_id), caller.reach)
         if found is None:
             raise missing("turn", "turn_id")
         return found
@@ -115,7 +115,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
     )
     async def list_sessions(query: Annotated[SessionParams, Query()], caller: Reader) -> SessionsPage:
         owner = owner_of(caller, query.user_id)
-        project = None if query.project_id is None else _text("project_id", query.project_id)
+        project = None if query.project_id is None else text_given("project_id", query.project_id)
         found, following = await _read(
             reader.sessions, owner, project, caller.reach, below=query.cursor, limit=query.limit
         )
@@ -129,7 +129,7 @@ def sessions_router(pool: Pool, settings: Settings) -> APIRouter:
         session_id: Annotated[str, Path(min_length=1)], query: Annotated[TurnParams, Query()], caller: Reader
     ) -> TurnsPage:
         owner = owner_of(caller, query.user_id, thing="session", field="session_id")
-        named = _text("project_id", query.project_id), _text("session_id", session_id)
+        named = text_given("project_id", query.project_id), text_given("session_id", session_id)
         found, following = await _read(
             reader.turns, owner, *named, caller.reach, below=query.cursor, limit=query.limit
         )
@@ -171,10 +171,3 @@ async def _sent(events: AsyncIterator[TurnEvent | None]) -> AsyncIterator[bytes]
             if event is None
             else b"event: %s\ndata: %s\n\n" % (event.stage.encode(), json_of(event))
         )
-
-
-def _text(field: str, text: str) -> str:
-    try:
-        return text_of(field, text)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -15,11 +14,14 @@ from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
 from events.resources.threads import Thread, ThreadCard, ThreadCards, ThreadsPage
-from events.threads.thread import ThreadedCard
+from events.threads.thread import Thread as KnownThread
+from events.threads.thread import ThreadedCard, in_order
+from events.threads.thread_log import threads
 from retrieval.cards.card import ListedCard
-from retrieval.cards.query import ReaderIn, TemporalParams, asked_of, reader_of
+from retrieval.cards.query import ReaderIn, reader_of
+from retrieval.cards.slice import Slice
 from retrieval.http.card_routes import Fresh
-from retrieval.threads.reader import ThreadReader
+from retrieval.pool.connections import Pool, answered
 
 _read = Reading("Threads unavailable")
 
@@ -32,8 +34,16 @@ class ThreadsIn(ReaderIn):
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
-def threads_router(threads: ThreadReader, fresh: Fresh) -> APIRouter:
-    """Returns the routes. A thread of another user or out of reach gives the same 404 as none."""
+async def present_threads(pool: Pool, owner: str) -> list[KnownThread]:
+    """Returns the threads of a user, from the log: open ones first, then the last changed. Raises psycopg.Error."""
+    return in_order((await answered(pool, owner, threads(owner))).values())
+
+
+def threads_router(pool: Pool, fresh: Fresh) -> APIRouter:
+    """Returns the routes. A thread of another user or out of reach gives the same 404 as none.
+
+    ``pool`` must be of the primary, so a write is seen at once.
+    """
     router = routes_of("threads")
 
     @router.get("/v1/threads", summary="The threads of a user, open ones first")
@@ -41,7 +51,7 @@ def threads_router(threads: ThreadReader, fresh: Fresh) -> APIRouter:
         owner = owner_of(caller, reader_of(query))
         found = [
             each
-            for each in await _read(threads.present, owner)
+            for each in await _read(present_threads, pool, owner)
             if query.status in ("all", "*", each.status)
             and query.project_id in (None, each.project_id)
             and caller.reach.admits(each.project_id, each.mode)
@@ -51,14 +61,15 @@ def threads_router(threads: ThreadReader, fresh: Fresh) -> APIRouter:
     @router.get("/v1/threads/{thread_id}", summary="One thread with its cards")
     async def thread(thread_id: Uuid, query: Annotated[ReaderIn, Query()], caller: Reader) -> ThreadCards:
         owner = owner_of(caller, reader_of(query), thing="thread", field="thread_id")
-        found = await _read(threads.thread, owner, thread_id)
+        known = await _read(present_threads, pool, owner)
+        found = next((each for each in known if each.thread_id == thread_id), None)
         if found is None or not caller.reach.admits(found.project_id, found.mode):
             raise missing("thread", "thread_id")
         reader = await fresh(query.wait_for, owner)
-        asked = asked_of(TemporalParams(user_id=query.user_id), datetime.now(UTC))
-        asked = await _read(reader.prepared, replace(asked, user_id=owner, reach=caller.reach))
-        known = await _read(reader.cards, asked, list(found.cards))
-        cards = [_shown(each, known.get(each.card_id)) for each in found.cards.values()]
+        own = Slice(user_id=owner, now=datetime.now(UTC), reach=caller.reach)
+        asked = await _read(reader.prepared, own)
+        listed = await _read(reader.cards, asked, list(found.cards))
+        cards = [_shown(each, listed.get(each.card_id)) for each in found.cards.values()]
         told = [each for each in cards if each.said_at is not None]
         gone = [each for each in cards if each.said_at is None]
         return ThreadCards(

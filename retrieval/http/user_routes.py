@@ -12,11 +12,12 @@ from events.access.principal import NotYoursError
 from events.http.access import Administrator, Reader, require_whole
 from events.http.answering import routes_of
 from events.http.database import or_problem
-from events.http.errors import ProblemError, invalid
+from events.http.errors import ProblemError
+from events.http.fields import text_given
 from events.platform.database import Connection, keep_to_tenant_of
-from events.resources.operating import User, UsersPage
+from events.resources.operating import UsersPage
 from events.types.tenancy import storage_id
-from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
+from events.types.turn_contract import MAX_NAME_BYTES
 from retrieval.export.export import export
 from retrieval.export.users import users
 
@@ -37,10 +38,10 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
     ) -> UsersPage:
         with or_problem("Users unavailable"), connect() as connection:
             keep_to_tenant_of(connection, storage_id(caller.tenant, ""))
-            known = _text("after", after)
+            known = text_given("after", after)
             found = users(connection, caller.tenant, after=known, limit=limit, among=caller.users)
         more = found[-1].user_id if len(found) == limit else None
-        return UsersPage(users=[User.made_from(one) for one in found], next=more)
+        return UsersPage(users=found, next=more)
 
     @router.get(
         "/v1/users/{user_id}/export",
@@ -59,7 +60,7 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
     ) -> StreamingResponse:
         require_whole(caller)
         try:
-            owner = caller.storage_id(_text("user_id", user_id))
+            owner = caller.storage_id(text_given("user_id", user_id))
         except NotYoursError:
             raise _missing() from None
         with or_problem("Log unavailable"):
@@ -83,13 +84,6 @@ def _lines(connection: Connection, owner: str) -> Generator[bytes, None, None]:
     with connection:
         keep_to_tenant_of(connection, owner)
         yield from export(connection, owner)
-
-
-def _text(field: str, text: str) -> str:
-    try:
-        return text_of(field, text)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
 
 
 def _missing() -> ProblemError:

@@ -74,15 +74,24 @@ def open_channel_executor(
     return ChannelExecutor(pool, deadlines, health, faults, last_resort_ms=settings.last_resort_ms)
 
 
-def open_recall(settings: Settings, pool: Pool) -> Recall:
-    """Returns a recall over the live tables of ``pool``."""
+def open_recall(
+    settings: Settings,
+    pool: Pool,
+    url: str | None = None,
+    channels: list[Channel] | None = None,
+    health: Mapping[str, ChannelHealth] | None = None,
+) -> Recall:
+    """Returns a recall over the live tables of ``pool``, which is that of the server at ``url``; None: the primary.
+
+    Recalls may share ``channels`` and their ``health``.
+    """
     return Recall(
         UserSizes(pool),
-        open_channel_executor(settings, pool),
-        open_channels(settings),
+        open_channel_executor(settings, pool, health),
+        channels or open_channels(settings),
         GraphChannel(),
         CardResolver(pool, fold_of(settings)),
-        Overlay(settings, pool),
+        Overlay(settings, pool, url),
         ModeReader(pool, modes_of(settings)),
         load(settings.ranking_file),
         PeopleReader(pool),
@@ -94,26 +103,12 @@ def open_recall(settings: Settings, pool: Pool) -> Recall:
 
 def open_servers(settings: Settings, saturated: Callable[[], bool]) -> ReadServers:
     """Returns the primary and its replicas, not connected yet. They share the embedders and the channel health."""
-    channels, health, fold = open_channels(settings, saturated), open_health(settings), fold_of(settings)
-    model = load(settings.ranking_file)
+    channels, health = open_channels(settings, saturated), open_health(settings)
 
     def server(name: str, url: str | None) -> ReadServer:
         pool = open_pool(settings, "read", url)
-        recall = Recall(
-            UserSizes(pool),
-            open_channel_executor(settings, pool, health),
-            channels,
-            GraphChannel(),
-            CardResolver(pool, fold),
-            Overlay(settings, pool, url),
-            ModeReader(pool, modes_of(settings)),
-            model,
-            PeopleReader(pool),
-            partial(read_insights, pool),
-            reranker_of(settings),
-            settings.rerank_top,
-        )
-        return ReadServer(name, pool, recall, CardReader(pool, fold, modes_of(settings)))
+        recall = open_recall(settings, pool, url, channels, health)
+        return ReadServer(name, pool, recall, CardReader(pool, fold_of(settings), modes_of(settings)))
 
     urls = settings.read_database_url.split()
     return ReadServers(

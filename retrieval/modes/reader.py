@@ -17,6 +17,13 @@ from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
 from retrieval.pool.connections import Pool, connected, listing
 
+_WITHIN_S = 2.0
+_NONE: Row = {
+    "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None, "done_at": None, "cards": 0,
+    "share": 0.0,
+}  # fmt: skip
+"""The progress of a re-embedding that nobody asked for."""
+
 
 class ModeReader:
     """Reads the modes of one user at a time. ``everybody`` are the modes of the installation, with their models.
@@ -37,21 +44,16 @@ class ModeReader:
         """True for the general mode and for the modes of the installation."""
         return name == GENERAL_MODE or name in self._everybody
 
-    async def reembedding_of_everybody(self, name: str, within_s: float = 2.0) -> ReembeddingProgress:
+    async def reembedding_of_everybody(self, name: str) -> ReembeddingProgress:
         """Returns the progress of the last re-embedding of a mode that everybody has."""
-        found: Row = {
-            "mode": name, "project_id": None, "state": "none", "reembedding_id": None, "requested_at": None,
-            "done_at": None, "cards": 0, "share": 0.0, "hindrance": None,
-        }  # fmt: skip
         async with (
-            self._pool.without_tenant(within_s) as connection,
+            self._pool.without_tenant(_WITHIN_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             await cursor.execute(statement("retrieval.modes", "reembedding_of_everybody"), {"mode": name})
             row = await cursor.fetchone()
-        if row is None:
-            return ReembeddingProgress(**found)
-        return ReembeddingProgress(**{**found, **_progress(row)})
+        found = {**_NONE, "mode": name, "hindrance": None}
+        return ReembeddingProgress(**found | ({} if row is None else _progress(row)))
 
     async def of(self, owner: str, within_s: float = 2.0) -> Modes:
         """Returns the modes of a user. Waits up to ``within_s`` seconds for a connection."""
@@ -64,17 +66,14 @@ class ModeReader:
         return Modes(found.get(owner, NOTHING), self._everybody)
 
     async def reembedding(
-        self, owner: str, modes: Modes, project_id: str | None, name: str, within_s: float = 2.0
+        self, owner: str, modes: Modes, project_id: str | None, name: str
     ) -> ReembeddingProgress:
         """Returns the progress of the last re-embedding of a mode."""
         meant = modes.meaning(project_id or "", name)
         names = {each.rpartition(SEPARATOR)[2] for each in modes.names_of([meant])}
-        found: Row = {
-            "mode": meant, "project_id": project_id, "state": "none", "reembedding_id": None, "requested_at": None,
-            "done_at": None, "cards": 0, "share": 0.0,
-        }  # fmt: skip
+        found: Row = {**_NONE, "mode": meant, "project_id": project_id}
         async with (
-            listing(self._pool, owner, within_s) as connection,
+            listing(self._pool, owner) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             asked = {"partition": partition_of(owner), "user_id": owner, "stream": STREAM}
@@ -91,9 +90,7 @@ class ModeReader:
             )
             if last is None:
                 return ReembeddingProgress(**found)
-            found |= {
-                "state": "waiting", "reembedding_id": last.event_id, "requested_at": last.recorded_at,
-            }  # fmt: skip
+            found |= {"state": "waiting", "reembedding_id": last.event_id, "requested_at": last.recorded_at}
             await cursor.execute(statement("retrieval.modes", "reembeddings_there"))
             there = await cursor.fetchone()
             if there is None or not there["exists"]:

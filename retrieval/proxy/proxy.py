@@ -12,7 +12,7 @@ import httpx2
 import orjson
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Counter, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -84,7 +84,14 @@ class Proxy:
         pushes: PushQueue,
         upstream: httpx2.AsyncBaseTransport,
         own_key: str | None,
+        registry: CollectorRegistry,
     ) -> None:
+        self._contexts = Counter(
+            "cardlog_proxy_contexts",
+            "requests of apps by what became of their context",
+            ["outcome"],
+            registry=registry,
+        )
         self._memory = memory
         self._pushes = pushes
         self._upstream = upstream
@@ -97,7 +104,7 @@ class Proxy:
         """Answers a question to a model."""
         body = await request.body()
         heard, body = await self._with_context(request, api, body)
-        self._pushes.metrics.contexts.labels(heard.context.outcome).inc()
+        self._contexts.labels(heard.context.outcome).inc()
         answer = await self._passed_on(request, body)
         if not answer.is_success:
             return await self._whole(answer, heard.context, "skipped")
@@ -242,7 +249,7 @@ def create_app(settings: Settings, client: AsyncClient, own_key: str | None) -> 
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
     # A transport has no cookies, follows no redirects, and takes no proxy and no login from the environment.
     upstream = httpx2.AsyncHTTPTransport(limits=limits, trust_env=False)
-    proxy = Proxy(settings, memory, pushes, upstream, own_key)
+    proxy = Proxy(settings, memory, pushes, upstream, own_key, registry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

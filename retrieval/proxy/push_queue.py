@@ -10,10 +10,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from cardlog_client import AsyncClient, CardlogError, UnavailableError
-from retrieval.proxy.metrics import ProxyMetrics
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +45,18 @@ class PushQueue:
         self._queue: asyncio.Queue[Push] = asyncio.Queue(most)
         self._retry_s = retry_s
         self._retried = 0
-        self.metrics = ProxyMetrics(registry, self._waiting)
+        self._pushes = Counter(
+            "cardlog_proxy_pushes",
+            "pushes of turns, accepted or failed for good",
+            ["outcome"],
+            registry=registry,
+        )
+        for outcome in ("accepted", "failed"):
+            self._pushes.labels(outcome)
+        waiting = Gauge(
+            "cardlog_proxy_pushes_waiting", "pushes of turns that wait for the memory", registry=registry
+        )
+        waiting.set_function(self._waiting)
 
     async def push(self, push: Push, within_s: float) -> Outcome:
         """Pushes the turns, and waits ``within_s`` seconds for the outcome; not at all while other pushes wait."""
@@ -125,9 +135,9 @@ class PushQueue:
 
     async def _send(self, push: Push) -> None:
         await self._client.with_key(push.key).push(push.turns)  # type: ignore[arg-type] # checked by the contract
-        self.metrics.pushes.labels("accepted").inc()
+        self._pushes.labels("accepted").inc()
 
     def _lost(self, push: Push, why: str) -> Literal["failed"]:
-        self.metrics.pushes.labels("failed").inc()
+        self._pushes.labels("failed").inc()
         logger.error("a push of %d turns is lost: %s", len(push.turns), why)
         return "failed"

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.rows import dict_row
 
 from events.access.principal import Reach
 from events.platform.database import Row
@@ -20,10 +19,9 @@ from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turn_contract import part_of_key, turn_key
 from ingest.extraction.extraction_events import extraction_stream
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool.connections import Pool, rows_of
 from retrieval.sessions.reader import SessionReader
 
-_PATIENCE_S = 2.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 0.5
 T = TypeVar("T")
 
@@ -132,13 +130,9 @@ class TurnProgress:
         [row] = await self._rows(turn, "progress", key=turn_key(turn.turn.turn_id))
         return row
 
-    async def _rows(self, turn: Followed, name: str, /, **values: object) -> list[dict[str, object]]:
+    async def _rows(self, turn: Followed, name: str, /, **values: object) -> list[Row]:
         named = {"user_id": turn.owner, "partition": partition_of(turn.owner), **values}
-        async with (
-            listing(self._pool, turn.owner, _PATIENCE_S) as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            return await (await cursor.execute(statement("retrieval.sessions", name), named)).fetchall()
+        return await rows_of(self._pool, turn.owner, statement("retrieval.sessions", name), named)
 
 
 _STAGES = {

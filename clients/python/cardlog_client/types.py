@@ -635,24 +635,6 @@ class MemoryCandidates(TypedDict):
     candidates: list[Candidate]
 
 
-class MemoryChange(TypedDict):
-    """One version: what changed it, and how."""
-
-    version: int
-    event_id: str
-    kind: str
-    at: str
-    recorded_at: str
-    actor: str
-    trust: str
-    source: str | None
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-    patch: list[dict[str, Any]]
-    event_ids: list[str]
-
-
 class MemoryChanged(TypedDict):
     """The version of the document after a command. ``event_id`` is null when the document was like this already."""
 
@@ -695,50 +677,10 @@ class MemoryMigration(TypedDict):
     token: str
 
 
-class MemoryPromoted(TypedDict):
-    """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
-
-    version: int
-    event_id: str | None
-    changed: bool
-    duplicate: bool
-    token: str
-    dry_run: bool
-    proposed_name: str
-    schema: dict[str, Any]
-    moved: dict[str, str]
-    patch: list[dict[str, Any]]
-
-
 class MemoryQueue(TypedDict):
     """Waiting patches, the latest first."""
 
     entries: list[QueueEntry]
-
-
-class MemoryReverted(TypedDict):
-    """What a reversion did."""
-
-    version: int
-    event_id: str | None
-    changed: bool
-    duplicate: bool
-    token: str
-    patch: list[dict[str, Any]]
-
-
-class MemoryRolledBack(TypedDict):
-    """What a rollback did, or would do. With conflicts it does nothing."""
-
-    version: int
-    event_id: str | None
-    changed: bool
-    duplicate: bool
-    token: str
-    dry_run: bool
-    event_ids: list[str]
-    patch: list[dict[str, Any]]
-    conflicts: list[RollbackConflict]
 
 
 class MergeProposal(TypedDict):
@@ -923,27 +865,6 @@ class ProblemEntry(TypedDict):
     turn_ids: list[str]
     quote: str | None
     details: dict[str, Any]
-
-
-class ProblemHistory(TypedDict):
-    """A problem and its events, the first one first."""
-
-    problem_id: str
-    project_id: str
-    mode: str
-    description: str
-    status: Literal["active", "closed"]
-    priority: int
-    attempts: list[Attempt]
-    since: str
-    until: str | None
-    opened_at: str
-    updated_at: str
-    closed_at: str | None
-    resolution: str | None
-    turn_ids: list[str]
-    version: int
-    history: list[ProblemEntry]
 
 
 class ProblemsPage(TypedDict):
@@ -1242,34 +1163,6 @@ class RefusedProposal(TypedDict):
     status: Literal["refused"]
 
 
-class Relation(TypedDict):
-    """An edge from the view of one of its cards. ``other`` is null when the other card is unknown."""
-
-    from_card: str
-    to_card: str
-    predicate: Literal[
-        "update",
-        "state_change",
-        "expands",
-        "qualifies",
-        "contradicts",
-        "retracts",
-        "same_as",
-        "parent_of",
-        "related_to",
-        "affects_state",
-    ]
-    reason: str
-    confidence: float
-    implied: bool
-    refused: bool
-    actor: str
-    event_id: str | None
-    created_at: str | None
-    direction: Literal["out", "in"]
-    other: CardSummary | None
-
-
 class Relations(TypedDict):
     """The relations of a card, stated and implied, and the cards that belong to it without an edge."""
 
@@ -1362,23 +1255,6 @@ class Snippet(TypedDict):
     moved_to: NotRequired[str | None]
 
 
-class Source(TypedDict):
-    """The change that set a value: its event and its patch, whose word it was, and the turns."""
-
-    version: int
-    event_id: str
-    kind: str
-    at: str
-    recorded_at: str
-    actor: str
-    trust: str
-    source: str | None
-    confidence: float | None
-    rationale: str | None
-    turn_ids: list[str]
-    patch: list[dict[str, Any]]
-
-
 class SourceSpan(TypedDict):
     """The exact words behind a card. Offsets are in code points."""
 
@@ -1420,23 +1296,6 @@ class Stages(TypedDict):
     recorded: int | None
     duplicates: int | None
     lost: int | None
-
-
-class Status(TypedDict):
-    """The health of every stage, of the recall channels of this service, and of the embedder."""
-
-    well: bool
-    whole: bool
-    stages: dict[str, StageHealth]
-    events: int | None
-    parked: int | None
-    dead: int | None
-    recorded: int | None
-    duplicates: int | None
-    lost: int | None
-    channels: dict[str, ChannelHealth]
-    embedder: EmbedderReport | None
-    servers: dict[str, str]
 
 
 class Team(TypedDict):
@@ -1622,6 +1481,44 @@ class KnownPerson(Person):
     facts: list[Card]
 
 
+class MemoryReverted(MemoryChanged):
+    """What a reversion did."""
+
+    patch: list[dict[str, Any]]
+
+
+class ProblemHistory(Problem):
+    """A problem and its events, the first one first."""
+
+    history: list[ProblemEntry]
+
+
+class Relation(Edge):
+    """An edge from the view of one of its cards. ``other`` is null when the other card is unknown."""
+
+    direction: Literal["out", "in"]
+    other: CardSummary | None
+
+
+class Source(AppliedPatch):
+    """The change that set a value: its event and its patch, whose word it was, and the turns."""
+
+    kind: str
+    at: str
+    recorded_at: str
+    actor: str
+    trust: str
+    source: str | None
+
+
+class Status(Stages):
+    """The health of every stage, of the recall channels of this service, and of the embedder."""
+
+    channels: dict[str, ChannelHealth]
+    embedder: EmbedderReport | None
+    servers: dict[str, str]
+
+
 class WrittenCuratorRun(CuratorRun):
     """A run after a command."""
 
@@ -1662,3 +1559,26 @@ class WrittenThread(Thread):
     """A thread after a command."""
 
     token: str
+
+
+class MemoryChange(Source):
+    """One version: what changed it, and how."""
+
+    event_ids: list[str]
+
+
+class MemoryPromoted(MemoryReverted):
+    """What a promotion did, or would do. ``patch`` holds the operations on the document; a repeat shows none."""
+
+    dry_run: bool
+    proposed_name: str
+    schema: dict[str, Any]
+    moved: dict[str, str]
+
+
+class MemoryRolledBack(MemoryReverted):
+    """What a rollback did, or would do. With conflicts it does nothing."""
+
+    dry_run: bool
+    event_ids: list[str]
+    conflicts: list[RollbackConflict]

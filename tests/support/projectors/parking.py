@@ -41,24 +41,20 @@ def append_raw(
     connection.execute("SELECT log.append(%s::text::json)", (json.dumps([item]),))
 
 
-class Ledger:
+class Ledger(Projector):
     """A projector that keeps the order of its events, and refuses the words that a test names."""
 
+    name = "ledger"
+    package = "tests"
+    types = frozenset(["EventNoted"])
+
     def __init__(self, *refused: str) -> None:
-        self.name = "ledger"
-        self.package = "tests"
-        self.types = frozenset(["EventNoted"])
-        self.batch_partitions = 64
-        self.rest_s = 0.0
         self.refused = set(refused)
         self.error: type[Exception] = ValueError
 
     def steps(self, kind: StepKind) -> list[sql.SQL]:
         table = "CREATE TABLE entries (number bigint GENERATED ALWAYS AS IDENTITY, user_id text, content text UNIQUE)"
         return [sql.SQL(table)] if kind == "tables" else []
-
-    def load(self, connection: Connection, events: Iterable[Event]) -> None:
-        self.project(connection, list(events))
 
     def forget(
         self,
@@ -71,14 +67,11 @@ class Ledger:
         if event_ids is not None:
             self.load(connection, remaining)
 
-    def forget_words(self, connection: Connection, events: Sequence[Event]) -> int:
-        return 0
-
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         rows = connection.execute("SELECT count(*) FROM entries WHERE user_id = %s", (storage_id,))
         return {"entries": rows.fetchall()[0][0]}
 
-    def project(self, connection: Connection, events: list[Event]) -> None:
+    def project(self, connection: Connection, events: Sequence[Event]) -> None:
         for event in events:
             # The row is written first, so a test sees that a refused batch leaves no row.
             connection.execute(

@@ -87,10 +87,10 @@ class TestSubstitute:
     def test_vectors_of_the_small_model_keep_its_folder(self, tmp_path: Path) -> None:
         folder = write_tiny_model(tmp_path, SMALL_MODEL)
         shutil.copy(folder / INT8_GRAPH, folder / "model.onnx")
-        # A bare name is the graph with full precision, which earlier versions ran.
-        found = embedders_of(settings_at(folder)).of_space("", Space(SMALL_MODEL, SMALL_MODEL))
+        whole = FastEmbedder(folder, model=SMALL_MODEL, file="model.onnx")
+        found = embedders_of(settings_at(folder)).of_space("", Space(SMALL_MODEL, whole.fingerprint))
         assert isinstance(found, FastEmbedder)
-        assert found.revision == FastEmbedder(folder, model=SMALL_MODEL, file="model.onnx").revision
+        assert found.quantisation == "fp32"
 
     def test_a_server_decides_by_itself(self, tmp_path: Path) -> None:
         settings = settings_at(write_tiny_model(tmp_path, SMALL_MODEL), embed_url="http://127.0.0.1:1/v1")

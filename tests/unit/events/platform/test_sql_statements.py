@@ -62,6 +62,14 @@ def test_an_event_stands_for_the_columns_that_make_it(room: Path) -> None:
     assert statement(room.name, "one").as_string(None).strip() == wanted
 
 
+def test_a_statement_reads_the_tables_of_the_search_path_or_the_live_ones(room: Path) -> None:
+    (room / "queries.sql").write_text("-- name: one\nSELECT FROM {live}keys;\n")
+    assert {name: statement(room.name, name).as_string(None).strip() for name in statements(room.name)} == {
+        "one": "SELECT FROM keys;",
+        "live_one": f"SELECT FROM {room.name}.keys;",
+    }
+
+
 @pytest.mark.parametrize(
     ("queries", "tables", "named"),
     [
