@@ -13,11 +13,11 @@ from events.http.access import Administrator, Writer, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
-from events.http.fields import Uuid
+from events.http.fields import Uuid, text_given
 from events.platform.database import Connection
 from events.resources.erasures import Erasure
 from events.types.tenancy import tenant_of
-from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
+from events.types.turn_contract import MAX_NAME_BYTES
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
 from ingest.erasure.names import NameInvalidError
@@ -89,7 +89,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         def work(connection: Connection) -> Outcome:
             require_whole(caller)
             users = [only] if only is not None else _users(connection, caller)
-            names = [_text("name", name), *(_text("alias", each) for each in alias or ())]
+            names = [text_given("name", name), *(text_given("alias", each) for each in alias or ())]
             return subjects.erase_person(eraser(), connection, names, users, _terms(caller, dry_run))
 
         return answer(work, dry_run=dry_run, field="name")
@@ -102,7 +102,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         dry_run: DryRun = False,
     ) -> Erasure:
         storage_id = _storage_id(caller, user_id, "turn_id")
-        text_id = _text("turn_id", turn_id)
+        text_id = text_given("turn_id", turn_id)
         return answer(
             lambda connection: subjects.erase_turn(
                 eraser(), connection, storage_id, text_id, _terms(caller, dry_run)
@@ -146,16 +146,9 @@ def _storage_id(caller: Principal, user_id: str, field: str) -> str:
     problem for a key that is limited to projects or modes: an erasure takes words of all of them."""
     require_whole(caller)
     try:
-        return caller.storage_id(_text("user_id", user_id))
+        return caller.storage_id(text_given("user_id", user_id))
     except NotYoursError:
         raise _missing(field) from None
-
-
-def _text(field: str, text: str) -> str:
-    try:
-        return text_of(field, text)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None
 
 
 def _missing(field: str) -> ProblemError:

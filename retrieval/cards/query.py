@@ -10,12 +10,11 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, Field
 
 from events.http.errors import invalid
-from events.http.fields import QueryInstant, Uuid, metadata_wanted, refuse_future
+from events.http.fields import QueryInstant, Uuid, metadata_wanted, refuse_future, text_given
 from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment
 from events.types.relations import Predicate
-from events.types.turn_contract import TurnInvalidError, text_of
 from events.types.turns import ContextLayer
 from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 
@@ -187,9 +186,9 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
     for field, value in given.items():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
-                _text(field, text)
+                text_given(field, text)
     if query.about is not None:
-        _text("about", query.about)
+        text_given("about", query.about)
     folded: dict[str, Callable[[str], str]] = {
         "concept_key": canonical_key,
         "entity": normalise_entity,
@@ -205,7 +204,9 @@ def slice_of(query: SliceIn, now: datetime) -> Slice:
         as_of=query.as_of,
         known_at=query.known_at,
         kinds=tuple(kind for kind in KINDS if query.kind is None or kind in query.kind),
-        projects=None if ALL in query.project_id else tuple(_text("project_id", p) for p in query.project_id),
+        projects=None
+        if ALL in query.project_id
+        else tuple(text_given("project_id", p) for p in query.project_id),
         statuses=None if EVERY_STATUS.intersection(query.status) else tuple(query.status),
         conditions=conditions,
     )
@@ -215,12 +216,14 @@ def asked_of(query: TemporalParams, now: datetime) -> Slice:
     """Returns the slice of all cards of the user at the instants of ``query``. Raises like :func:`slice_of`."""
     refuse_future("as_of", query.as_of, now)
     refuse_future("known_at", query.known_at, now)
-    return Slice(user_id=_text("user_id", query.user_id), now=now, as_of=query.as_of, known_at=query.known_at)
+    return Slice(
+        user_id=text_given("user_id", query.user_id), now=now, as_of=query.as_of, known_at=query.known_at
+    )
 
 
 def reader_of(query: ReaderIn) -> str:
     """Returns the user of ``query``. Raises a 422 ProblemError for a name that no user can have."""
-    return _text("user_id", query.user_id)
+    return text_given("user_id", query.user_id)
 
 
 def axes_of(group_by: list[str]) -> list[str]:
@@ -244,10 +247,3 @@ def zone_of(name: str) -> str:
         return ZoneInfo("" if name == "localtime" else name).key
     except (KeyError, ValueError, OSError):
         raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei") from None
-
-
-def _text(field: str, value: str) -> str:
-    try:
-        return text_of(field, value)
-    except TurnInvalidError as error:
-        raise invalid(error.field, error.reason) from None

@@ -27,22 +27,22 @@ class Memory:
     project: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    async def ask(self, path: str, *parts: str, **asked: object) -> Json:
+    async def ask(self, path: str, /, *parts: str, **asked: object) -> Json:
         """Returns the answer of a GET about the user and the project. ``parts`` fill the braces of the path.
 
         None counts as not given, also for ``user_id`` and ``project_id``.
         """
         return await self._send(self.read, "GET", path, parts, params=self._of_user(asked))
 
-    async def recall(self, path: str, **asked: object) -> Json:
+    async def recall(self, path: str, /, **asked: object) -> Json:
         """Returns the answer to a question."""
         return await self._send(self.read, "POST", path, (), json=self._of_user(asked))
 
-    async def change(self, method: str, path: str, *parts: str, **body: object) -> Json:
+    async def change(self, method: str, path: str, /, *parts: str, **body: object) -> Json:
         """Returns the answer of the write service to a command."""
         return await self._send(self.write, method, path, parts, json=self._of_user(body))
 
-    async def erase(self, path: str, *parts: str, **asked: object) -> Json:
+    async def erase(self, path: str, /, *parts: str, **asked: object) -> Json:
         """Returns the answer to an erasure."""
         params = self._of_user({**asked, "project_id": None})
         return await self._send(self.write, "DELETE", path, parts, params=params)

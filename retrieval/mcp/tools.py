@@ -22,6 +22,8 @@ from retrieval.mcp.pages import LEAST_TOKENS, MOST_TOKENS, page
 Arguments = JsonObject
 CONTEXT_TOKENS = 2_000
 AGENT = "mcp"
+_BY_SERVER = ("user_id", "project_id", "op", "agent_id")
+"""Fields of an op that its arguments cannot give."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,8 @@ async def _reference(memory: Memory, asked: Arguments) -> str:
     else:
         if "op" not in asked:
             raise RefusedError("op is required to apply, such as add, with its arguments in args")
-        more = {each: value for each, value in asked.get("args", {}).items() if each != "user_id"}
-        one = await memory.change("PATCH", address, *name, **more, op=asked["op"], agent_id=AGENT)
+        given = {each: value for each, value in asked.get("args", {}).items() if each not in _BY_SERVER}
+        one = await memory.change("PATCH", address, *name, **given | {"op": asked["op"], "agent_id": AGENT})
     data = orjson.dumps(one["data"], option=orjson.OPT_INDENT_2).decode()
     told = {each: one[each] for each in ("kind", "key", "version", "tier")}
     return page("reference", pages.pieces(data), asked, **told)
