@@ -1,85 +1,16 @@
-"""Cardlog starts after every end: all processes killed, zombies left."""
+"""The files and servers of a Cardlog are closed to others, and a server that cannot start again stops nobody else."""
 
 from __future__ import annotations
 
 import os
 import signal
 import stat
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
-import psutil
 import pytest
 from redis.exceptions import RedisError
 
-from deploy.embedded.server import free_port
-from tests.support.stack import COMMAND, WITHOUT_MODEL, Running, clean_environment, started
+from tests.support.stack import Running
 from tests.support.waiting import eventually
-
-ROUNDS = 2
-PARENT = """
-import ctypes, os, sys
-PR_SET_CHILD_SUBREAPER = 36
-ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-for line in sys.stdin:
-    os.posix_spawn(sys.executable, sys.argv[1:], os.environ)
-"""
-
-
-@pytest.fixture
-def negligent(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The first process of a container, as it were: all orphans are its children, and it collects nobody.
-
-    A line on its input starts a Cardlog, with the same ports each time.
-    """
-    ports = [f"--port-{kind}={free_port()}" for kind in ("write", "read")]
-    with (
-        (tmp_path / "log").open("w") as log,
-        subprocess.Popen(
-            [sys.executable, "-c", PARENT, *COMMAND, "up", "--data", tmp_path / "data", *ports],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=clean_environment() | WITHOUT_MODEL,
-        ) as process,
-    ):
-        yield process
-        kill_all_of(process)
-
-
-def kill_all_of(parent: subprocess.Popen[str]) -> list[psutil.Process]:
-    """Sends kill -9 to all descendants of ``parent``. Returns the killed processes."""
-    killed = psutil.Process(parent.pid).children(recursive=True)
-    for each in killed:
-        if each.is_running():
-            each.kill()
-    return killed
-
-
-@pytest.mark.timeout(900)
-def test_ready_at_once_after_kill_9_of_everything_beside_zombies(
-    negligent: subprocess.Popen[str], tmp_path: Path
-) -> None:
-    assert negligent.stdin is not None
-    assert negligent.stdout is not None
-    postmaster: psutil.Process | None = None
-    for number in range(ROUNDS):
-        negligent.stdin.write("start\n")
-        negligent.stdin.flush()
-        running = started(negligent, negligent.stdout.readline(), tmp_path / "data")
-        assert postmaster is None or postmaster.status() == psutil.STATUS_ZOMBIE, "nobody collected it"
-        running.redis.xadd("turns", {"user_id": "u", "text": f"I bought item number {number} yesterday."})
-        running.wait()
-        found = running.recall("u", f"item number {number}")["cards"]
-        assert {f"I bought item number {each} yesterday." for each in range(number + 1)} <= {
-            card["content"] for card in found
-        }
-        pid = int((tmp_path / "data" / "postgres" / "postmaster.pid").read_text().split()[0])
-        postmaster = psutil.Process(pid)
-        kill_all_of(negligent)
 
 
 class TestClosed:

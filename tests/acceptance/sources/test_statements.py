@@ -34,10 +34,6 @@ def related(person: Person, predicate: str, older: str, newer: str) -> tuple[dic
     return card(person, older), card(person, newer)
 
 
-def told(person: Person, query: str) -> list[str]:
-    return [each["content"] for each in person.recall(query, k=10, kinds=["event"], modes="all")]
-
-
 def test_changes_form_a_chain_that_ends_in_what_is_true_now(person: Person) -> None:
     pet, dog = related(person, "expands", "Alex has a pet at home.", "The pet of Alex is a dog, Rex.")
     died = said(person, "Rex passed away in his sleep.", "2026-05-10")
@@ -52,30 +48,3 @@ def test_changes_form_a_chain_that_ends_in_what_is_true_now(person: Person) -> N
     assert (edge["reason"], edge["confidence"]) == ("told so", 1.0)
     assert edge["event_id"]
     assert "curator" in edge["actor"]
-
-
-def test_detail_and_nuance_leave_both_true_and_a_contradiction_has_no_winner(person: Person) -> None:
-    job, part = related(person, "qualifies", "Alex works at the bank.", "Alex works part-time there.")
-    assert job["superseded_at"] is part["superseded_at"] is None
-    rome, milan = related(person, "contradicts", "Alex has a flat in Rome.", "Alex has a flat in Milan.")
-    answer = person.stack.recall(person.user, "where does Alex have a flat?", k=10)
-    sides = {identity for each in answer["contradictions"] for identity in each["card_ids"]}
-    assert {rome["card_id"], milan["card_id"]} <= sides
-
-
-def test_a_retraction_hides_and_keeps_and_a_restatement_is_told_once(person: Person) -> None:
-    cat, dog = related(person, "retracts", "Alex keeps a cat at home.", "Alex keeps a dog, no cat, at home.")
-    assert (cat["status"], dog["status"]) == ("retracted", "current")
-    assert cat["content"] not in told(person, "what does Alex keep at home?")
-    again, first = related(person, "same_as", "Alex ran the race in Turin.", "The race in Turin: Alex ran.")
-    answers = told(person, "which race did Alex run in Turin?")
-    assert len({again["content"], first["content"]} & set(answers)) == 1
-
-
-def test_the_vocabulary_is_closed_and_nothing_destroys(person: Person) -> None:
-    old, new = related(person, "update", "Alex rents a room in Berlin.", "Alex rents a room in Lisbon.")
-    ends = {"from_card": new["card_id"], "to_card": old["card_id"]}
-    assert person.write("relations", status=422, predicate="replaces", **ends)["field"] == "predicate"
-    for method in ("DELETE", "PUT", "PATCH"):
-        person.write(f"cards/{old['card_id']}", method=method, status=405)
-    assert person.read(f"cards/{old['card_id']}")["content"] == old["content"]
