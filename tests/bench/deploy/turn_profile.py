@@ -41,7 +41,7 @@ from deploy.embedded.redis import EmbeddedRedis
 from events.language.terms import analyse
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
-from ingest.extraction.extractor_port import SessionBatch
+from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.extractor_factory import create_extractor_worker
 from ingest.recording.intake import open_intake
@@ -56,11 +56,11 @@ from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
 from tests.bench.deploy.way import behind, pending, turns, until_visible
-from tests.bench.ingest.rules_speed import recorded
 from tests.bench.support.flames import sampled
 from tests.bench.support.recall_data import locomo
 from tests.bench.support.stack import eval_data, measured_stack
 from tests.bench.support.wire import counted
+from tests.support.events.turns import recorded
 from tests.support.stack import Running
 
 MIB = 1024 * 1024
@@ -268,7 +268,7 @@ def stages(
     count = len(pushed)
     for text in ("I moved to Lisbon last week", "我上週搬到台北了"):
         analyse(text)
-        RulesExtractor().extract(SessionBatch(tuple(recorded([{**pushed[0], "text": text}]))))
+        RulesExtractor().extract(SessionBatch((RecordedTurn("bench", 1, recorded(text)),)))
     with (
         servers() as (settings, redis, pids),
         connect(settings.database_url, application="bench") as connection,
