@@ -1,4 +1,4 @@
-"""Grow every chain through the real way, ask at each depth, print the table and draw the curve.
+"""Grow every chain through the real way, ask at each depth, and print the table.
 
 Turns go into the Redis stream as an app pushes them, and become cards behind a whole Cardlog with servers of
 its own; questions go over HTTP, as of the instant the history has reached.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from pathlib import Path
 
 from tests.aging.chains import DEPTHS, MECHANISMS, chains
 from tests.aging.growth import grow
-from tests.aging.plot import draw
 from tests.bench.support.stack import measured_stack
 
 # The test measures what a memory keeps and not its speed, so a busy machine must not silence a channel.
@@ -25,7 +23,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make aging", description=__doc__)
     parser.add_argument("--chains", type=int, default=10, help="chains of each mechanism (10)")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--plot", type=Path, default=Path("aging.png"), help="where the curve is drawn")
     parser.add_argument("--misses", action="store_true", help="print every wrong answer")
     parser.add_argument("--json", action="store_true", help="print the numbers as a JSON line, too")
     options = parser.parse_args()
@@ -40,8 +37,6 @@ def main() -> int:
     )
     if options.misses:
         print("\n".join(scores.misses))
-    draw(scores, options.plot)
-    print(f"drawn in {options.plot}")
     if options.json:
         print(
             json.dumps(
