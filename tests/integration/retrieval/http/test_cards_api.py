@@ -317,7 +317,7 @@ def test_concepts_are_related_both_ways_and_episodes_know_their_cards(memory: Me
     oauth = memory.knowledge("OAuth", "delegated access", day(0), turn_ids=("t1",))
     jwt = memory.knowledge("JWT", "a signed token", day(1), related_titles=("OAuth",), turn_ids=("t2",))
     told = memory.event("JWT is a signed token", day(1), episode=True, turn_ids=("t2",))
-    memory.knowledge("Sourdough", "a bread", day(2), turn_ids=("t3",))
+    bread = memory.knowledge("Sourdough", "a bread", day(2), turn_ids=("t3",))
     memory.fold()
 
     def linked(card: UUID, mark: str) -> list[UUID]:
@@ -328,6 +328,10 @@ def test_concepts_are_related_both_ways_and_episodes_know_their_cards(memory: Me
     assert linked(jwt, "episode") == [told]
     assert linked(told, "gave_rise_to") == [jwt]
     assert linked(oauth, "episode") == []
+    memory.post("relations", from_card=str(bread), to_card=str(jwt), predicate="related_to", reason="a joke")
+    memory.fold()
+    assert linked(bread, "related") == [jwt]
+    assert sorted(linked(jwt, "related")) == sorted([oauth, bread])
 
 
 def test_a_card_that_became_part_of_another_is_still_found(memory: Memory) -> None:

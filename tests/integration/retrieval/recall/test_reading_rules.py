@@ -66,6 +66,8 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
         document = client.get(f"/v1/memory/{memory.user}").json()["document"]
     assert re.findall(">(Mia [^<]+)</state>", prompt) == answers
     assert ("<contradiction_alert>" in prompt) == alerted
+    told = re.findall("<conflict [^>]*>([^<]+)</conflict>", prompt)
+    assert told == ([f"{COARSE} / {FINE}: the words say so"] if alerted else [])
     assert [card["content"] for card in known["facts"]] == listed
     places = document["dynamicCategories"]["mia"]["data"]
     assert [key for key in ("hobby", "instrument") if places.get(key)] == [KEYS[each] for each in listed]
