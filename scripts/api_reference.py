@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from events.platform.settings import Settings
@@ -15,6 +16,7 @@ Schema = Mapping[str, Any]
 _NOWHERE = Settings(database_url="postgresql://127.0.0.1:1/none", redis_url="redis://127.0.0.1:1")
 
 
+@cache
 def documents() -> dict[str, dict[str, Any]]:
     """Returns the OpenAPI documents by the service's name, ``write`` and ``read``. No server is needed."""
     return {

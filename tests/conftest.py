@@ -66,7 +66,8 @@ def _group(file: Path) -> str:
         return "shared below"
     if re.search(r"\b(?:stack: Running|person: Person)", text):
         return "shared" if file.parent.name == "acceptance" else "shared below"
-    return "own" if re.search(r"from tests.support.stack import .*\bstart\b", text) else ""
+    own = r"from tests.support.stack import .*\bstart\b|\bwatched: Running"
+    return "own" if re.search(own, text) else ""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections.abc import Iterator
 
@@ -17,6 +18,13 @@ LONG: dict[str, str] = {
     f"CARDLOG_{name}_DEADLINE_MS": "10000"
     for name in ("OVERLAY", "TAGS", "FUZZY", "TIME", "SEMANTIC", "HOOK")
 } | {"CARDLOG_WAIT_FOR_MS": "10000"}
+
+# Every secret is a word that nothing else holds, so that a test finds the places where it leaks.
+SECRETS = {
+    name: f"zqsecret{secrets.token_hex(16)}"
+    for name in ("CARDLOG_TOKEN_KEY", "ANTHROPIC_API_KEY", "CARDLOG_OPENAI_API_KEY", "CARDLOG_KAFKA_PASSWORD")
+}
+LOGIN = f"zqlogin{secrets.token_hex(8)}"
 
 
 @pytest.fixture(scope="session")
@@ -53,10 +61,11 @@ def model(_model: MessagesApi) -> MessagesApi:
 
 @pytest.fixture(scope="session")
 def by_model(_model: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A Cardlog whose turns a model reads, with users of its own for each test."""
+    """A Cardlog whose turns a model reads, with users of its own for each test. It logs all that it can."""
     data = tmp_path_factory.mktemp("by_model") / "data"
     patient = LONG | {"CARDLOG_QUARANTINE_OVER_MS": "60000"}
-    running = start(data, **patient, ANTHROPIC_BASE_URL=_model.url, ANTHROPIC_API_KEY="key-of-the-test")
+    url = _model.url.replace("//", f"//user:{LOGIN}@")
+    running = start(data, **patient, **SECRETS, ANTHROPIC_BASE_URL=url, CARDLOG_LOG_LEVEL="debug")
     yield running
     assert stop(running) == 0
 
@@ -65,6 +74,16 @@ def by_model(_model: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> I
 def read_by_model(by_model: Running, model: MessagesApi) -> Person:
     """A new user of ``by_model``."""
     return Person(by_model, f"user-{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture(scope="session")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A Cardlog for tests that look at all of it. It reports a stall after one second and logs JSON."""
+    data = tmp_path_factory.mktemp("watched") / "data"
+    running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
+    eventually(lambda: running.command("status").returncode == 0)
+    yield running
+    assert stop(running) == 0
 
 
 @pytest.fixture(scope="session", autouse=True)

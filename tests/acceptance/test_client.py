@@ -177,7 +177,7 @@ def troubled() -> Iterator[Any]:
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Troubled)
     server.says, server.sent, server.keys = [], [], []
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
     server.shutdown()

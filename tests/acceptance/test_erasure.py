@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +12,13 @@ import httpx2
 import psycopg
 import pytest
 
-from tests.support.stack import Running, start, stop
-from tests.support.waiting import eventually
+from tests.support.stack import Running
 
 CANARY = "Zyxwortflosse"
 PERSON = "Quillwortine"
 OTHERS = [f"user {number}" for number in range(20)]
 
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture
-def sealed_stack(tmp_path: Path) -> Iterator[Running]:
-    running = start(tmp_path / "data")
-    eventually(lambda: httpx2.get(f"{running.read_url}/readyz").status_code == 200)
-    yield running
-    assert stop(running) == 0
 
 
 def push(running: Running, *turns: dict[str, str]) -> None:
@@ -96,8 +86,8 @@ def named(running: Running, found: str) -> str:
     return f"{found} ({row and row[0]})"
 
 
-def test_no_byte_of_the_erased_stays(sealed_stack: Running, tmp_path: Path) -> None:
-    running = sealed_stack
+def test_no_byte_of_the_erased_stays(watched: Running) -> None:
+    running, tmp_path = watched, watched.data.parent
     push(running, *({"user_id": user, "text": "I live in Lisbon."} for user in OTHERS))
     everywhere = dict.fromkeys(("speaker", "agent_id", "document_id", "mode"), CANARY)
     push(
@@ -149,8 +139,6 @@ def test_no_byte_of_the_erased_stays(sealed_stack: Running, tmp_path: Path) -> N
     running.wait()
     assert running.recall("bea", "Where do I live?")["cards"]
     assert running.command("log", "verify").returncode == 0
-    rebuilt = running.command("rebuild", "--verify", "--json", timeout=300)
-    assert rebuilt.returncode == 0, rebuilt.stderr
     file = tmp_path / "receipt.json"
     file.write_text(json.dumps(receipt_now))
     assert running.command("erase", "--verify", str(file)).returncode == 0

@@ -133,18 +133,6 @@ def test_the_cells_of_the_notebook_run(stack: Running, monkeypatch: pytest.Monke
     assert names["words"] == "I moved to Porto"
 
 
-def test_an_operator_rebuilds_and_verifies(stack: Running, tmp_path: Path) -> None:
-    stack.redis.xadd("turns", {"user_id": "operator", "text": "I live in Bern."})
-    stack.wait()
-    archive = tmp_path / "archive.jsonl"
-    printed = run(EXAMPLES / "rebuild_and_verify.sh", stack.data, archive)
-    assert "events verified" in printed
-    assert "cards: equal to the live tables" in printed
-    exported = archive.read_text("utf-8")
-    assert '"type":"TurnRecorded"' in exported
-    assert "I live in Bern." not in exported, "the payloads are sealed"
-
-
 def test_the_readme_names_every_example() -> None:
     readme = (EXAMPLES / "README.md").read_text("utf-8")
     for program in EXAMPLES.iterdir():

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from starlette.testclient import TestClient
 
+from events.platform.settings import Settings
 from events.types.turn_contract import MAX_TEXT_BYTES
 from retrieval.http.hook_routes import MAX_BODY_BYTES, PATHS
+from retrieval.http.read_api import create_app
 from tests.support.connections import serving
 from tests.support.stack import Running
 from tests.support.waiting import eventually
@@ -198,13 +202,16 @@ def test_a_key_that_may_not_push_gets_context_and_no_more(stack: Running) -> Non
 
 def test_a_dead_memory_costs_a_prompt_nothing(stack: Running) -> None:
     # Postgres does not answer this service, and nobody is where its write service should be.
-    away = {"CARDLOG_WRITE_URL": "http://127.0.0.1:1"}
-    for more in ({}, {"CARDLOG_AUTH": "on"}, {"CARDLOG_AUDIT": "strict"}):
-        with serving("read", "redis://127.0.0.1:1/0", **away, **more) as url:
+    away = Settings(
+        database_url="postgresql://nobody@127.0.0.1:1/nothing", redis_url="redis://127.0.0.1:1/0", auth="off",
+        write_url="http://127.0.0.1:1", embed_model="hash",
+    )  # fmt: skip
+    for settings in (away, replace(away, auth="on"), replace(away, audit="strict")):
+        with TestClient(create_app(settings), base_url="http://localhost") as client:
             for name in ("SessionStart", "UserPromptSubmit", "Stop"):
                 began = time.monotonic()
-                answer = WEB.post(
-                    f"{url}{CLAUDE}",
+                answer = client.post(
+                    CLAUDE,
                     params={"user_id": "dana"},
                     json=event(name, prompt="Where do I live?", last_assistant_message="Here."),
                     headers=stack.headers,

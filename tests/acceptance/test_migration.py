@@ -87,23 +87,6 @@ def test_flat_text_becomes_a_document_a_queue_and_episodes(stack: Running, user:
     assert categories["exerciseRoutine"]["data"] == {"walking": "daily"}
 
 
-def test_the_same_text_again_adds_nothing(stack: Running, user: str) -> None:
-    key = {"Idempotency-Key": f"{uuid4()}"}
-    first = migrate(stack, user, text=FLAT, headers=key)
-    version = read(stack, user)["version"]
-    again = migrate(stack, user, text=FLAT, headers=key)
-    assert again | {"taken": 4, "token": ""} == first | {"token": ""}
-    longer = migrate(stack, user, text=FLAT + " User lives in Lisbon.")
-    assert (again["taken"], longer["taken"]) == (0, 1)
-    assert read(stack, user)["version"] == version + 1
-    other = WEB.post(
-        f"{stack.write_url}/v1/memory/{user}/migrate",
-        headers=stack.administrator | key,
-        json={"text": "User likes tea."},
-    )
-    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
-
-
 def test_words_of_another_memory_do_not_replace_what_the_user_said(stack: Running, user: str) -> None:
     turn = {"user_id": user, "text": "I live in Lisbon.", "said_at": "2026-03-01T10:00:00Z"}
     WEB.post(f"{stack.write_url}/v1/turns", headers=stack.administrator, json=turn).raise_for_status()
@@ -132,28 +115,6 @@ def test_messages_of_an_old_conversation_are_the_users_own_words(stack: Running,
         params={"user_id": user, "kind": "state", "wait_for": done["token"]},
     ).json()["cards"]
     assert card["effective_at"].startswith("2024-05-03")
-
-
-@pytest.mark.parametrize(
-    ("body", "field", "reason"),
-    [
-        ({}, "text", "exclude each other"),
-        ({"text": "[{]", "format": "mem0"}, "text", "line 1"),
-        ({"text": '{"results": [{"memory": "a"}, {"memory": 7}]}'}, "text", "/results/1/memory"),
-        ({"text": "[" * 5000}, "text", "line 1"),
-        ({"text": "a\nb\0c"}, "text", "holds a NUL"),
-        ({"text": "- likes tea\n" * 2 + "\n".join(f"- likes tea {n}" for n in range(1001))}, "text", "1003 sentences"),
-        ({"text": "User likes tea.", "timezone": "Mars/Base"}, "timezone", "sentence 1"),
-        ({"messages": [{"content": " "}]}, "messages.0.content", "must not be empty"),
-        ({"text": "## Health"}, "text", "holds no memory"),
-    ],
-)  # fmt: skip
-def test_a_wrong_text_is_refused_whole(
-    stack: Running, user: str, body: dict[str, Any], field: str, reason: str
-) -> None:
-    answer = WEB.post(f"{stack.write_url}/v1/memory/{user}/migrate", headers=stack.administrator, json=body)
-    assert answer.status_code == 422, answer.text
-    assert (answer.json()["field"], reason in answer.json()["detail"]) == (field, True), answer.text
 
 
 def test_the_command_migrates_an_export_and_continues(stack: Running, user: str, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -438,33 +437,3 @@ def test_every_operation_has_a_name_a_schema_and_its_problems_with_examples(url:
             else:
                 assert (kind, content["example"]["status"]) == ("application/problem+json", int(status))
     assert "HTTPValidationError" not in document["components"]["schemas"]
-
-
-_SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-
-
-def _names(part: Any) -> Iterator[str]:
-    """Yields the names of members and parameters in a part of an OpenAPI document. Examples hold data of apps."""
-    if isinstance(part, list):
-        for each in part:
-            yield from _names(each)
-    elif isinstance(part, dict):
-        yield from part.get("properties", {})
-        if part.get("in") in ("query", "path"):
-            yield part["name"]
-        for name, each in part.items():
-            if name not in ("example", "examples", "default"):
-                yield from _names(each)
-
-
-def test_every_name_is_in_snake_case_and_every_filter_by_status_takes_all(url: str) -> None:
-    document = WEB.get(f"{url}/openapi.json").json()
-    # The assistants that send hooks prescribe these names.
-    prescribed = {"hookSpecificOutput", "hookEventName", "additionalContext"}
-    wrong = {name for name in _names(document) if not _SNAKE.fullmatch(name)} - prescribed
-    assert wrong == set()
-    for path, methods in document["paths"].items():
-        for operation in methods.values():
-            for each in operation.get("parameters", ()):
-                if each["name"] == "status":
-                    assert '"all"' in json.dumps(each["schema"]), path

@@ -16,21 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
+from tests.support.stack import COMMAND, Running, clean_environment, typed
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
 STAGES = ["recorder", "extractor", "cards", "vectors", "references", "problems", "people", "core", "webhooks"]
-
-
-@pytest.fixture(scope="module")
-def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A stack that reports a stall after one second and logs JSON."""
-    data = tmp_path_factory.mktemp("watched") / "data"
-    running = start(data, CARDLOG_STUCK_AFTER_S="1", CARDLOG_LOG_FORMAT="json")
-    eventually(lambda: status(running)["well"])
-    yield running
-    assert stop(running) == 0
 
 
 def status(running: Running) -> dict[str, Any]:

@@ -110,27 +110,12 @@ CHANGES = {
         "My browser is Firefox.", "I switched to Chrome today.", "Which browser do I use?", "Firefox", "Chrome",
         "Which browsers have I ever used?",
     ),
-    "browser zh": Change(
-        "我的瀏覽器是Firefox。", "我的瀏覽器改成Chrome。", "我用什麼瀏覽器?", "Firefox", "Chrome",
-        "我曾經用過什麼瀏覽器?",
-    ),
-    "employer": Change(
-        "I work at Acme.", "I started working at Anthropic.", "Where do I work?", "Acme", "Anthropic",
-        "Where have I ever worked?",
-    ),
     "employer zh": Change(
         "我在台積電上班。", "我換工作了,現在在聯發科上班。", "我在哪裡上班?", "台積電", "聯發科", "我曾經在哪裡上班?"
     ),
     "residence": Change(
         "I live in Taipei.", "I moved to Kaohsiung.", "Where do I live?", "Taipei", "Kaohsiung",
         "Where have I ever lived?",
-    ),
-    "residence zh": Change(
-        "我住在台北。", "我搬到高雄了。", "我住在哪裡?", "台北", "高雄", "我曾經住過哪裡?"
-    ),
-    "release": Change(
-        "We plan to open-source fibon in July.", "fibon's release moved to August.", "When is fibon released?",
-        "July", "August", "How has the release date of fibon changed?",
     ),
     "release zh": Change(
         "發布日期是七月。", "發布日期改到八月。", "發布日期是什麼時候?", "七月", "八月", "發布日期有什麼變化?"

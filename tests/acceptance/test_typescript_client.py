@@ -32,9 +32,3 @@ def test_it_pushes_asks_and_repeats(package: Path, stack: Running) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# skipped 0" in done.stdout
-
-
-@pytest.mark.usefixtures("package")
-def test_its_types_are_those_of_the_openapi_documents() -> None:
-    for name, text in typescript_client.types().items():
-        assert (typescript_client.CLIENT / "src" / name).read_text("utf-8") == text, "run make clients"

@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from starlette.testclient import TestClient
 
-from tests.support.connections import connected, raw, refused, serving
+from events.platform.settings import Settings
+from ingest.api.write_api import create_app
+from tests.support.connections import connected, raw, refused
 from tests.support.stack import Running
 from tests.support.web import WEB
 
@@ -90,12 +93,12 @@ def test_json_that_is_a_trap_is_a_422(stack: Running, service: str) -> None:
      "application/json; charset=utf-16", "text/json", "application/jsonx"],
 )  # fmt: skip
 def test_a_body_that_a_foreign_web_page_can_send_is_a_415(stack: Running, service: str, kind: str) -> None:
-    for method, path, operation in routes(stack, service):
-        if "requestBody" in operation:
-            answer = WEB.request(
-                method, url_of(stack, service) + path, content=b"{}", headers={"content-type": kind}
-            )
-            refused(answer, 415, "Content-Type")
+    taking = [each for each in routes(stack, service) if "requestBody" in each[2]]
+    for method, path, _ in taking if kind == "text/plain" else taking[:5]:
+        answer = WEB.request(
+            method, url_of(stack, service) + path, content=b"{}", headers={"content-type": kind}
+        )
+        refused(answer, 415, "Content-Type")
 
 
 def test_json_may_say_that_it_is_utf_8_and_may_not_be_compressed(stack: Running) -> None:
@@ -112,8 +115,8 @@ def test_json_may_say_that_it_is_utf_8_and_may_not_be_compressed(stack: Running)
 @BOTH
 @pytest.mark.parametrize("bad", ["%00", "a%00b", "%ed%a0%80", "%ff", "%c0%80"])
 def test_text_that_cannot_be_stored_is_a_422_in_every_place(stack: Running, service: str, bad: str) -> None:
-    url = url_of(stack, service)
-    for method, path, operation in routes(stack, service):
+    url, every = url_of(stack, service), routes(stack, service)
+    for method, path, operation in every if bad == "a%00b" else every[:5]:
         if method == "GET":
             names = [each["name"] for each in operation.get("parameters", []) if each["in"] == "query"]
             for name in [*names, "unknown"]:
@@ -186,23 +189,23 @@ def test_no_foreign_page_is_answered(stack: Running, service: str) -> None:
         refused(WEB.get(f"{url}/healthz", headers={"origin": origin}), 403, "Origin")
 
 
-def test_names_and_pages_can_be_allowed(stack: Running) -> None:
-    allowed = {
-        "CARDLOG_ALLOWED_HOSTS": "read, *.svc.cluster.local",
-        "CARDLOG_ALLOWED_ORIGINS": "https://app.example.com",
-    }
-    with serving("write", stack.redis_url, **allowed) as url:
+def test_names_and_pages_can_be_allowed() -> None:
+    settings = Settings(
+        database_url="postgresql://nobody@127.0.0.1:1/nothing", redis_url="redis://127.0.0.1:1/0", auth="off",
+        allowed_hosts="read, *.svc.cluster.local", allowed_origins="https://app.example.com",
+    )  # fmt: skip
+    with TestClient(create_app(settings), base_url="http://localhost") as client:
         for host in ("read:8701", "cardlog.team.svc.cluster.local"):
-            assert WEB.get(f"{url}/healthz", headers={"host": host}).status_code == 200
+            assert client.get("/healthz", headers={"host": host}).status_code == 200
         for host in ("read.evil.example", "svc.cluster.local.evil.example", "svc.cluster.local"):
-            refused(WEB.get(f"{url}/healthz", headers={"host": host}), 421, "Host")
+            refused(client.get("/healthz", headers={"host": host}), 421, "Host")
         page = {"origin": "https://app.example.com"}
-        answer = WEB.get(f"{url}/healthz", headers=page)
+        answer = client.get("/healthz", headers=page)
         assert answer.headers["access-control-allow-origin"] == page["origin"]
         assert answer.headers["access-control-expose-headers"] == "retry-after"
         sent = "authorization, content-type, idempotency-key"  # what the TypeScript client sends
         asked = {"access-control-request-method": "POST", "access-control-request-headers": sent}
-        assert WEB.options(f"{url}/v1/turns", headers=page | asked).status_code == 200
+        assert client.options("/v1/turns", headers=page | asked).status_code == 200
 
 
 # Methods and paths

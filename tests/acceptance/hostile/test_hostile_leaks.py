@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,16 +16,12 @@ import psutil
 import pytest
 
 from deploy.instance import READY_FILE
-from tests.support.stack import Running, start, stop
+from tests.acceptance.conftest import LOGIN, SECRETS
+from tests.support.ingest.messages_api import MessagesApi, status
+from tests.support.stack import Running
 
 # Every mark is a word that nothing else holds. Longer texts hold a mark at their beginning, middle and end.
 SAID, ASKED, MISUSED = (f"zq{name}{secrets.token_hex(8)}" for name in ("said", "asked", "misused"))
-GIVEN = {
-    name: f"zqsecret{secrets.token_hex(16)}"
-    for name in ("CARDLOG_TOKEN_KEY", "ANTHROPIC_API_KEY", "CARDLOG_OPENAI_API_KEY", "CARDLOG_KAFKA_PASSWORD")
-}
-LOGIN = f"zqlogin{secrets.token_hex(8)}"
-
 FIELDS = (
     "role", "said_at", "timezone", "context_layer", "session_id", "project_id", "mode", "speaker", "turn_id", "unknown",
 )  # fmt: skip
@@ -47,25 +42,11 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    folder = tmp_path_factory.mktemp("leaks")
-    running = start(
-        folder / "data",
-        **GIVEN,
-        ANTHROPIC_BASE_URL=f"http://user:{LOGIN}@127.0.0.1:1",
-        CARDLOG_RULES_FALLBACK="true",
-        CARDLOG_EXTRACT_RETRIES="0",
-        CARDLOG_LOG_LEVEL="debug",
-    )
-    yield running
-    assert stop(running) == 0
-
-
-@pytest.fixture(scope="module")
-def refusals(running: Running) -> list[str]:
-    """The bodies of all refused requests, after ordinary and hostile traffic on every way in."""
-    found: list[str] = []
-    with httpx2.Client(timeout=30) as web:
+def refusals(by_model: Running, _model: MessagesApi) -> list[str]:
+    """The bodies of all refused requests, after ordinary and hostile traffic on every way in. The model refuses one."""
+    running, found = by_model, list[str]()
+    _model.trouble = lambda request: status(400) if "DROP TABLE" in request.question else None
+    with httpx2.Client(timeout=30, headers=by_model.headers) as web:
 
         def ask(method: str, url: str, **request: Any) -> httpx2.Response:
             answer = web.request(method, url, **request)
@@ -123,8 +104,9 @@ def refusals(running: Running) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def kept(running: Running) -> dict[str, str]:
+def kept(by_model: Running) -> dict[str, str]:
     """Every secret of the stack, by its name."""
+    running = by_model
     ready = json.loads((running.data / READY_FILE).read_text())
     found = {
         name: urlsplit(ready[name]).password for name in ("database_url", "admin_database_url", "redis_url")
@@ -132,7 +114,7 @@ def kept(running: Running) -> dict[str, str]:
     for name in ("operator", "pusher"):
         found[name] = (running.data / f"redis.{name}.password").read_text().strip()
     found["log key"] = json.loads((running.data / "log.key").read_text())["keys"][0]["secret"]
-    return {**GIVEN, "login": LOGIN, **{name: text for name, text in found.items() if text}}
+    return {**SECRETS, "login": LOGIN, **{name: text for name, text in found.items() if text}}
 
 
 def leaked(text: str, marks: dict[str, str]) -> dict[str, list[str]]:
@@ -148,23 +130,25 @@ WORDS = {"said": SAID, "asked": ASKED, "misused": MISUSED}
 
 
 def test_no_log_holds_words_or_secrets(
-    running: Running, refusals: list[str], kept: dict[str, str], tmp_path: Path
+    by_model: Running, refusals: list[str], kept: dict[str, str], tmp_path: Path
 ) -> None:
-    journal = running.data.parent / f"{running.data.name}.log"
-    written = [journal, *running.data.glob("*.log"), *running.data.glob("*.log.old")]
+    journal = by_model.data.parent / f"{by_model.data.name}.log"
+    written = [journal, *by_model.data.glob("*.log"), *by_model.data.glob("*.log.old")]
     assert len(written) >= 3  # the stack's, and one of each embedded server
     for path in written:
         assert leaked(path.read_text(errors="replace"), WORDS | kept) == {}, path
 
 
 def test_no_metric_and_no_status_holds_words_or_secrets(
-    running: Running, refusals: list[str], kept: dict[str, str]
+    by_model: Running, refusals: list[str], kept: dict[str, str]
 ) -> None:
-    texts = [httpx2.get(f"{url}/metrics").text for url in (running.write_url, running.read_url)]
-    texts += [httpx2.get(f"{url}/readyz").text for url in (running.write_url, running.read_url)]
-    texts += [httpx2.get(f"{url}/openapi.json").text for url in (running.write_url, running.read_url)]
+    texts = [httpx2.get(f"{url}/metrics", timeout=60).text for url in (by_model.write_url, by_model.read_url)]
+    texts += [httpx2.get(f"{url}/readyz", timeout=60).text for url in (by_model.write_url, by_model.read_url)]
+    texts += [
+        httpx2.get(f"{url}/openapi.json", timeout=60).text for url in (by_model.write_url, by_model.read_url)
+    ]
     for words in (("status", "--json"), ("doctor",), ("settings",), ("audit", "list", "--json")):
-        done = running.command(*words)
+        done = by_model.command(*words)
         texts.append(done.stdout + done.stderr)
     for text in texts:
         assert leaked(text, WORDS | kept) == {}
@@ -178,9 +162,9 @@ def test_no_error_holds_words_of_a_memory_or_secrets(refusals: list[str], kept: 
 
 
 def test_no_command_line_holds_secrets_and_only_the_owner_reads_environments(
-    running: Running, refusals: list[str], kept: dict[str, str]
+    by_model: Running, refusals: list[str], kept: dict[str, str]
 ) -> None:
-    stack = psutil.Process(running.process.pid)
+    stack = psutil.Process(by_model.process.pid)
     looked = 0
     for process in (stack, *stack.children(recursive=True)):
         folder = Path("/proc") / str(process.pid)

@@ -106,11 +106,10 @@ def muttering(user: str, count: int, first: int = 0) -> list[Any]:
     return [turn(user, f"My {MARK} said number {number}.", number) for number in range(first, first + count)]
 
 
-@pytest.mark.parametrize("name", ["drips", "drips_its_head", "keeps_saying_go_on"])
 def test_forty_answers_that_trickle_for_one_user_leave_the_others_theirs(
-    settings: Settings, api: MessagesApi, connection: Connection, name: str
+    settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:
-    harmful(api, getattr(hostile_answers, name)())
+    harmful(api, hostile_answers.drips())
     log.append(connection, muttering("mallory", 40))
     with folding(settings), reading(settings):
         eventually(lambda: len(api.requests) >= 4)

@@ -27,9 +27,7 @@ def knows(stack: Running, user: str, city: str) -> bool:
     return any(card["value"] == city and not card["pending"] for card in cards)
 
 
-@pytest.mark.parametrize(
-    "offset", ["+16:00", "-16:00", "+15:59:59", "+14:01", "-14:01", "+08:00:30", "+23:59"]
-)
+@pytest.mark.parametrize("offset", ["+14:01", "-16:00"])
 def test_an_offset_no_place_has_is_refused_over_http_and_buried_from_the_stream(
     stack: Running, offset: str
 ) -> None:

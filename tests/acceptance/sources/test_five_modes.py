@@ -92,10 +92,6 @@ def test_an_errand_in_the_middle_of_a_code_session_is_no_code(ada: Person) -> No
     assert ERRAND not in dict(found(ada, "pick up coffee", mode="code"))
 
 
-def test_a_reply_keeps_the_mode_of_its_thread(ada: Person) -> None:
-    assert (REPLY, "code") in found(ada, "do that with the second one", mode="code")
-
-
 def test_a_question_in_all_modes_is_warned_about_its_ranks(ada: Person) -> None:
     answer = ada.stack.recall(ada.user, "what is the deploy target?", modes="all")
     assert {SERVER, MOOD} <= {card["content"] for card in answer["cards"]}

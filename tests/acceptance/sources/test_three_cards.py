@@ -7,23 +7,6 @@ from typing import Any
 from tests.support.person import Person
 
 
-def alerts(person: Person, query: str) -> list[str]:
-    lines = person.context(query)["text"].splitlines()
-    return [line for line in lines if line.startswith("<conflict ")]
-
-
-def test_an_alert_names_both_sides(person: Person) -> None:
-    person.say("I live in Taipei.", said_at="2026-01-05T09:00:00Z")
-    person.say("I live in Kaohsiung.", said_at="2026-03-05T09:00:00Z")
-    [alert] = alerts(person, "where do I live?")
-    assert alert.startswith('<conflict cards="1" concept="residence">Lives in Taipei / Lives in Kaohsiung: ')
-
-    person.say("Alex likes tea.", said_at="2026-03-06T09:00:00Z")
-    person.say("Alex dislikes tea.", said_at="2026-03-07T09:00:00Z")
-    [alert] = [told for told in alerts(person, "what does Alex like to drink?") if "tea" in told]
-    assert ">Alex likes tea / Alex dislikes tea: two statements differ" in alert
-
-
 def test_a_time_that_no_calendar_tells_is_marked_and_makes_no_state_of_now(person: Person) -> None:
     person.say("When I was ten we moved to Rome.", "小時候我住在台南。", said_at="2026-05-08T09:00:00Z")
     told = {card["content"]: card for card in person.read("cards")["cards"]}
@@ -41,25 +24,6 @@ def concepts(person: Person) -> dict[str, Any]:
 def related(person: Person, card: dict[str, Any]) -> list[str]:
     links = person.read(f"cards/{card['card_id']}/relations")
     return [each["content"] for each in links["related"]]
-
-
-def test_close_names_are_one_concept_and_related_concepts_list_each_other(person: Person) -> None:
-    jwt = "JSON-Web-Token is a stateless way to authenticate."
-    person.say("JWT (JSON Web Token) is a lightweight authentication mechanism.")
-    person.say(jwt)
-    person.say("OAuth 2.0 is an authorization framework for delegated access. It is related to JWT.")
-    known = concepts(person)
-    assert sorted(known) == ["JWT", "OAuth 2.0"]
-    assert related(person, known["OAuth 2.0"]) == [known["JWT"]["content"]]
-    assert related(person, known["JWT"]) == [known["OAuth 2.0"]["content"]]
-
-    person.say("Bearer Token is a method of access for whoever holds it.")
-    bearer, token = concepts(person)["Bearer Token"], known["JWT"]
-    ends = {"from_card": bearer["card_id"], "to_card": token["card_id"]}
-    person.write("relations", status=202, predicate="related_to", reason="a JWT is a bearer token", **ends)
-    person.stack.wait()
-    assert bearer["content"] in related(person, token)
-    assert related(person, bearer) == [token["content"]]
 
 
 def test_a_concept_is_created_edited_merged_and_pinned(person: Person) -> None:

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import termios
 from pathlib import Path
@@ -28,6 +29,8 @@ from projectors.vectors.projector import VectorsProjector
 from tests.support.events.guarded_log import turn
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
 from tests.support.waiting import eventually
+
+CARDLOG = Path(sys.executable).with_name("cardlog")
 
 
 def of_an_older_build(data: Path) -> None:
@@ -109,14 +112,21 @@ def test_errors_are_one_sentence_with_the_remedy(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_the_demo_answers_its_ten_questions_and_fits_the_terminal(tmp_path: Path) -> None:
+@pytest.mark.skipif(not CARDLOG.exists(), reason="the command is not installed beside this Python")
+def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_and_fits_the_terminal(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "project"
+    for name in ("deploy", "events", "ingest", "projectors", "retrieval", "redis"):
+        (place / name).mkdir(parents=True)
+        (place / name / "__init__.py").write_text("raise SystemExit('this package is somebody else’s')\n")
     terminal, inner = pty.openpty()
     termios.tcsetwinsize(inner, (24, 80))
     environment = clean_environment()
     environment.pop("COLUMNS", None)
     with (tmp_path / "said").open("w+") as said:
         demo = subprocess.Popen(
-            [*COMMAND, "demo"], stdin=subprocess.DEVNULL, stdout=inner, stderr=said, env=environment
+            [CARDLOG, "demo"], cwd=place, stdin=subprocess.DEVNULL, stdout=inner, stderr=said, env=environment
         )
         os.close(inner)
         printed = b""

@@ -1,11 +1,12 @@
-"""Turns as events of the log."""
+"""Turns and other payloads as events of the log."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any
 
-from events.types.envelope import NewEvent, uuid7
+from events.types.codec import Payload, describe
+from events.types.envelope import Event, NewEvent, uuid7
 from events.types.turns import TurnRecorded
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -28,3 +29,13 @@ def turn(user: str, text: str | TurnRecorded, **envelope: Any) -> NewEvent:
         "occurred_at": payload.said_at, "actor": "test",
     }  # fmt: skip
     return NewEvent(**usual | envelope)
+
+
+def stored(payload: Payload, **envelope: Any) -> Event:
+    """The first event of the log, with this payload. ``envelope`` changes its fields."""
+    usual: dict[str, Any] = {
+        "partition": 0, "position": 1, "event_id": uuid7(), "user_id": "u", "stream": "s", "version": 1,
+        "type": describe(payload)[0], "schema_version": 1, "dedupe_key": None, "occurred_at": NOW, "recorded_at": NOW,
+        "actor": "test", "causation_id": None, "correlation_id": None, "payload": payload,
+    }  # fmt: skip
+    return Event(**usual | envelope)

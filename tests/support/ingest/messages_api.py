@@ -1,4 +1,4 @@
-"""A loopback server that speaks the Messages API, well or badly as told; run as a program, it stays up.
+"""A loopback server that speaks the Messages API, well or badly as told.
 
 Its model reads the turns of the prompt by rules, so what it answers is what a good model would have to: quotes,
 keys and hints of the turns themselves. Tokens are a quarter of the characters; what was marked for the cache
@@ -7,7 +7,6 @@ is written to it once and read from it afterwards.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import html
 import json
@@ -95,9 +94,9 @@ class MessagesApi:
 
     path = "/v1/messages"
 
-    def __init__(self, *, seconds: float = 0.0, port: int = 0) -> None:
+    def __init__(self) -> None:
         self.requests: list[Request] = []
-        self.seconds = seconds
+        self.seconds = 0.0
         self.trouble: Callable[[Request], Trouble | None] = lambda _: None
         self.next: deque[Trouble | None] = deque()
         self.at_once = self.most_at_once = 0
@@ -109,7 +108,7 @@ class MessagesApi:
         class Handler(_Handler):
             owner = api
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -334,17 +333,3 @@ def _as_answer(card: CardEvent) -> tuple[str | None, dict[str, Any]]:
     return "knowledge", {
         **said, "title": card.title, "definition": card.definition, "aliases": list(card.aliases)
     }  # fmt: skip
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=0.0, help="how long each answer takes")
-    options = parser.parse_args()
-    with MessagesApi(seconds=options.seconds, port=options.port) as api:
-        print(json.dumps({"url": api.url}), flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

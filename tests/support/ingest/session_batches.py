@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event
 from ingest.extraction.workers.partition_window import ExtractionTask, PartitionWindow
 from ingest.extraction.workers.session_batcher import SessionBatchLimits
-from tests.support.events.turns import recorded
+from tests.support.events.turns import recorded, stored
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -19,11 +19,8 @@ def turn(
     position: int, *, user: str = "ana", session: str = "s", at_s: float = 0, text: str = "hello"
 ) -> Event:
     payload = recorded(text, turn_id=str(position), said_at=NOW + timedelta(seconds=at_s), session_id=session)
-    return Event(
-        partition=7, position=position, event_id=uuid7(), user_id=user, stream=f"session/default/{session}",
-        version=position, type="TurnRecorded", schema_version=1, dedupe_key=None, occurred_at=payload.said_at,
-        recorded_at=NOW, actor="test", causation_id=None, correlation_id=None, payload=payload,
-    )  # fmt: skip
+    stream, said_at = f"session/default/{session}", payload.said_at
+    return stored(payload, partition=7, position=position, user_id=user, stream=stream, occurred_at=said_at)
 
 
 def window(*, checkpoint: int = 0, done: frozenset[int] = frozenset()) -> PartitionWindow:

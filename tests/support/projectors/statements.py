@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
-from events.types.codec import Payload, describe
-from events.types.envelope import Event, uuid7
+from events.types.codec import Payload
+from events.types.envelope import Event
 from events.types.modes import CardReclassified
 from events.types.naming import KnowledgeMerged
 from events.types.verdicts import CardVerified, ConflictRuled
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.statement import statements_of
 from projectors.cards.timeline import Timeline, state_timeline
+from tests.support.events.turns import stored
 
 DAY0 = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -38,11 +39,7 @@ def origin(on: float, session: str = "s", turn: str | None = None, place: int | 
 
 
 def event(payload: Payload, on: float, user: str = "u", position: int = 1) -> Event:
-    return Event(
-        partition=0, position=position, event_id=uuid7(), user_id=user, stream="s", version=1,
-        type=describe(payload)[0], schema_version=1, dedupe_key=None, occurred_at=day(on), recorded_at=day(on),
-        actor="test", causation_id=None, correlation_id=None, payload=payload,
-    )  # fmt: skip
+    return stored(payload, position=position, user_id=user, occurred_at=day(on), recorded_at=day(on))
 
 
 def said(

@@ -14,8 +14,7 @@ from events.platform.database import Connection, connect
 from events.types.envelope import partition_of
 from ingest.curator.runner import curate, memory_of
 from ingest.curator.worker import PROCESSOR, Curator
-from tests.bench.ingest.curator_year import said
-from tests.support.ingest.curating import fold, relations, tell
+from tests.support.ingest.curating import fold, relations, said, tell
 from tests.support.projectors.folding import count, settings_of
 
 TOLD = (

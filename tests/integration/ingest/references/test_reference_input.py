@@ -149,6 +149,8 @@ def test_a_command_that_does_not_fit_names_the_field(
         ("recipe", {"schema": {"type": "object"}, "initial": 5}, "initial"),
         ("recipe", {"schema": {"description": "x" * 70_000}}, "schema"),
         ("recipe", {"schema": {"pattern": "("}}, "schema"),
+        ("recipe", {"schema": {"pattern": "(?=x)y"}}, "schema"),
+        ("recipe", {"schema": {"$schema": "http://json-schema.org/draft-07/schema#"}}, "schema/$schema"),
         ("recipe", {"schema": {"items": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}}, "schema"),
         ("Recipe", {"schema": {}}, "kind"),
         ("plan", {"schema": {}}, "kind"),

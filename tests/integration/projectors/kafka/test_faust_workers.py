@@ -123,23 +123,6 @@ def cardlog(database: str, connection: Connection, tmp_path: Path) -> Iterator[C
     print(workers.log())  # shown with a test that failed
 
 
-def test_two_workers_of_a_kind_share_the_partitions_and_make_every_card_once(
-    cardlog: Cardlog, database: str
-) -> None:
-    cardlog.start(each=2)
-    cardlog.tell(300)
-    cardlog.settle()
-
-    def shared() -> bool:
-        cardlog.tell(50)
-        cardlog.settle()
-        done = cardlog.done_by("cards")
-        return len(done) == 2 and all(done.values())
-
-    eventually(shared)
-    cardlog.check(database)
-
-
 def test_a_broker_that_stalls_or_loses_everything_stops_nobody(cardlog: Cardlog, database: str) -> None:
     cardlog.start()
     cardlog.tell(100)

@@ -70,7 +70,7 @@ def test_a_killed_relay_leaves_nothing_out(
         tmp_path, CARDLOG_DATABASE_URL=settings.database_url, CARDLOG_KAFKA_BROKERS=settings.kafka_brokers
     )
     try:
-        for attempt in range(4):
+        for attempt in range(2):
             workers.start("relay", "relay")
             fill(connection, 3000)
             eventually(partial(relayed_more_than, connection, attempt * 3000))

@@ -89,7 +89,7 @@ def test_a_reader_in_a_long_transaction_holds_up_no_swap(database: str, connecti
 def test_live_folding_and_appending_continue_and_follow_the_swap(
     database: str, connection: Connection
 ) -> None:
-    fill(connection, 3000, users=12, texts=200)
+    fill(connection, 1500, users=12, texts=200)
     fold_live(database)
     stop = threading.Event()
     runner = Runner(settings_of(database), CardsProjector(), stop.is_set)

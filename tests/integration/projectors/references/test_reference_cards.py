@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -67,38 +68,40 @@ def test_the_words_of_a_reference_are_replaced_by_each_op(
     same_after_a_rebuild(database, connection, ReferencesProjector())
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(
-        st.one_of(
-            st.tuples(st.just("add"), st.sampled_from("abcd")),
-            st.tuples(st.sampled_from(("mark_done", "remove")), st.sampled_from("abcd")),
-            st.tuples(st.sampled_from(("clear", "archive", "restore")), st.just("")),
-        ),
-        min_size=1,
-        max_size=12,
+OPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.sampled_from("abcd")),
+        st.tuples(st.sampled_from(("mark_done", "remove")), st.sampled_from("abcd")),
+        st.tuples(st.sampled_from(("clear", "archive", "restore")), st.just("")),
     ),
-    st.uuids(),
+    min_size=1,
+    max_size=12,
 )
+
+
+@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.uuids(), OPS, min_size=4, max_size=6))
 def test_any_ops_leave_tables_that_a_rebuild_makes_again(
-    write: TestClient, database: str, connection: Connection, ops: list[tuple[str, str]], key: Any
+    write: TestClient, database: str, connection: Connection, objects: dict[UUID, list[tuple[str, str]]]
 ) -> None:
-    path = f"/v1/references/todo_list/{key}"
-    write.post("/v1/references/todo_list", json={"user_id": "ada", "key": str(key)})
-    for name, item in ops:
-        if name in ("archive", "restore"):
-            write.post(f"{path}/{name}", json={"user_id": "ada"})
-        else:
-            body = {"user_id": "ada", "op": name} | ({"item_id": item} if item else {})
-            write.patch(path, json=body | ({"text": f"item {item}"} if name == "add" else {}))
+    for key, ops in objects.items():
+        path = f"/v1/references/todo_list/{key}"
+        write.post("/v1/references/todo_list", json={"user_id": "ada", "key": str(key)})
+        for name, item in ops:
+            if name in ("archive", "restore"):
+                write.post(f"{path}/{name}", json={"user_id": "ada"})
+            else:
+                body = {"user_id": "ada", "op": name} | ({"item_id": item} if item else {})
+                write.patch(path, json=body | ({"text": f"item {item}"} if name == "add" else {}))
     for projector in (CardsProjector(), ReferencesProjector()):
         same_after_a_rebuild(database, connection, projector)
-    shown = connection.execute(
-        'SELECT rendering, archived FROM "references".objects WHERE key = %s', [str(key)]
-    )
-    [(rendering, archived)] = shown.fetchall()
-    cards = connection.execute("SELECT content FROM cards.cards WHERE title = %s", [str(key)]).fetchall()
-    assert cards == ([] if archived else [(rendering,)])
+    for key in objects:
+        shown = connection.execute(
+            'SELECT rendering, archived FROM "references".objects WHERE key = %s', [str(key)]
+        )
+        [(rendering, archived)] = shown.fetchall()
+        cards = connection.execute("SELECT content FROM cards.cards WHERE title = %s", [str(key)]).fetchall()
+        assert cards == ([] if archived else [(rendering,)])
 
 
 @pytest.mark.parametrize("folded", [True, False])

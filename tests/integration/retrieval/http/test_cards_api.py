@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from events.platform.database import Connection
 from events.types.naming import TagAliased
 from events.types.relations import CardsConnected, Predicate
 from retrieval.cards.slice import AXES
-from tests.support.conversing import START, Memory, day, instant_after, recorded
+from tests.support.conversing import START, Memory, day, instant_after, recorded, remembering
 
 # --- slices
 
@@ -74,7 +75,9 @@ def test_a_plus_of_an_offset_may_come_unescaped(memory: Memory) -> None:
     assert [card["content"] for card in memory.read.get(url).json()["cards"]] == ["breakfast"]
 
 
-def test_a_page_is_stable_while_cards_come(memory: Memory) -> None:
+def test_a_page_is_stable_while_cards_come_and_any_process_continues_it(
+    memory: Memory, connection: Connection
+) -> None:
     said = [memory.event(f"note {number}", day(number)) for number in range(6)]
     said.append(memory.state("residence", "Lyon", day(7)))
     said.sort()  # cards of one millisecond are ordered by their ids only
@@ -83,7 +86,8 @@ def test_a_page_is_stable_while_cards_come(memory: Memory) -> None:
     memory.event("in between", day(2))
     memory.state("employer", "Acme", day(1))
     memory.fold()
-    second = memory.get("cards", limit=3, cursor=first["next_cursor"])
+    with remembering(memory.database, connection) as other:
+        second = other.get("cards", limit=3, cursor=first["next_cursor"])
     third = memory.get("cards", limit=3, cursor=second["next_cursor"])
     pages = [[_id(card) for card in page["cards"]] for page in (first, second, third)]
     assert pages == [said[6:3:-1], said[3:0:-1], said[0::-1]]
@@ -313,7 +317,7 @@ def test_concepts_are_related_both_ways_and_episodes_know_their_cards(memory: Me
     oauth = memory.knowledge("OAuth", "delegated access", day(0), turn_ids=("t1",))
     jwt = memory.knowledge("JWT", "a signed token", day(1), related_titles=("OAuth",), turn_ids=("t2",))
     told = memory.event("JWT is a signed token", day(1), episode=True, turn_ids=("t2",))
-    memory.knowledge("Sourdough", "a bread", day(2), turn_ids=("t3",))
+    bread = memory.knowledge("Sourdough", "a bread", day(2), turn_ids=("t3",))
     memory.fold()
 
     def linked(card: UUID, mark: str) -> list[UUID]:
@@ -324,6 +328,10 @@ def test_concepts_are_related_both_ways_and_episodes_know_their_cards(memory: Me
     assert linked(jwt, "episode") == [told]
     assert linked(told, "gave_rise_to") == [jwt]
     assert linked(oauth, "episode") == []
+    memory.post("relations", from_card=str(bread), to_card=str(jwt), predicate="related_to", reason="a joke")
+    memory.fold()
+    assert linked(bread, "related") == [jwt]
+    assert sorted(linked(jwt, "related")) == sorted([oauth, bread])
 
 
 def test_a_card_that_became_part_of_another_is_still_found(memory: Memory) -> None:

@@ -90,33 +90,6 @@ def test_a_conflict_is_shown_with_both_sides(memory: Memory, recall: Recall) -> 
     assert (values(answer), answer["contradictions"]) == (["Milan"], [])
 
 
-def test_a_stated_contradiction_is_reported(memory: Memory, recall: Recall) -> None:
-    rome, milan = (
-        memory.state(
-            "likes", city, day(n), content=f"Likes {city} best of all cities", cardinality="multi_value"
-        )
-        for n, city in enumerate(("Rome", "Milan"))
-    )
-    memory.fold()
-    assert recall("Which city do I like best?")["contradictions"] == []
-    connect(memory, milan, rome, "contradicts", "only one can be the best")
-    [alert] = recall("Which city do I like best?")["contradictions"]
-    assert (set(alert["card_ids"]), alert["reason"]) == ({str(rome), str(milan)}, "only one can be the best")
-
-
-def test_what_was_retracted_or_said_twice_answers_no_more(memory: Memory, recall: Recall) -> None:
-    cat, dog, hound = (
-        memory.state("pet", name, day(n), content=f"Has a pet, a {name}", cardinality="multi_value")
-        for n, name in enumerate(("cat", "dog", "hound"))
-    )
-    memory.fold()
-    assert sorted(values(recall("What pets do I have?"))) == ["cat", "dog", "hound"]
-    connect(memory, dog, cat, "retracts", "it never was a cat")
-    connect(memory, hound, dog, "same_as", "the same animal")
-    assert len(values(recall("What pets do I have?"))) == 1
-    assert values(recall("Do I have a cat?")) != ["cat"]
-
-
 def test_the_relations_of_every_found_card_count(database: str, memory: Memory) -> None:
     dog, hound = (
         memory.state("pet", name, day(n), content=f"Has a pet, a {name}", cardinality="multi_value")
@@ -181,7 +154,7 @@ def test_a_wall_holds_for_what_a_chain_leads_to(memory: Memory, recall: Recall) 
 
 
 @pytest.mark.parametrize("field", ["as_of", "known_at"])
-@pytest.mark.parametrize("instant", ["2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "20260203", 7])
+@pytest.mark.parametrize("instant", ["2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z"])
 def test_an_instant_that_cannot_be_is_refused(database: str, field: str, instant: object) -> None:
     client = TestClient(create_app(replace(Settings(), database_url=database, auth="off")))
     refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", field: instant})

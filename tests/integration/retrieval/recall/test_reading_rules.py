@@ -47,8 +47,8 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
     memory.fold()
     answer = recall(memory.database, "Which instrument does Mia play?")
     assert [card["content"] for card in answer["cards"]] == answers
-    assert [alert["card_ids"] for alert in answer["contradictions"]] == (
-        [[str(coarse), str(fine)]] if alerted else []
+    assert [(alert["card_ids"], alert["reason"]) for alert in answer["contradictions"]] == (
+        [([str(coarse), str(fine)], "the words say so")] if alerted else []
     )
     assert memory.contents(kind="state", collapse=True) == listed
     counted = memory.get("cards/aggregate", group_by="entity", collapse=True)
@@ -66,6 +66,8 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
         document = client.get(f"/v1/memory/{memory.user}").json()["document"]
     assert re.findall(">(Mia [^<]+)</state>", prompt) == answers
     assert ("<contradiction_alert>" in prompt) == alerted
+    told = re.findall("<conflict [^>]*>([^<]+)</conflict>", prompt)
+    assert told == ([f"{COARSE} / {FINE}: the words say so"] if alerted else [])
     assert [card["content"] for card in known["facts"]] == listed
     places = document["dynamicCategories"]["mia"]["data"]
     assert [key for key in ("hobby", "instrument") if places.get(key)] == [KEYS[each] for each in listed]

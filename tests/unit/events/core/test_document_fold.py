@@ -28,6 +28,7 @@ from events.types.core import CorePatched, CoreRolledBack, PatchQueued, SchemaPr
 from events.types.envelope import Event
 from events.types.json_values import json_text
 from projectors.core.card_feed import StateFeed
+from tests.support.events.turns import stored
 
 FEED = StateFeed()
 START = datetime(2026, 1, 5, tzinfo=UTC)
@@ -35,10 +36,9 @@ PLACE = "/dynamicCategories/case"
 
 
 def event(number: int, payload: Payload) -> Event:
-    return Event(
-        partition=0, position=number, event_id=UUID(int=number), user_id="ada", stream="core", version=number,
-        type=type(payload).__name__, schema_version=1, dedupe_key=None, occurred_at=START + timedelta(hours=number),
-        recorded_at=START, actor="test", causation_id=None, correlation_id=None, payload=payload,
+    return stored(
+        payload, position=number, event_id=UUID(int=number), user_id="ada", stream="core", version=number,
+        occurred_at=START + timedelta(hours=number), recorded_at=START,
     )  # fmt: skip
 
 

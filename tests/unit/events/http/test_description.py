@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -71,3 +72,16 @@ def test_what_waits_is_approved_or_refused_and_only_a_conflict_takes_a_verdict()
         "approve_patch", "approve_proposal", "refuse_patch", "refuse_proposal", "refused",
         "settle_arbitration", "settled_at", "verdict",
     }  # fmt: skip
+
+
+def test_every_filter_by_status_takes_all() -> None:
+    filters = [
+        parameter["schema"]
+        for document in documents().values()
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        for parameter in operation.get("parameters", ())
+        if parameter["name"] == "status"
+    ]
+    assert filters
+    assert all('"all"' in json.dumps(schema) for schema in filters)

@@ -15,7 +15,7 @@ from events.people.judgement import person_id
 from events.people.mentions import Link, read
 from events.people.person import Handle, People, fold
 from events.types.cards import CardOrigin
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event
 from events.types.people import (
     PersonAliased,
     PersonEvent,
@@ -24,6 +24,7 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
+from tests.support.events.turns import stored
 
 T = datetime(2026, 5, 8, tzinfo=UTC)
 ORIGIN = CardOrigin(
@@ -38,11 +39,7 @@ def ident(handle: str) -> UUID:
 
 def event(payload: PersonEvent, at: int) -> Event:
     when = T + timedelta(minutes=at)
-    return Event(
-        partition=0, position=at + 1, event_id=uuid7(), user_id="u", stream="people", version=at + 1,
-        type=type(payload).__name__, schema_version=1, dedupe_key=None, occurred_at=when, recorded_at=when,
-        actor="test", causation_id=None, correlation_id=None, payload=payload,
-    )  # fmt: skip
+    return stored(payload, position=at + 1, stream="people", occurred_at=when, recorded_at=when)
 
 
 def told(*texts: str) -> tuple[list[Handle], list[Link]]:

@@ -15,6 +15,7 @@ from events.types.codec import Payload
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened, ProblemPrioritized
+from tests.support.events.turns import stored
 
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -68,22 +69,9 @@ def event(place: int, position: int) -> Event:
 
 
 def envelope(event_id: UUID, position: int, occurred_at: datetime, payload: Payload) -> Event:
-    return Event(
-        partition=0,
-        position=position,
-        event_id=event_id,
-        user_id="ada",
-        stream="problems",
-        version=position,
-        type=type(payload).__name__,
-        schema_version=1,
-        dedupe_key=None,
-        occurred_at=occurred_at,
-        recorded_at=day(100 + position),
-        actor="user",
-        causation_id=None,
-        correlation_id=None,
-        payload=payload,
+    recorded_at = day(100 + position)
+    return stored(
+        payload, position=position, event_id=event_id, occurred_at=occurred_at, recorded_at=recorded_at
     )
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import CardOrigin, KnowledgeLearned, StateAsserted
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event
 from events.types.turn_contract import MAX_NAME_BYTES, part_of_key, session_of, turn_key
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import extraction_stream, stream_of
 from projectors.cards.statement import statements_of
-from tests.support.events.turns import recorded
+from tests.support.events.turns import recorded, stored
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 # Mostly characters that could be a separator or an escape, so near collisions are found soon.
@@ -27,14 +26,6 @@ NAMES = st.one_of(
 
 def turn(project: str, session: str) -> TurnRecorded:
     return recorded("x", turn_id="t", said_at=NOW, project_id=project, session_id=session)
-
-
-def event(payload: Any) -> Event:
-    return Event(
-        partition=0, position=1, event_id=uuid7(), user_id="u", stream="s", version=1, type=type(payload).__name__,
-        schema_version=1, dedupe_key=None, occurred_at=NOW, recorded_at=NOW, actor="test", causation_id=None,
-        correlation_id=None, payload=payload,
-    )  # fmt: skip
 
 
 def origin(project: str) -> CardOrigin:
@@ -53,7 +44,7 @@ def state(project: str, entity: str, key: str, value: str) -> Event:
         content="c", entity=entity, concept_key=key, value=value, cardinality="multi_value", tags=(),
         origin=origin(project), effective_at=NOW,
     )  # fmt: skip
-    return event(payload)
+    return stored(payload)
 
 
 @given(NAMES, NAMES, NAMES, NAMES)
@@ -104,7 +95,7 @@ def test_facts_of_different_projects_never_meet(
 def test_an_entity_is_not_taken_for_a_part_of_a_projects_name() -> None:
     one = state("a", "b", "c", "hobby")
     other = state("a\x1fb", "c", "hobby", "tea")
-    single = event(replace(other.payload, cardinality="single_value"))
+    single = stored(replace(other.payload, cardinality="single_value"))
     assert {each.identity for each in statements_of(one)} != {each.identity for each in statements_of(single)}
 
 
@@ -112,7 +103,7 @@ def test_an_entity_is_not_taken_for_a_part_of_a_projects_name() -> None:
 def test_concepts_of_different_projects_never_meet(project: str, other_project: str, title: str) -> None:
     def learned(where: str, what: str) -> set[str]:
         payload = KnowledgeLearned(content="c", title=what, definition="d", tags=(), origin=origin(where))
-        return {one.identity for one in statements_of(event(payload))}
+        return {one.identity for one in statements_of(stored(payload))}
 
     if project != other_project:
         assert not learned(project, title) & learned(other_project, title)

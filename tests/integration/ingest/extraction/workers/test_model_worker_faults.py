@@ -59,7 +59,12 @@ TROUBLES: dict[str, tuple[Trouble, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TROUBLES)
+@pytest.mark.parametrize(
+    ("api", "name"),
+    [(SERVERS[number % 2], name) for number, name in enumerate(TROUBLES, 1)],
+    indirect=["api"],
+    ids=TROUBLES,
+)
 def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
     settings: Settings, api: MessagesApi, connection: Connection, name: str
 ) -> None:
