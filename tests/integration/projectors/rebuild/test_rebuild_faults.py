@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,14 +15,12 @@ from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
 from projectors.generations.generations import (
     Generation,
-    drop,
     ensure_live,
     hold_live,
 )
 from projectors.rebuild.fail_fast_fold import FoldFailedError
 from projectors.rebuild.swap import swap
 from tests.bench.support.history import fill
-from tests.support.databases import copied, name_of
 from tests.support.projectors.folding import (
     count,
     fold_live,
@@ -110,79 +107,49 @@ def partitions_done(connection: Connection) -> int:
     return count(connection, "log.checkpoints WHERE processor = 'cards' AND generation = 2 AND position > 0")
 
 
-@pytest.fixture(scope="module")
-def long_history(postgres_url: str, template: str) -> Iterator[str]:
-    """A database whose rebuild takes long enough for a signal. No test here changes it."""
-    with copied(postgres_url, template) as database:
-        with connect(database, application="test") as connection:
-            fill(connection, 4_000, users=60, texts=300)
-        rebuild(database, verify=True)
-        with connect(database, application="test") as connection:
-            drop(connection, "cards", 1)
-            connection.execute("UPDATE log.generations SET generation = 1 WHERE projection = 'cards'")
-            connection.execute("UPDATE log.checkpoints SET generation = 1 WHERE processor = 'cards'")
-        yield database
-
-
-@pytest.mark.parametrize(("number", "partitions"), [(signal.SIGKILL, 3), (signal.SIGTERM, 1)])
+@pytest.mark.parametrize(
+    ("stage", "number"),
+    [
+        ("folding", signal.SIGTERM),
+        ("folding", signal.SIGKILL),
+        ("indexing", signal.SIGKILL),
+        ("swapping", signal.SIGKILL),
+    ],
+)
 def test_a_rebuild_that_is_killed_leaves_the_live_generation_and_the_next_one_succeeds(
-    postgres_url: str, long_history: str, number: signal.Signals, partitions: int
+    database: str, connection: Connection, stage: str, number: signal.Signals
 ) -> None:
-    with (
-        copied(postgres_url, name_of(long_history)) as database,
-        connect(database, application="test") as connection,
-    ):
-        _rebuild_killed(database, connection, number, partitions)
-
-
-def _rebuild_killed(database: str, connection: Connection, number: signal.Signals, partitions: int) -> None:
-    before = digest_of(connection, CardsProjector(), "cards")
-    process = start(database, "cards", "--workers", "2")
-    try:
-        eventually(
-            lambda: statuses(connection).get(2) == "building" and partitions_done(connection) >= partitions
-        )
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=30)
-    finally:
-        process.kill()
-        process.wait()
-    if number == signal.SIGTERM:
-        assert process.returncode == 130, errors
-        assert "the live generation is unchanged" in errors
-        assert statuses(connection) == {1: "live"}
-    else:
-        assert process.returncode == -signal.SIGKILL
-        assert statuses(connection) == {1: "live", 2: "building"}
-    assert digest_of(connection, CardsProjector(), "cards") == before
-    assert rebuild(database, verify=True).equal
-    assert statuses(connection) == {1: "retired", 2: "live"}
-
-
-@pytest.mark.parametrize("stage", ["indexing", "swapping"])
-def test_a_rebuild_killed_when_all_is_folded_leaves_the_live_generation_and_the_next_one_succeeds(
-    database: str, connection: Connection, stage: str
-) -> None:
-    fill(connection, 500, users=30, texts=300)
+    fill(connection, 500, users=40, texts=300)
     fold_live(database)
     before = digest_of(connection, CardsProjector(), "cards")
     with connect(database, application="in the way") as other, other.transaction():
         if stage == "swapping":
             assert hold_live(other, "cards") is not None
-        process = start(database, "cards", "--workers", "1")
+        process = start(database, "cards", "--workers", "2" if stage == "folding" else "1")
         try:
             eventually(lambda: statuses(connection).get(2) == "building")
-            if stage == "indexing":
+            if stage == "folding":
+                eventually(lambda: partitions_done(connection))
+                other.execute("LOCK TABLE cards_g2.cards IN SHARE MODE")
+            elif stage == "indexing":
                 # This lock allows writes of rows, and blocks the creation of an index.
                 other.execute("LOCK TABLE cards_g2.words IN ROW EXCLUSIVE MODE")
             eventually(lambda: count(connection, "pg_locks WHERE NOT granted") > 0)
-            process.kill()
-            process.communicate(timeout=30)
+            process.send_signal(number)
+            if stage == "folding":
+                # Its workers end with it, and a rebuild that is told to stop drops its tables. Both wait for the lock.
+                other.execute("ROLLBACK; BEGIN")
+            _, errors = process.communicate(timeout=30)
         finally:
             process.kill()
             process.wait()
-        assert process.returncode == -signal.SIGKILL
-        assert statuses(connection) == {1: "live", 2: "building"}
+        if number == signal.SIGTERM:
+            assert process.returncode == 130, errors
+            assert "the live generation is unchanged" in errors
+            assert statuses(connection) == {1: "live"}
+        else:
+            assert process.returncode == -signal.SIGKILL
+            assert statuses(connection) == {1: "live", 2: "building"}
         assert digest_of(connection, CardsProjector(), "cards") == before
     assert rebuild(database, verify=True).equal
     assert statuses(connection) == {1: "retired", 2: "live"}
