@@ -10,7 +10,7 @@ from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, given, listed, phrases_of
-from ..shares import nth, share, weekend_about
+from ..shares import nth, share
 from .numbers import ordinal, plain, told_year, year_number
 from .simple import Found, opens, simple
 from .words import UNITS, WEEKDAYS
@@ -68,22 +68,13 @@ def day_word(scan: Scan, i: int) -> Found | None:
 def _closing(scan: Scan, i: int) -> Found | None:
     """Parses "EOD", "eod tomorrow", "cob on Friday", "EOW"."""
     word = scan.words[i]
-    close = _at_five if word == "cob" else _at_the_end
     dated = simple(scan, scan.skip(i + 1, "on", "of")) if word in ("eod", "cob") else None
     if dated is not None and dated[0].grain == "day":
-        return given(each(dated[0], close, "hour" if word == "cob" else "second"), dated[1])
-    if word == "cob":
-        return None
-    whole = calendar.unit(_ENDING[word], scan.frame.now)
+        if word == "cob":
+            return given(each(dated[0], point(Clock(17)).on, "hour"), dated[1])
+        return given(each(dated[0], lambda day: share(day, "end"), "second"), dated[1])
+    whole = calendar.unit(_ENDING.get(word, ""), scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
-
-
-def _at_the_end(day: Span) -> Span | None:
-    return share(day, "end")
-
-
-def _at_five(day: Span) -> Span | None:
-    return point(Clock(17)).on(day)  # close of business
 
 
 def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
@@ -145,16 +136,11 @@ def week(scan: Scan, i: int) -> Found | None:
     return None
 
 
-def _year_of(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Parses the year of a numbered week or quarter: "of 2027", "2027", "of next year"."""
-    return told_year(scan, scan.skip(i, "of", "in", ","))
-
-
 def _numbered_week(scan: Scan, i: int, number: int) -> Found | None:
     inside = simple(scan, i + 1) if scan.words[i] in ("of", "in") else None
     if inside is not None and inside[0].grain == "month":
         return given(each(inside[0], lambda span: nth(span, "week", number), "week"), inside[1])
-    year = _year_of(scan, i)
+    year = told_year(scan, scan.skip(i, "of", "in", ","))
     return given(
         calendar.iso_week(year[0] if year else scan.frame.now.isocalendar().year, number),
         year[1] if year else i,
@@ -174,10 +160,6 @@ def _week_of(scan: Scan, i: int) -> Found | None:
 
 def _weekend(scan: Scan, i: int) -> Found | None:
     """Parses a weekend. It is the weekend of this week, or the last one when the sentence is in the past tense."""
-    if scan.words[i + 1] in ("of", "before", "after"):
-        found = simple(scan, i + 2)
-        if found is not None and found[0].grain == "day":
-            return given(each(found[0], weekend_about, "weekend"), found[1])
     now = scan.frame.now
     span = calendar.unit("weekend", now, -1 if scan.tense(i) < 0 and now.weekday() < 5 else 0)
     return (span.doubted(0.75), i + 1) if span else None
