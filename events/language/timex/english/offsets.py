@@ -14,7 +14,7 @@ from ..holidays import RULES
 from ..lengths import Length
 from ..scan import Scan, given, listed, packrat
 from .near import present
-from .numbers import first_length, integer, length, ordinal
+from .numbers import integer, length, ordinal
 from .simple import Found, simple
 from .words import SEASON_WORDS, WEEKDAYS
 
@@ -124,11 +124,7 @@ def _behind(scan: Scan, i: int) -> Found | None:
     if nth is not None and scan.words[nth[1]] == "day" and scan.words[nth[1] + 1] in ("after", "before"):
         return _placed(scan, (Length(((nth[0], "day"),)), nth[1] + 1))
     long = length(scan, i)
-    found = _placed(scan, long) if long else None
-    if found is None and long is not None:
-        short = first_length(scan, i)
-        found = _placed(scan, short) if short and short[1] != long[1] else None
-    return found
+    return _placed(scan, long) if long else None
 
 
 def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:

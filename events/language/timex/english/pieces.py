@@ -17,7 +17,7 @@ from ..scan import Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .numbers import amount, ordinal, unit_word
 from .simple import Found, opens, simple
-from .times import hours, part_of_day
+from .times import part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
 SHARE_WORDS = cast("dict[str, Share]", values_of("english.share_words"))
@@ -43,12 +43,6 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
         j += 1
     weekday = weekday_name(scan, j)
     if weekday is not None:
-        timed = hours(scan, j + 1)
-        if timed is not None and words[timed[1]] in ("of", "in"):
-            time = timed[0]
-            return (
-                lambda span: time.on(day) if (day := nth_weekday(span, weekday, number)) else None
-            ), timed[1]
         return (lambda span: nth_weekday(span, weekday, number)), j + 1
     of = words[j] in ("of", "in") and number > 0 and (words[j + 1] in SHIFTS or words[j + 1] == "the")
     if of and "month" in (words[j + 2], words[j + 3]):

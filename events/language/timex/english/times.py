@@ -62,13 +62,6 @@ def clock(scan: Scan, i: int) -> Timed | None:
             i + (3 if words[i + 1 : i + 3] == ["-", "ish"] and scan.tight(i + 1) else 1),
             False,
         )
-    if word == "mid":
-        j = scan.skip(i + 1, "-")
-        return (
-            (_MIDNIGHT if words[j] == "night" else _NOON, j + 1, False)
-            if words[j] in ("night", "day")
-            else None
-        )
     return _past(scan, i) or _digits(scan, i) or _spelled(scan, i)
 
 
