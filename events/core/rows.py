@@ -39,7 +39,6 @@ def state_values(user_id: str, state: CoreState) -> tuple[object, ...]:
 
 
 def change_of(row: Row) -> Change:
-    """Returns the change of a row."""
     return Change(
         ops=orjson.loads(row["ops"]),
         guards=tuple(row["guards"]),
@@ -62,7 +61,6 @@ def change_values(user_id: str, change: Change) -> tuple[object, ...]:
 
 
 def entry_of(row: Row) -> QueueEntry:
-    """Returns the queue entry of a row."""
     return msgspec.convert(orjson.loads(row["entry"]) | {name: row[name] for name in _ROW}, QueueEntry)
 
 

@@ -217,7 +217,6 @@ def _added(event: Event) -> Handle | None:
 def _add(
     people: People, members: frozenset[str], known: Mapping[str, Handle], merges: list[tuple[str, str]]
 ) -> None:
-    """Adds the person of one set of handles."""
     own = tuple(each for each in merges if each[0] in members and each[1] in members)
     person = _person(people.owner, tuple(known[each] for each in sorted(members)), own)
     people.people.append(person)
