@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
-from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, days_in_month, wall
+from .calendar import WITHIN_DAY, Frame, Grain, Span, Tense, add_days, days_in_month, wall
 
 Every = Literal["week", "month", "year"]
 # The number of turns of a cycle to search. 29 February needs eight years (nine around 1900). A weekday with a day of
@@ -160,6 +160,18 @@ def join(first: Reading, last: Reading, frame: Frame, tense: Tense) -> Span | No
         sure=min(opened.sure, closed.sure),
         ambiguous=opened.ambiguous or (both and closed.ambiguous),
     )
+
+
+def onto_day(first: Span, last: Span) -> Span | None:
+    """Returns the last time of a range, which has no date, on the first day of the range or on the next day."""
+    if first.start is None or last.start is None or last.end is None:
+        return None
+    moved = last.start.replace(year=first.start.year, month=first.start.month, day=first.start.day)
+    if moved <= first.start:
+        moved = add_days(moved, 1)
+        if (moved - first.start).seconds > 12 * 3600 and last.ambiguous:
+            moved -= timedelta(hours=12)
+    return replace(last, start=moved, end=moved + (last.end - last.start))
 
 
 def _first_open(first: Cycle, last: Cycle, frame: Frame) -> Span | None:

@@ -55,6 +55,11 @@ class Length:
         """True for hours and less. Such a length counts absolute time, not calendar days."""
         return any(unit in SECONDS_IN for _, unit in self.parts)
 
+    @property
+    def seconds(self) -> int:
+        """The hours, minutes and seconds of the length, in seconds."""
+        return int(sum(amount * SECONDS_IN.get(unit, 0) for amount, unit in self.parts))
+
     def __add__(self, other: Length) -> Length:
         return Length(self.parts + other.parts, max(self.spread, other.spread), other.least)
 

@@ -15,8 +15,10 @@ from ..cycles import (
     after,
     before,
     each,
+    join,
     monthly,
     nearest,
+    onto_day,
     settle,
     since,
     yearly,
@@ -154,7 +156,9 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
     words = scan.words
     reading, j = first
     pairing = words[j] in ("和", "与", "跟", "及")
-    if words[j] in ("开始", "起", "一直") and words[j + 1] in RANGE:
+    if words[j : j + 2] == ["一", "直"] and words[j + 2] in RANGE:
+        j += 2
+    elif words[j] in ("开始", "起", "一直") and words[j + 1] in RANGE:
         j += 1
     if words[j] in _TO_NOW:
         span = settle(reading, scan.frame, -1)
@@ -179,7 +183,12 @@ def _joined(scan: Scan, i: int, first: Found, opened: bool) -> tuple[Span, int] 
     if pairing and words[stop] not in _BETWEEN:
         return None
     end = scan.skip(scan.skip(stop, "这段"), "为止", *_BETWEEN)
-    return given(scan.join(reading, target, i), end)
+    span = scan.join(reading, target, i)
+    fine = isinstance(target, Span) and target.grain in ("hour", "minute", "second")
+    if span is None and fine and isinstance(target, Span) and isinstance(reading, Span):
+        moved = onto_day(reading, target)
+        span = join(reading, moved, scan.frame, -1) if moved else None
+    return given(span, end)
 
 
 def _until_now(scan: Scan, span: Span) -> Span:
@@ -194,6 +203,8 @@ def _side(scan: Scan, span: Span, i: int, opened: bool) -> tuple[Span, int] | No
     included = words[j] in ("或", "及", "或者", "以及")
     k = j + included
     word = words[k]
+    if included and word in ("更早", "更晚"):
+        return (before(span, included=True) if word == "更早" else since(span)), k + 1
     if span.start is not None and (
         word == "为止" or (word in BEFORE and not (word == "前" and words[k + 1] in ("后", "往")))
     ):

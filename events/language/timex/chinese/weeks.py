@@ -8,7 +8,7 @@ from .. import calendar
 from ..calendar import Span, add_days, add_months
 from ..cycles import weekly
 from ..lengths import Length
-from ..scan import listed, packrat
+from ..scan import given, listed, packrat
 from .dates import Found
 from .words import WEEKDAYS
 from .words import ChineseScan as Scan
@@ -43,6 +43,12 @@ def relative(scan: Scan, i: int) -> Found | None:  # noqa: C901, PLR0912 - one b
     name = words[j]
     if name in WEEKDAYS:
         return near_weekday(scan, i, WEEKDAYS[name], shift), j + 1
+    if name == "半" and words[j + 1] == "年":
+        half = frame.now.month > 6
+        span = calendar.half(frame.now.year, 1 + half)
+        if shift:
+            span = calendar.unit("half_year", frame.now, shift)
+        return given(span, j + 2)
     if counted or words[j - 1] == "一":
         unit = {"小时": "hour", "钟头": "hour", "分钟": "minute", "秒": "second", "秒钟": "second"}.get(name)
         if unit is not None and shift:
@@ -94,6 +100,9 @@ def near_weekday(scan: Scan, i: int, weekday: int, shift: int) -> Span:
 @packrat
 def weekday(scan: Scan, i: int) -> Found | None:
     number = WEEKDAYS.get(scan.words[i])
+    if number == 5 and scan.words[i + 1] == "日" and scan.words[i + 2] not in ("出", "落", "光"):
+        span = calendar.unit("weekend", scan.frame.now, -1 if scan.tense(i) < 0 else 0)
+        return (span.doubted(0.75), i + 2) if span else None
     return (weekly(number), i + 1) if number is not None else None
 
 

@@ -184,11 +184,21 @@ def _year_after(scan: Scan, i: int) -> tuple[int, int] | None:
     return (full_year(short), k + 1) if short is not None and len(words[k]) == 2 else None
 
 
+def _short_year(scan: Scan, i: int) -> tuple[int, int] | None:
+    """Parses a year of two digits at the end of a date: "22/Jan/19"."""
+    mark = scan.words[i]
+    if mark not in ("/", "-") or scan.words[i - 2] != mark or not scan.tight(i - 1):
+        return None
+    return given(scan.digits(i + 1, 2), i + 2)
+
+
 def _with_year(scan: Scan, month: int, dom: int, i: int) -> Found | None:
     """Returns the reading of a month and a day, with the year after them if there is one."""
     words = scan.words
     j = i + 3 if words[i] == "(" and words[i + 1] in WEEKDAYS and words[i + 2] == ")" else i  # "May/22(Tue)"
     year = _year_after(scan, j)
+    if year is None and (short := _short_year(scan, j)) is not None:
+        year = full_year(short[0]), short[1]
     if year is None:
         return given(month_day(month, dom), j)
     return given(calendar.date(year[0], month, dom), year[1])

@@ -10,8 +10,8 @@ from ..calendar import Span, add_days
 from ..clock import Clock, part, point
 from ..cycles import each, monthly
 from ..scan import Scan, given, listed, phrases_of
-from ..shares import nth, share
-from .numbers import ordinal, plain, told_year
+from ..shares import nth, share, weekend_about
+from .numbers import ordinal, plain, told_year, year_number
 from .simple import Found, opens, simple
 from .words import UNITS, WEEKDAYS
 
@@ -24,6 +24,9 @@ _TO_DATE = phrases_of("to_date", str)
 # "the end of the week" and "twice in the week" are not about this week.
 _SHARES_OF = listed("end rest most part time times start beginning middle day days week twice")
 _PARTS_OF_DAY = listed("end rest most all part time start beginning middle")
+_AFTER_DATE = listed("and but so i we he she they it is are was has have the this in for of with on at") | {
+    "", ".", ",", "!", "?", ";", ":", ")", "-",
+}  # fmt: skip
 _CLAUSE_END = listed(". , ! ? ; : ) and but so or - with because") | {""}
 
 
@@ -70,7 +73,9 @@ def _closing(scan: Scan, i: int) -> Found | None:
         if word == "cob":
             return given(each(dated[0], point(Clock(17)).on, "hour"), dated[1])
         return given(each(dated[0], lambda day: share(day, "end"), "second"), dated[1])
-    whole = calendar.unit(_ENDING.get(word, ""), scan.frame.now)
+    if word == "cob":
+        return None
+    whole = calendar.unit(_ENDING[word], scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
 
 
@@ -97,6 +102,9 @@ def week(scan: Scan, i: int) -> Found | None:
     word, after = words[j], words[j + 1]
     if word == "w" and after == "/" and words[j + 2] in ("c", "b", "o"):
         return _week_of(scan, j + 3)
+    if word == "w" and len(after) == 2 and scan.tight(j + 1) and scan.original(j) == "W":
+        dated = year_number(scan, j + 2)
+        return given(calendar.iso_week(dated[0], scan.digits(j + 1, 2) or 0), dated[1]) if dated else None
     unit = UNITS.get(word)
     if unit not in ("week", "month", "year", "quarter", "decade", "fortnight", "weekend") or word.endswith(
         "s"
@@ -154,6 +162,10 @@ def _week_of(scan: Scan, i: int) -> Found | None:
 
 def _weekend(scan: Scan, i: int) -> Found | None:
     """Parses a weekend. It is the weekend of this week, or the last one when the sentence is in the past tense."""
+    if scan.words[i + 1] in ("of", "before", "after"):
+        found = simple(scan, i + 2)
+        if found is not None and found[0].grain == "day":
+            return given(each(found[0], weekend_about, "weekend"), found[1])
     now = scan.frame.now
     span = calendar.unit("weekend", now, -1 if scan.tense(i) < 0 and now.weekday() < 5 else 0)
     return (span.doubted(0.75), i + 1) if span else None
@@ -170,6 +182,9 @@ def to_date(scan: Scan, i: int) -> Found | None:
     found = _TO_DATE.at(scan, i)
     if found is None:
         return None
+    if not found[0]:
+        busy = scan.before(i) in ("up", "how", "want", "like", "started") or words[i + 2] not in _AFTER_DATE
+        return None if busy else (Span(None, frame.today, "day", through=frame.now), i + 2)
     span = calendar.unit(found[0], frame.now)
     return (replace(span, end=frame.today, through=frame.now), found[1]) if span else None
 

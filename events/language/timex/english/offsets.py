@@ -14,7 +14,7 @@ from ..holidays import RULES
 from ..lengths import Length
 from ..scan import Scan, given, listed, packrat
 from .near import present
-from .numbers import integer, length, ordinal
+from .numbers import first_length, integer, length, ordinal
 from .simple import Found, simple
 from .words import SEASON_WORDS, WEEKDAYS
 
@@ -48,9 +48,14 @@ def offset(scan: Scan, i: int) -> Found | None:
     word = words[i]
     if word in ("in", "within"):
         return _in(scan, i)
-    if word in ("for", "going", *_MORE):
-        return so_far(scan, i)
-    return _behind(scan, i) or _weekdays(scan, i) or so_far(scan, i)
+    if word in ("for", "going"):
+        return _lasting(scan, i + 1) or so_far(scan, i)
+    if word in _MORE:
+        return _bounded(scan, i) or so_far(scan, i)
+    found = _behind(scan, i) or _lasting(scan, i) or _weekdays(scan, i) or so_far(scan, i)
+    if found is None and word == "the":
+        return None
+    return found
 
 
 # Keys of holidays that are other words, too.
@@ -124,11 +129,34 @@ def _behind(scan: Scan, i: int) -> Found | None:
     if nth is not None and scan.words[nth[1]] == "day" and scan.words[nth[1] + 1] in ("after", "before"):
         return _placed(scan, (Length(((nth[0], "day"),)), nth[1] + 1))
     long = length(scan, i)
-    return _placed(scan, long) if long else None
+    found = _placed(scan, long) if long else None
+    if found is None and long is not None:
+        short = first_length(scan, i)
+        found = _placed(scan, short) if short and short[1] != long[1] else None
+    return found
 
 
 def _placed(scan: Scan, long: tuple[Length, int]) -> Found | None:
-    """Parses the direction after a length, and the moment that the length starts from."""
+    """Parses the direction after a length and the moment that it starts from, perhaps with a weekday."""
+    found = _directed(scan, long)
+    if found is None or long[0].fine or not isinstance(found[0], Span) or scan.words[found[1]] != "on":
+        return found
+    number = weekday_name(scan, found[1] + 1)
+    if number is None or found[0].start is None or long[0].spread:
+        return found
+    return _near_weekday(found[0], number, long[0]), found[1] + 2
+
+
+def _near_weekday(span: Span, number: int, lasting: Length) -> Span:
+    """Returns the weekday that a length leads near to: in its week, or for months and years the first from it on."""
+    assert span.start is not None
+    gap = (number - span.start.weekday()) % 7
+    if lasting.grain in ("day", "week"):  # a week from Sunday to Saturday
+        gap = (number + 1) % 7 - (span.start.weekday() + 1) % 7
+    return calendar.day(calendar.add_days(span.start, gap))
+
+
+def _directed(scan: Scan, long: tuple[Length, int]) -> Found | None:
     words, frame = scan.words, scan.frame
     lasting, j = long
     side, after = words[j], words[j + 1]
@@ -231,4 +259,50 @@ def _in(scan: Scan, i: int) -> Found | None:
         return (span if lasting.fine else replace(span, start=frame.today)), k
     if scan.tense(i) < 0:
         return None
-    return given(lasting.shifted(_now(scan, lasting), frame, 1), k)
+    there = lasting.shifted(_now(scan, lasting), frame, 1)
+    number = (
+        weekday_name(scan, k + 1) if words[k] == "on" and not lasting.fine and not lasting.spread else None
+    )
+    return (_near_weekday(there, number, lasting), k + 2) if there and number is not None else given(there, k)
+
+
+def _lasting(scan: Scan, i: int) -> Found | None:
+    """Parses a range with a length and a start: "3 days starting from next Monday", "2 weeks from today"."""
+    words = scan.words
+    long = length(scan, i)
+    if long is None:
+        return None
+    lasting, j = long
+    j = scan.skip(j, ",")
+    starting = words[j] in ("starting", "beginning", "commencing")
+    if starting:
+        j = scan.skip(j + 1, "from", "on", "at")
+    elif words[j] == "from" and scan.before(i) == "for":
+        j += 1
+    else:
+        return None
+    anchor = _anchor(scan, j)
+    if anchor is None or anchor[0].start is None:
+        return None
+    start = anchor[0].start
+    return replace(
+        anchor[0], start=start, end=lasting.from_(start, scan.frame), grain=lasting.grain, instant=False
+    ), anchor[1]
+
+
+def _bounded(scan: Scan, i: int) -> Found | None:
+    """Parses "more than 2 weeks ago", "less than 3 days after tomorrow"."""
+    words, sign = scan.words, _MORE[scan.words[i]]
+    than = words[i + 1] == "than"
+    long = length(scan, i + 1 + than) if than or words[i] not in ("more", "less") else None
+    placed = _placed(scan, long) if long else None
+    if long is None or placed is None or not isinstance(placed[0], Span):
+        return None
+    there, side = placed[0].start, words[long[1]]
+    anchor = _anchor(scan, long[1] + 1) if side in ("before", "after", "from") else None
+    here = (anchor[0] if anchor else _now(scan, long[0])).start
+    past = side in listed("ago before back earlier")
+    start, end = (None, there) if past else (there, placed[0].end)
+    if sign < 0:
+        start, end = (there, here) if past else (here, there)
+    return replace(placed[0], start=start, end=end, instant=False), placed[1]

@@ -17,7 +17,7 @@ from ..scan import Scan, given, listed, packrat
 from ..shares import Share, nth, nth_weekday, share
 from .numbers import amount, ordinal, unit_word
 from .simple import Found, opens, simple
-from .times import part_of_day
+from .times import hours, part_of_day
 from .words import NUMBERS, ORDINALS, SHIFTS, UNITS
 
 SHARE_WORDS = cast("dict[str, Share]", values_of("english.share_words"))
@@ -43,6 +43,12 @@ def piece(scan: Scan, i: int) -> tuple[Callable[[Span], Span | None], int] | Non
         j += 1
     weekday = weekday_name(scan, j)
     if weekday is not None:
+        timed = hours(scan, j + 1)
+        if timed is not None and words[timed[1]] in ("of", "in"):
+            time = timed[0]
+            return (
+                lambda span: time.on(day) if (day := nth_weekday(span, weekday, number)) else None
+            ), timed[1]
         return (lambda span: nth_weekday(span, weekday, number)), j + 1
     of = words[j] in ("of", "in") and number > 0 and (words[j + 1] in SHIFTS or words[j + 1] == "the")
     if of and "month" in (words[j + 2], words[j + 3]):
@@ -84,6 +90,14 @@ def whole_period(scan: Scan, i: int) -> Found | None:
     return given(calendar.unit(unit, scan.frame.now), j + 1) if whole else None
 
 
+def _mine(scan: Scan, i: int) -> Found | None:
+    """Parses "my day", "your week"."""
+    unit = UNITS.get(scan.words[i + 1])
+    if scan.words[i] not in ("my", "your", "our", "his", "her", "their") or unit is None:
+        return None
+    return given(calendar.unit(unit, scan.frame.now), i + 2)
+
+
 @opens("the", ORDINALS, NUMBERS, _PLACES, digits=True)
 def pieces(scan: Scan, i: int) -> Found | None:
     """Parses a part with its period: "the last week of July", "first ten days of last year"."""
@@ -115,18 +129,20 @@ def _of(cut: Callable[[Span], Span | None], span: Span | None) -> Span | None:
     return cut(span) if span is not None else None
 
 
-@opens("the", SHARE_WORDS, "rest", "remainder", "remaining")
+@opens("the", SHARE_WORDS, "rest", "remainder", "remaining", "back")
 def shares(scan: Scan, i: int) -> Found | None:
     """Parses "mid-November", "early this year", "end of the month", "later this week", "the rest of the day"."""
     words, frame = scan.words, scan.frame
     j = scan.skip(i, "the")
     word = words[j]
     if word in ("rest", "remainder", "remaining") and words[j + 1] in ("of", "in"):
-        whole = whole_period(scan, j + 2)
+        whole = whole_period(scan, j + 2) or _mine(scan, j + 2)
         span = settle(whole[0], frame, 1) if whole else None
         if whole is None or span is None or span.start is None:
             return None
         return replace(span, start=max(span.start, frame.today), instant=False), whole[1]
+    if word == "back" and words[j + 1] == "end":
+        j += 1
     which = SHARE_WORDS.get(words[j])
     if which is None:
         return None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import calendar
-from ..calendar import Span
-from ..cycles import Cycle, Reading, after, before, monthly, nearest, since
+from ..calendar import WITHIN_DAY, Span
+from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, since
 from ..scan import Scan, given, listed, packrat, phrases_of
 from .moments import moment
 from .near import present
-from .numbers import ordinal, plain, year_number
+from .numbers import length, ordinal, plain, year_number
 from .simple import Found, simple
 from .words import UNITS, WEEKDAYS
 
@@ -62,7 +64,7 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         best = bounded
     if best is None and first is not None and opener != "since" and not _is_bare(first):
         span = scan.settle(first[0], i)
-        return _or_later(scan, (span, first[1])) if span else None
+        return _or_later(scan, _for_length(scan, first, span) or (span, first[1])) if span else None
     return best
 
 
@@ -118,7 +120,11 @@ def _joined(scan: Scan, first: Found, i: int, opener: str) -> tuple[Span, int] |
         )
         if year is not None and inside is not None:  # "May 5-7, 2019"
             reading, stop = inside, year[1]
-    return given(scan.join(reading, target, i), stop)
+    span = scan.join(reading, target, i)
+    if span is None and isinstance(target, Span) and isinstance(reading, Span) and target.grain in WITHIN_DAY:
+        moved = onto_day(reading, target)
+        span = scan.join(reading, moved, i) if moved else None
+    return given(span, stop)
 
 
 def _in_month(scan: Scan, first: Reading, last: Reading, i: int) -> tuple[Span, int] | None:
@@ -155,6 +161,19 @@ def _same_month(first: Cycle, last: Cycle) -> Cycle | None:
         )
 
     return Cycle("year", at, "day", last.sure)
+
+
+def _for_length(scan: Scan, first: Found, span: Span) -> tuple[Span, int] | None:
+    """Parses "May 5 for 3 days", "14th Feb from 9:30am for 7 hours"."""
+    words = scan.words
+    if words[first[1]] != "for" or span.start is None or words[first[1] + 1] in ("the", "a"):
+        return None
+    long = length(scan, first[1] + 1)
+    fine = span.grain in ("second", "minute", "hour")
+    if long is None or long[0].fine != fine or span.grain not in (*WITHIN_DAY, "day"):
+        return None
+    end = long[0].from_(span.start, scan.frame)
+    return replace(span, end=end, grain=long[0].grain, instant=False), long[1]
 
 
 def _or_later(scan: Scan, found: tuple[Span, int]) -> tuple[Span, int]:

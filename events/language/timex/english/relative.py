@@ -14,10 +14,10 @@ from ..cycles import Cycle, Reading, each, settle, yearly
 from ..lengths import Length
 from ..scan import Scan, given
 from . import dates
-from .numbers import length, unit_word
+from .numbers import amount, first_length, length, unit_word
 from .pieces import SHARE_WORDS, piece, whole_period
 from .simple import Found, opens
-from .words import MONTHS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
+from .words import MONTHS, NUMBERS, PART_WORDS, SEASON_WORDS, SHIFTS, SHY, UNITS
 
 _SLIDING = frozenset({"past", "coming", "upcoming"})
 
@@ -35,6 +35,8 @@ def shifted(scan: Scan, i: int) -> Found | None:
     shift, sliding = SHIFTS.get(word, 0), word in _SLIDING
     lead = word
     j += 1
+    if word == "this" and words[j] == "time" and words[j + 1] in ("last", "next"):
+        return _this_time(scan, j + 1)
     if word in ("this", "the") and words[j] in ("past", "coming", "upcoming", "last", "next"):
         shift, sliding, lead = SHIFTS[words[j]], True, words[j]
         j += 1
@@ -82,6 +84,19 @@ def _some(scan: Scan, i: int, lead: str) -> Found | None:
     return replace(Length(((3, unit),)).rolling(scan.frame, sign), sure=0.5, ambiguous=True), i + 1
 
 
+def _this_time(scan: Scan, i: int) -> Found | None:
+    """Parses "this time last year" as a range around the same day."""
+    unit = UNITS.get(scan.words[i + 1])
+    if unit not in ("week", "month", "year"):
+        return None
+    there = Length(((1, unit),)).from_(scan.frame.today, scan.frame, SHIFTS[scan.words[i]])
+    about = {"week": 0, "month": 3, "year": 14}[unit]
+    span = Span(
+        add_days(there, -about), add_days(there, about + 1), "day" if about < 14 else "month", sure=0.6
+    )
+    return span, i + 2
+
+
 def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
     """Parses the last or next units after their shift word: "three months"."""
     words, frame = scan.words, scan.frame
@@ -92,6 +107,8 @@ def _rolling(scan: Scan, i: int, shift: int) -> Found | None:
         extra = words[i + 1] == "and" and words[k] == "half"
         return (Length(((1.5, UNITS[words[i]]),)).rolling(frame, shift), k + 1) if extra else None
     long = length(scan, i) if not words[i].isdecimal() or len(words[i]) <= 5 else None
+    if long is not None and words[long[1]] in ("ago", "later", "before", "earlier"):
+        long = first_length(scan, i)
     if long is None or (words[long[1]] == "of" and whole_period(scan, long[1] + 1) is not None):
         return None
     return _rolled(long[0], shift, scan), long[1]
@@ -108,13 +125,31 @@ def _rolled(lasting: Length, shift: int, scan: Scan) -> Reading:
     return lasting.rolling(frame, shift)
 
 
+@opens("the", NUMBERS, "few", "couple", digits=True)
+def counted(scan: Scan, i: int) -> Found | None:
+    """Parses "5 upcoming years", "2 next days", "10 previous weeks"."""
+    words = scan.words
+    many = amount(scan, scan.skip(i, "the"))
+    if many is None or SHIFTS.get(words[many[1]], 0) == 0:
+        return None
+    unit = unit_word(scan, many[1] + 1)
+    if unit is None or words[i] in ("a", "an") or (many[0] > 1 and not words[unit[1] - 1].endswith("s")):
+        return None
+    return _rolled(Length(((many[0], unit[0]),)), SHIFTS[words[many[1]]], scan), unit[1]
+
+
 def _shifted_weekday(scan: Scan, i: int, weekday: int, shift: int, sliding: bool) -> Found | None:
     words, frame = scan.words, scan.frame
     if words[i + 1 : i + 3] == ["after", "next"] or (words[i + 1] == "week" and shift == 0 and not sliding):
         return None
     beside = weekday_alone(scan, i)
     if beside is not None and (beside[1] > i + 1 or isinstance(beside[0], Span)):
-        return beside
+        fixed = isinstance(beside[0], Cycle) and beside[0].every == "year"
+        return (
+            given(beside[0].at(frame.now.year), beside[1])
+            if fixed and isinstance(beside[0], Cycle)
+            else beside
+        )
     if sliding and shift:
         gap = (weekday - frame.today.weekday()) % 7 or 7
         return calendar.day(add_days(frame.today, gap if shift > 0 else gap - 7 or -7)), i + 1

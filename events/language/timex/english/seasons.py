@@ -98,7 +98,7 @@ _NO_SEASON = listed("in apart off down back roll break")
 @opens(SEASON_WORDS)
 def season(scan: Scan, i: int) -> Found | None:
     """Parses "summer 2019", "the fall of 2020", "in winter". A season without a year needs such a preposition."""
-    words = scan.words
+    words, now = scan.words, scan.frame.now
     name = SEASON_WORDS.get(words[i])
     if name is None:
         return None
@@ -107,6 +107,9 @@ def season(scan: Scan, i: int) -> Found | None:
     if year is not None:
         return given(calendar.season(year[0], name), year[1])
     cycle = yearly(lambda number: calendar.season(number, name), "season", 0.8)
+    if words[j : j + 2] == ["before", "last"]:
+        over = [span for span in cycle.back(now) if span.end and span.end <= now]
+        return (over[1], j + 2) if len(over) > 1 else None
     last = scan.before(i)
     led = scan.before(i - 1) in _IN_THE_SEASON if last == "the" else last in _IN_SEASON
     return (cycle, j) if led and words[j] not in _NO_SEASON and words[j] not in UNITS else None
@@ -135,6 +138,8 @@ def decade(scan: Scan, i: int) -> Found | None:
         return given(calendar.decade(NUMBERS[word] * 100 + _DECADES[after]), j + 2)
     elif 11 <= NUMBERS.get(word, 0) <= 19 and after == "hundreds":
         return given(calendar.century(NUMBERS[word] * 100), j + 2)
+    elif word == "two" and after == "thousands" and led:
+        return given(calendar.decade(2000), j + 2)
     elif (
         word == "turn" and words[j + 1 : j + 3] == ["of", "the"] and words[j + 3] in ("century", "millennium")
     ):

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Literal
 
 from ..clock import PARTS, Clock, Half, Hours, between, part, point, since, until, waking, waking_between
+from ..lengths import Length
 from ..scan import Scan, given, listed, packrat
-from .numbers import integer, plain
+from .numbers import integer, length, plain
 from .words import NUMBERS, PART_WORDS
 
 Share = Literal["", "early", "late"]
@@ -62,6 +63,13 @@ def clock(scan: Scan, i: int) -> Timed | None:
             i + (3 if words[i + 1 : i + 3] == ["-", "ish"] and scan.tight(i + 1) else 1),
             False,
         )
+    if word == "mid":
+        j = scan.skip(i + 1, "-")
+        return (
+            (_MIDNIGHT if words[j] == "night" else _NOON, j + 1, False)
+            if words[j] in ("night", "day")
+            else None
+        )
     return _past(scan, i) or _digits(scan, i) or _spelled(scan, i)
 
 
@@ -80,6 +88,8 @@ def _digits(scan: Scan, i: int) -> Timed | None:
         return _joined_digits(scan, i, number)
     if number > 24:
         return None
+    if number == 12 and words[i + 1] in ("noon", "midnight"):
+        return _NAMED[words[i + 1]], i + 2, False
     minutes = _two_digits(scan, i + 1, ":", ".", "h")
     if minutes is None:
         return _settled(scan, Clock(number), i + 1, True)
@@ -167,6 +177,8 @@ def part_of_day(scan: Scan, i: int) -> tuple[str, Share, int, bool] | None:
         share, j = _SHARES[words[j]], j + 1
     j = scan.skip(j, "-")
     word, name = words[j], PART_WORDS.get(words[j])
+    if word == "day" and share and led:
+        return ("first_half" if share == "early" else "second_half"), "", j + 1, True
     if name is None:
         return None
     sunlit = word in _SUNLIGHT
@@ -209,9 +221,15 @@ def _range(scan: Scan, i: int) -> tuple[Hours, int] | None:
         return None
     j = first[1]
     if words[j] not in _TO and not (opener == "between" and words[j] == "and"):
-        return None
+        lasting = length(scan, j + 1) if opener == "from" and words[j] == "for" else None
+        return (_lasting(first, lasting[0]), lasting[1]) if lasting and lasting[0].fine else None
     last = _reading(scan, j + 1)
     return (waking_between(first[0], last[0], loose=first[2] and last[2]), last[1]) if last else None
+
+
+def _lasting(first: Timed, lasting: Length) -> Hours:
+    begin = first[0].seconds()
+    return Hours(begin, begin + lasting.seconds, "minute", loose=first[2], ambiguous=first[0].open)
 
 
 def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
@@ -237,9 +255,20 @@ def _open(scan: Scan, i: int) -> tuple[Hours, int] | None:
 @packrat
 def hours(scan: Scan, i: int) -> tuple[Hours, int] | None:
     """Parses a time of day or a range of times. A loose time counts only beside a date."""
+    words = scan.words
     found = _range(scan, i) or _open(scan, i)
     if found is not None:
         return found
+    if words[i] == "for":
+        lasting = length(scan, i + 1)
+        if (
+            lasting is None
+            or not lasting[0].fine
+            or words[lasting[1]] not in ("from", "starting", "beginning")
+        ):
+            return None
+        first = _reading(scan, scan.skip(lasting[1] + 1, "at", "from"))
+        return (replace(_lasting(first, lasting[0]), loose=False), first[1]) if first else None
     day_part = part_of_day(scan, i)
     if day_part is None:
         return _pointed(scan, i)
