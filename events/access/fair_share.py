@@ -32,16 +32,13 @@ class FairShare:
         return self._held[asker] + places <= self.free - self._held[asker[0]]
 
     def held(self, asker: Asker) -> int:
-        """Returns the number of places that ``asker`` holds."""
         return self._held[asker]
 
     def take(self, asker: Asker, places: int = 1) -> None:
-        """Gives places to ``asker``."""
         self.free -= places
         self._held.update({asker: places, asker[0]: places})
 
     def give_back(self, asker: Asker, places: int = 1) -> None:
-        """Takes the places back."""
         self.free += places
         for each in (asker, asker[0]):
             self._held[each] -= places

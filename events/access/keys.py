@@ -89,7 +89,6 @@ def digest_of(secret: bytes, text: str) -> bytes:
 
 
 def new_text() -> str:
-    """Returns the text of a new random key."""
     key_id = base64.b32encode(secrets.token_bytes(_ID_BYTES)).decode().lower()
     return f"{PREFIX}{key_id}_{secrets.token_urlsafe(_SECRET_BYTES)}"
 

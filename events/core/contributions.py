@@ -112,7 +112,6 @@ def _by_slot(values: Iterable[CardValue]) -> Mapping[Slot, list[CardValue]]:
 
 
 def slot_of(value: CardValue) -> Slot:
-    """Returns the slot of a value."""
     if APPEND in value.place:
         return value.place[: value.place.index(APPEND)], value.key
     return value.place, None

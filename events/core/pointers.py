@@ -31,7 +31,6 @@ def split(pointer: str) -> Tokens:
 
 
 def join(tokens: Iterable[str]) -> str:
-    """Returns the pointer of tokens."""
     return "".join("/" + token.replace("~", "~0").replace("/", "~1") for token in tokens)
 
 

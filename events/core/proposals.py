@@ -88,7 +88,6 @@ def _unsure(document: Json, values: Iterable[CardValue]) -> list[CardValue]:
 
 
 def _has(document: Json, value: CardValue) -> bool:
-    """True when the document has ``value`` at its place."""
     slot = slot_of(value)
     wanted = SlotChange.of(slot, [value])
     if slot[1] is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from datetime import datetime
 from uuid import UUID
 
+import msgspec
 import orjson
 
 from events.core.feed import Trust
@@ -39,7 +39,6 @@ def state_values(user_id: str, state: CoreState) -> tuple[object, ...]:
 
 
 def change_of(row: Row) -> Change:
-    """Returns the change of a row."""
     return Change(
         ops=orjson.loads(row["ops"]),
         guards=tuple(row["guards"]),
@@ -62,15 +61,7 @@ def change_values(user_id: str, change: Change) -> tuple[object, ...]:
 
 
 def entry_of(row: Row) -> QueueEntry:
-    """Returns the queue entry of a row."""
-    members = orjson.loads(row["entry"])
-    decided_at = members["decided_at"]
-    members |= {
-        "guards": tuple(members["guards"]),
-        "turn_ids": tuple(members["turn_ids"]),
-        "decided_at": None if decided_at is None else datetime.fromisoformat(decided_at),
-    }
-    return QueueEntry(**members, **{name: row[name] for name in _ROW})
+    return msgspec.convert(orjson.loads(row["entry"]) | {name: row[name] for name in _ROW}, QueueEntry)
 
 
 def entry_values(user_id: str, entry: QueueEntry) -> tuple[object, ...]:

@@ -93,7 +93,6 @@ class Mark:
 
 
 def mark_of(text: str) -> Mark:
-    """Returns the mark in ``text``."""
     version, trust, confidence, at = text.split(" ")
     return Mark(int(version), Trust(int(trust)), float(confidence), float(at))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -119,54 +119,26 @@ def acts_in(events: Iterable[tuple[UUID, Payload]]) -> list[CuratorAct]:
             opened[event_id] = payload
         elif isinstance(payload, CardsThreaded):
             thread = opened.get(payload.thread_id)
-            found.append(
-                CuratorAct(
-                    act="assign_thread" if thread is None else "create_thread",
-                    predicate=None,
-                    title=None if thread is None else thread.title,
-                    thread_id=payload.thread_id,
-                    reason=payload.reason,
-                    confidence=payload.confidence,
-                    evidence=list(payload.card_ids),
-                )
-            )
+            act, title = ("assign_thread", None) if thread is None else ("create_thread", thread.title)
+            found.append(_act(act, payload, payload.card_ids, title=title, thread_id=payload.thread_id))
         elif isinstance(payload, InsightDerived):
-            found.append(
-                CuratorAct(
-                    act="derive_insight",
-                    predicate=None,
-                    title=payload.content,
-                    thread_id=None,
-                    reason=payload.reason,
-                    confidence=payload.confidence,
-                    evidence=list(payload.sources),
-                )
-            )
+            found.append(_act("derive_insight", payload, payload.sources, title=payload.content))
         elif isinstance(payload, PersonMergeProposed):
-            found.append(
-                CuratorAct(
-                    act="propose_person_merge",
-                    predicate=None,
-                    title=None,
-                    thread_id=None,
-                    reason=payload.reason,
-                    confidence=payload.confidence,
-                    evidence=[payload.person_id, payload.into_id],
-                )
-            )
+            found.append(_act("propose_person_merge", payload, (payload.person_id, payload.into_id)))
         elif isinstance(payload, CardsConnected):
-            found.append(
-                CuratorAct(
-                    act="connect",
-                    predicate=payload.predicate,
-                    title=None,
-                    thread_id=None,
-                    reason=payload.reason,
-                    confidence=payload.confidence,
-                    evidence=[payload.from_card, payload.to_card],
-                )
-            )
+            evidence = (payload.from_card, payload.to_card)
+            found.append(_act("connect", payload, evidence, predicate=payload.predicate))
     return found
+
+
+def _act(
+    act: str,
+    payload: CardsThreaded | InsightDerived | PersonMergeProposed | CardsConnected,
+    evidence: Sequence[UUID],
+    **more: object,
+) -> CuratorAct:
+    fields = {"predicate": None, "title": None, "thread_id": None, **more}
+    return CuratorAct.made_from(payload, act=act, evidence=evidence, **fields)
 
 
 def all_keys(run: Run) -> list[str]:

@@ -17,7 +17,6 @@ from events.types.tenancy import DEFAULT_TENANT
 
 
 def principal_of(request: Request) -> Principal:
-    """Returns the principal of ``request``."""
     principal: Principal = request.scope.get(PRINCIPAL, ANYBODY)
     return principal
 

@@ -156,7 +156,6 @@ def add_docs(app: FastAPI) -> None:
 
 
 def page_of(document: JsonObject) -> str:
-    """Returns the page of an OpenAPI document."""
     title = escape(document["info"]["title"])
     return "".join(
         (

@@ -52,7 +52,6 @@ class Insights:
     refused: tuple[tuple[str, frozenset[UUID]], ...] = ()
 
     def get(self, insight_id: UUID) -> Insight | None:
-        """Returns an insight, or None."""
         return next((each for each in self.present if each.insight_id == insight_id), None)
 
     def refused_sources(self, digest: str) -> frozenset[UUID]:

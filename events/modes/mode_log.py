@@ -39,7 +39,6 @@ def registries_of(connection: Connection, owners: Iterable[str]) -> dict[str, Mo
 
 
 def registry_parameters(owners: Sequence[str]) -> dict[str, object]:
-    """Returns the parameters of :data:`REGISTRY`."""
     return {"users": list(owners), "partitions": [partition_of(each) for each in owners], "stream": STREAM}
 
 

@@ -38,7 +38,6 @@ def person_id(owner: str, handle: str) -> UUID:
 
 
 def noted_handle(noted: PersonNoted) -> str:
-    """Returns the handle of a noted person."""
     return handle_of(noted.name, tie_of(noted.kinship) if noted.kinship else "")
 
 

@@ -17,10 +17,11 @@ from events.store import asking, log
 from events.store.asking import Asking, Query
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
-from events.types.extraction import CardsWithdrawn
+from events.types.extraction import CardsWithdrawn, standing
 
 _PACKAGE = "events.people"
-CARD_TYPES = frozenset(each.__name__ for each in (StateAsserted, EventNoted))
+CARD_EVENTS = (StateAsserted, EventNoted)
+CARD_TYPES = frozenset(each.__name__ for each in CARD_EVENTS)
 """The types of the cards that name people."""
 READ_TYPES = TYPES | PROPOSING | CARD_TYPES | {CardsWithdrawn.__name__}
 
@@ -46,10 +47,7 @@ class Told:
 def told_in(owner: str, told: Iterable[dict[str, object]], handles: Rows = (), links: Rows = ()) -> Told:
     """Returns what rows tell. Events that this build cannot read tell nothing."""
     events = [event for event in map(log.event_if_readable, told) if event.type in READ_TYPES]
-    gone = {
-        one for each in events if isinstance(each.payload, CardsWithdrawn) for one in each.payload.event_ids
-    }
-    cards = [each for each in events if each.type in CARD_TYPES and each.event_id not in gone]
+    cards = standing(events, CARD_EVENTS)
     return Told(
         owner,
         [*(Handle(**row) for row in handles), *(one for card in cards for one in handles_in(card))],

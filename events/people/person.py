@@ -20,7 +20,7 @@ from events.people.mentions import Link, handles_of_alias, name_in, tie_in
 from events.people.ties import HANDLE, known_tie
 from events.types.curation import CuratorUndone
 from events.types.envelope import Event
-from events.types.extraction import CardsWithdrawn
+from events.types.extraction import standing
 from events.types.people import PERSON_EVENTS, PersonAliased, PersonMergeProposed, PersonNoted
 
 
@@ -110,18 +110,6 @@ class People:
         )
 
 
-def standing(events: Iterable[Event]) -> list[Event]:
-    """Returns the events about people that nothing takes back, in the order of the log."""
-    events = list(events)
-    gone = {
-        one for each in events if isinstance(each.payload, CardsWithdrawn) for one in each.payload.event_ids
-    }
-    return sorted(
-        (each for each in events if isinstance(each.payload, PERSON_EVENTS) and each.event_id not in gone),
-        key=lambda event: event.position,
-    )
-
-
 def fold(
     owner: str,
     handles: Iterable[Handle],
@@ -134,7 +122,7 @@ def fold(
     A proposal with a score of at least ``applied`` is applied.
     """
     events = list(events)
-    told = standing(events)
+    told = sorted(standing(events, PERSON_EVENTS), key=lambda event: event.position)
     links = list(links)
     known = _known(handles, links, told)
     ids = {person_id(owner, handle): handle for handle in known}
@@ -217,7 +205,6 @@ def _added(event: Event) -> Handle | None:
 def _add(
     people: People, members: frozenset[str], known: Mapping[str, Handle], merges: list[tuple[str, str]]
 ) -> None:
-    """Adds the person of one set of handles."""
     own = tuple(each for each in merges if each[0] in members and each[1] in members)
     person = _person(people.owner, tuple(known[each] for each in sorted(members)), own)
     people.people.append(person)

@@ -42,7 +42,6 @@ class Key:
 
 
 def new_key() -> Key:
-    """Returns a random key."""
     return Key(secrets.token_bytes(SECRET_BYTES))
 
 

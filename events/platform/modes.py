@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.platform.settings import Settings, SettingsError
 from events.types.turns import GENERAL_MODE
 
-__all__ = ["GENERAL_MODE", "declared_modes", "modes_of"]
+__all__ = ["GENERAL_MODE", "modes_of"]
 
 
 def modes_of(settings: Settings) -> dict[str, str]:
@@ -13,13 +13,8 @@ def modes_of(settings: Settings) -> dict[str, str]:
 
     The result is empty when recall accepts any mode. Raises :class:`SettingsError` for a malformed declaration.
     """
-    return declared_modes(settings.modes)
-
-
-def declared_modes(text: str) -> dict[str, str]:
-    """Returns the modes in ``text``, the value of the setting ``modes``. See :func:`modes_of`."""
     declared: dict[str, str] = {}
-    for item in filter(None, map(str.strip, text.split(","))):
+    for item in filter(None, map(str.strip, settings.modes.split(","))):
         name, given, model = map(str.strip, item.partition("="))
         if not name or (given and not model):
             raise SettingsError(f"CARDLOG_MODES has {item!r}: write a mode, or a mode=model, between commas")

@@ -387,7 +387,6 @@ def variable_of(name: str) -> str:
 
 
 def rule_of(setting: Field[object]) -> Rule:
-    """Returns the rule of a field of :class:`Settings`."""
     rule: Rule = setting.metadata.get("rule", _NO_RULE)
     return rule
 

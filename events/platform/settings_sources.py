@@ -156,10 +156,10 @@ def _name(text: str) -> str:
 
 
 def _modes(text: str) -> str:
-    from events.platform.modes import declared_modes  # noqa: PLC0415 - events/platform/modes.py imports the settings
+    from events.platform.modes import modes_of  # noqa: PLC0415 - events/platform/modes.py imports the settings
 
     try:
-        declared_modes(text)
+        modes_of(Settings(modes=text))
     except SettingsError as error:
         raise PydanticCustomError("whole", "{words}", {"words": str(error)}) from None
     return text

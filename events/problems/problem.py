@@ -15,7 +15,7 @@ from uuid import UUID
 
 from events.problems.naming import equal, named, same
 from events.types.envelope import Event
-from events.types.extraction import CardsWithdrawn
+from events.types.extraction import CardsWithdrawn, standing
 from events.types.problems import (
     PROBLEM_EVENTS,
     ProblemAttempted,
@@ -95,19 +95,10 @@ class Problems:
         return [event for event in events if self.of_event.get(event.event_id) == problem.problem_id]
 
 
-def standing(events: Iterable[Event]) -> list[Event]:
-    """Returns the problem events that no ``CardsWithdrawn`` among ``events`` takes back, in order."""
-    events = list(events)
-    gone = {
-        one for each in events if isinstance(each.payload, CardsWithdrawn) for one in each.payload.event_ids
-    }
-    return [each for each in events if isinstance(each.payload, PROBLEM_EVENTS) and each.event_id not in gone]
-
-
 def fold(events: Iterable[Event]) -> Problems:
     """Returns the problems after ``events`` of one user, in any order. Other events change nothing."""
     problems = Problems()
-    for event in sorted(standing(events), key=_told):
+    for event in sorted(standing(events, PROBLEM_EVENTS), key=_told):
         _apply(problems, event)
     names = {begun: first.event_id for begun, first in problems.first.items()}
     problems.by_id = {

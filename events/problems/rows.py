@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from datetime import datetime
-from uuid import UUID
 
+import msgspec
 import orjson
 
 from events.platform.database import Row
@@ -29,16 +28,6 @@ def row_of(problem: Problem) -> dict[str, object]:
 
 def problem_of(row: Row) -> Problem:
     """Returns the problem of a row. ``attempts`` is JSON text."""
-    attempts = tuple(
-        Attempt(
-            attempt_id=UUID(each["attempt_id"]),
-            date=datetime.fromisoformat(each["date"]),
-            approach=each["approach"],
-            outcome=each["outcome"],
-            successful=each["successful"],
-            turn_ids=tuple(each["turn_ids"]),
-        )
-        for each in orjson.loads(row["attempts"])
-    )
+    attempts = msgspec.json.decode(row["attempts"], type=tuple[Attempt, ...])
     same = {name: row[name] for name in _SAME}
     return Problem(owner=row["user_id"], attempts=attempts, turn_ids=tuple(row["turn_ids"]), **same)

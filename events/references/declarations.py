@@ -42,7 +42,6 @@ def declared_names(connection: Connection, tenant: str) -> list[str]:
 
 
 def is_member(connection: Connection, tenant: str, team_id: str, user_id: str) -> bool:
-    """True when the user is in the team."""
     found = events_below(connection, team_owner(tenant, team_id), member_stream(user_id), None, 1)
     return bool(found) and isinstance(found[0].payload, TeamMemberAdded)
 

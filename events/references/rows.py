@@ -27,7 +27,6 @@ def reference_of(row: Row) -> Reference:
 
 
 def row_of(reference: Reference) -> Row:
-    """Returns the row of a reference."""
     name = reference.name
     return {
         "user_id": reference.owner,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from events.resources.resource import Resource
 from events.types.core import Fault
@@ -146,44 +146,6 @@ class Candidate(Resource, use_attribute_docstrings=True):
 
 class MemoryCandidates(Resource):
     """Candidates, the highest score first."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "version": 3,
-                    "candidates": [
-                        {
-                            "candidate": "sleep",
-                            "proposed_name": "sleep",
-                            "schema": {"title": "sleep", "type": "object", "properties": {}},
-                            "instances": ["/uncategorized/sleep_note_1"],
-                            "moved": {"/uncategorized/sleep_note_1": "/sleep/note1"},
-                            "occurrences": 3,
-                            "days": 1,
-                            "last": "2026-05-08T16:44:10+00:00",
-                            "links": [],
-                            "users": 0,
-                            "score": 8,
-                            "reasons": [{"reason": "occurrences", "count": 3, "points": 3}],
-                            "above_thresholds": False,
-                            "proposed_at": None,
-                            "diff": {
-                                "patch": [
-                                    {
-                                        "op": "move",
-                                        "from": "/uncategorized/sleep_note_1",
-                                        "path": "/sleep/note1",
-                                    }
-                                ],
-                                "lines": ["/uncategorized/sleep_note_1 moved to /sleep/note1"],
-                            },
-                        }
-                    ],
-                }
-            ]
-        }
-    )
 
     version: int
     candidates: list[Candidate]

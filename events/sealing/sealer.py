@@ -52,7 +52,6 @@ class KnownKeys:
         self._wrapped: LRUCache[str, bytes] = LRUCache(_SUBJECTS)
 
     def of(self, users: Iterable[str]) -> dict[str, bytes]:
-        """Returns the known keys of ``users``."""
         with self._lock:
             return {user: wrapped for user in users if (wrapped := self._wrapped.get(user)) is not None}
 

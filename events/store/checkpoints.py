@@ -87,7 +87,6 @@ class Processor:
         return {partition: (position, head) for partition, position, head in rows}
 
     def positions(self, connection: Connection) -> dict[int, int]:
-        """Returns the checkpoint of each partition."""
         return dict(tuples_of(connection, statement("events.store", "checkpoints"), self._names))
 
 

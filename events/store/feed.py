@@ -74,7 +74,6 @@ class LogFeed:
         return True
 
     def close(self) -> None:
-        """Closes the connection."""
         if self._connection is not None:
             self._connection.close()
         self._connection = self._follower = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from events.types.codec import event_type, upcaster
+from events.types.envelope import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +99,12 @@ class CardsWithdrawn:
     event_ids: tuple[UUID, ...]
     positions: tuple[int, ...]
     reason: str
+
+
+def standing(events: Iterable[Event], types: tuple[type, ...]) -> list[Event]:
+    """Returns the events with a payload of ``types`` that no withdrawal among ``events`` takes back, in order."""
+    events = list(events)
+    gone = {
+        one for each in events if isinstance(each.payload, CardsWithdrawn) for one in each.payload.event_ids
+    }
+    return [each for each in events if isinstance(each.payload, types) and each.event_id not in gone]

@@ -15,7 +15,6 @@ Predicate = Literal[
 
 
 def relation_stream(from_card: UUID, predicate: Predicate, to_card: UUID) -> str:
-    """Returns the stream of the events of one relation."""
     return f"relation/{sha256(f'{from_card}/{predicate}/{to_card}'.encode()).hexdigest()[:32]}"
 
 

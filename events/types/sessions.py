@@ -20,5 +20,4 @@ class SessionCheckpointed:
 
 
 def checkpoint_stream(project_id: str, session_id: str) -> str:
-    """Returns the log stream of the checkpoints of a session."""
     return f"checkpoint/{part_of_key(project_id)}/{part_of_key(session_id)}"

@@ -41,7 +41,6 @@ def storage_id(tenant: str, user_id: str) -> str:
 
 
 def tenant_of(storage_id: str) -> str:
-    """Returns the tenant of a storage id."""
     tenant, separator, _ = storage_id.partition(SEPARATOR)
     return tenant if separator else DEFAULT_TENANT
 

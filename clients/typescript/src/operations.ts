@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 26153b44692187e95a121a19f4d1daa888d2aeff3b55970539400568400c3cdb
+ * c353658358064e0c4e25da6c1dd3c932e8157f7fdcf80c2eba98916d5f36202e
  */
 
 /** The paths of commands whose body holds the id of the request. */

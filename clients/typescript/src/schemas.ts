@@ -2182,55 +2182,7 @@ export interface components {
                 [key: string]: components["schemas"]["Source"];
             } | null;
         };
-        /**
-         * @description Candidates, the highest score first.
-         * @example {
-         *       "candidates": [
-         *         {
-         *           "above_thresholds": false,
-         *           "candidate": "sleep",
-         *           "days": 1,
-         *           "diff": {
-         *             "lines": [
-         *               "/uncategorized/sleep_note_1 moved to /sleep/note1"
-         *             ],
-         *             "patch": [
-         *               {
-         *                 "from": "/uncategorized/sleep_note_1",
-         *                 "op": "move",
-         *                 "path": "/sleep/note1"
-         *               }
-         *             ]
-         *           },
-         *           "instances": [
-         *             "/uncategorized/sleep_note_1"
-         *           ],
-         *           "last": "2026-05-08T16:44:10+00:00",
-         *           "links": [],
-         *           "moved": {
-         *             "/uncategorized/sleep_note_1": "/sleep/note1"
-         *           },
-         *           "occurrences": 3,
-         *           "proposed_name": "sleep",
-         *           "reasons": [
-         *             {
-         *               "count": 3,
-         *               "points": 3,
-         *               "reason": "occurrences"
-         *             }
-         *           ],
-         *           "schema": {
-         *             "properties": {},
-         *             "title": "sleep",
-         *             "type": "object"
-         *           },
-         *           "score": 8,
-         *           "users": 0
-         *         }
-         *       ],
-         *       "version": 3
-         *     }
-         */
+        /** @description Candidates, the highest score first. */
         MemoryCandidates: {
             version: number;
             candidates: components["schemas"]["Candidate"][];

@@ -68,22 +68,15 @@ def day_word(scan: Scan, i: int) -> Found | None:
 def _closing(scan: Scan, i: int) -> Found | None:
     """Parses "EOD", "eod tomorrow", "cob on Friday", "EOW"."""
     word = scan.words[i]
-    close = _at_five if word == "cob" else _at_the_end
     dated = simple(scan, scan.skip(i + 1, "on", "of")) if word in ("eod", "cob") else None
     if dated is not None and dated[0].grain == "day":
-        return given(each(dated[0], close, "hour" if word == "cob" else "second"), dated[1])
+        if word == "cob":
+            return given(each(dated[0], point(Clock(17)).on, "hour"), dated[1])
+        return given(each(dated[0], lambda day: share(day, "end"), "second"), dated[1])
     if word == "cob":
         return None
     whole = calendar.unit(_ENDING[word], scan.frame.now)
     return given(share(whole, "end") if whole else None, i + 1)
-
-
-def _at_the_end(day: Span) -> Span | None:
-    return share(day, "end")
-
-
-def _at_five(day: Span) -> Span | None:
-    return point(Clock(17)).on(day)  # close of business
 
 
 def _neighbour(scan: Scan, i: int, unit: str, sign: int) -> Found | None:
@@ -145,16 +138,11 @@ def week(scan: Scan, i: int) -> Found | None:
     return None
 
 
-def _year_of(scan: Scan, i: int) -> tuple[int, int] | None:
-    """Parses the year of a numbered week or quarter: "of 2027", "2027", "of next year"."""
-    return told_year(scan, scan.skip(i, "of", "in", ","))
-
-
 def _numbered_week(scan: Scan, i: int, number: int) -> Found | None:
     inside = simple(scan, i + 1) if scan.words[i] in ("of", "in") else None
     if inside is not None and inside[0].grain == "month":
         return given(each(inside[0], lambda span: nth(span, "week", number), "week"), inside[1])
-    year = _year_of(scan, i)
+    year = told_year(scan, scan.skip(i, "of", "in", ","))
     return given(
         calendar.iso_week(year[0] if year else scan.frame.now.isocalendar().year, number),
         year[1] if year else i,

@@ -10,5 +10,4 @@ from events.types.json_values import Json
 
 
 def schema_of(kind: str) -> Json:
-    """Returns the JSON Schema of a built-in kind."""
     return orjson.loads(files(__package__).joinpath(f"{kind}.json").read_bytes())
