@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 
 UNHURRIED_S = 0.5
-"""Time between two rounds of a worker whose results no answer waits for."""
+"""The least time between two rounds of a worker whose results no answer waits for."""
 
 _NAP_S = 0.05
-_REST_SHARE = 4
 
 
 def pause(seconds: float, stopping: Callable[[], bool]) -> None:
@@ -21,23 +20,17 @@ def pause(seconds: float, stopping: Callable[[], bool]) -> None:
 
 class Linger:
     """Lets a round begin at the earliest ``apart_s`` after the round before it. A round after a longer idle time does
-    not wait. Fewer and larger rounds cost less.
-
-    A round is also followed by a rest of four times its own length, at most :data:`UNHURRIED_S`. Rounds take longer on
-    a busy machine, so the workers then make larger batches and leave processor time to questions.
-    """
+    not wait. Fewer and larger rounds cost less."""
 
     def __init__(self, apart_s: float, stopping: Callable[[], bool]) -> None:
         self._apart_s = apart_s
         self._stopping = stopping
-        self._began = time.monotonic()
+        self._next = 0.0
 
     def begin_round(self) -> None:
         """Notes that a round begins now."""
-        self._began = time.monotonic()
+        self._next = time.monotonic() + self._apart_s
 
     def wait(self) -> None:
         """Waits until the next round may begin. A worker calls it after a round that found work and finished it."""
-        took = time.monotonic() - self._began
-        rest_s = min(UNHURRIED_S, took * _REST_SHARE)
-        pause(max(self._apart_s - took, rest_s), self._stopping)
+        pause(self._next - time.monotonic(), self._stopping)
