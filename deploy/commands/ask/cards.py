@@ -17,7 +17,7 @@ verbs = Verbs(app)
 _ID = "the card's id, as `cardlog recall --json` prints it"
 
 
-def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> Any:
+def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> object:
     return client.correct_card(user, card, value=value, **more)
 
 

@@ -149,7 +149,7 @@ verbs.call(
 )  # fmt: skip
 
 
-def _patch(client: Client, user: str, patch: str, actor: Author, **more: Any) -> Any:
+def _patch(client: Client, user: str, patch: str, actor: Author, **more: Any) -> types.MemoryChanged:
     ops = _ops(patch)
     try:
         return client.patch_memory(user, ops, actor, **more)
@@ -187,7 +187,7 @@ def _roll_back(
     return Answer(done, lines if dry_run else [*lines, *_changed(done)])
 
 
-def _cherry_pick(client: Client, user: str, event_ids: tuple[str, ...], **more: Any) -> Any:
+def _cherry_pick(client: Client, user: str, event_ids: tuple[str, ...], **more: Any) -> types.MemoryChanged:
     if not event_ids:
         raise RuntimeError("name the events to apply again")
     return client.cherry_pick_memory(user, event_ids, **more)
@@ -227,12 +227,12 @@ waiting.pages(
 )  # fmt: skip
 
 
-def _approve(client: Client, user: str, queue_id: str, patch: str | None, **more: Any) -> Any:
+def _approve(client: Client, user: str, queue_id: str, patch: str | None, **more: Any) -> types.MemoryChanged:
     ops = None if patch is None else _ops(patch)
     return client.approve_patch(user, queue_id, patch=ops, by=f"operator for user/{user}", **more)
 
 
-def _refuse(client: Client, user: str, queue_id: str, **more: Any) -> Any:
+def _refuse(client: Client, user: str, queue_id: str, **more: Any) -> types.MemoryChanged:
     return client.refuse_patch(user, queue_id, by=f"operator for user/{user}", **more)
 
 

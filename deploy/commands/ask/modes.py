@@ -92,13 +92,13 @@ def _changing(method: Callable[..., Any], done: str, before: str) -> Callable[..
     return changed
 
 
-def _declare(client: Client, user: str, name: str, *, hint: tuple[str, ...], **more: Any) -> Any:
+def _declare(client: Client, user: str, name: str, *, hint: tuple[str, ...], **more: Any) -> object:
     hints = {subject: text for subject, _, text in (each.partition("=") for each in hint)}
     return client.declare_mode(user, name, prompt_overrides=hints or None, **more)
 
 
 def _default(client: Client, user: str, project: str, mode: str | None) -> Answer:
-    def declare(client: Client, user: str, project_id: str | None) -> Any:
+    def declare(client: Client, user: str, project_id: str | None) -> object:
         return client.declare_project(user, project, default_mode=mode)
 
     about = f"the default mode of {project}"

@@ -74,7 +74,9 @@ verbs.call(
 )  # fmt: skip
 
 
-def _create(client: Client, user: str, kind: str, key: str, value: str | None, **more: Any) -> Any:
+def _create(
+    client: Client, user: str, kind: str, key: str, value: str | None, **more: Any
+) -> types.Reference:
     try:
         given = None if value is None else json.loads(value)
     except ValueError as error:
@@ -92,7 +94,7 @@ verbs.call(
 
 def _apply(
     client: Client, user: str, kind: str, key: str, op: str, arguments: tuple[str, ...], **more: Any
-) -> Any:
+) -> types.Reference:
     return client.change_reference(user, kind, key, op, **{**dict(map(_argument, arguments)), **more})
 
 

@@ -253,13 +253,14 @@ def fit(sizes: list[dict[str, Any]], fitted_to: list[int]) -> None:
     chosen = [each for each in sizes if each["nominal"] in fitted_to]
     signs = [each for each in sizes if each["load"]["signs"] > 1]
     (card, user), (vector, _) = fitted(chosen, CARDS), fitted(chosen, VECTORS)
+    kept = json.loads(measures.SCALE_FILE.read_text())  # of a size whose index of signs was built
     found = {
         "source": f"tests/bench/retrieval/scale.py, {date.today().isoformat()}, 10,000 users",  # noqa: DTZ011
         "text_bytes": round(np.mean([each["text"] for each in chosen]), 1),
         "card": round(card),
         "user": round(max(user, 0) / USERS),
         "vector": round(vector),
-        "sign_index": round(fitted(signs, bytes_of("signs"))[0]),
+        "sign_index": round(fitted(signs, bytes_of("signs"))[0]) if signs else kept["sign_index"],
     }
     measures.SCALE_FILE.write_text(json.dumps(found, indent=2) + "\n")
     importlib.reload(measures)
