@@ -128,7 +128,7 @@ class Settings:
     """consumer group of the recorders"""
     batch_turns: int = _setting(500, least=1)
     """most turns in one batch of a recorder"""
-    linger_ms: int = 40
+    linger_ms: int = 70
     """least time between the starts of two batches of a worker; fewer and larger batches cost less"""
     reclaim_after_ms: int = 30_000
     """time after which another recorder takes over the turns of a dead one"""
