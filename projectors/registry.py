@@ -7,7 +7,7 @@ from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
 from projectors.core.projector import CoreProjector
 from projectors.embedding.embedders import embedders_of
-from projectors.generations.generations import Projector
+from projectors.generations.projector import Projector
 from projectors.parking.forgetting import ForgettingProjection
 from projectors.people.projector import PeopleProjector
 from projectors.problems.projector import ProblemsProjector

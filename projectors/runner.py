@@ -20,14 +20,8 @@ from events.store.subscription import (
     handle_batch,
 )
 from projectors.backlog import Backlog
-from projectors.generations.generations import (
-    Deferring,
-    Projector,
-    ProjectorBlockedError,
-    ensure_live,
-    hold_live,
-    use_schema,
-)
+from projectors.generations.generations import ensure_live, hold_live, use_schema
+from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError
 from projectors.parking import parking
 
 logger = logging.getLogger(__name__)

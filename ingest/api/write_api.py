@@ -46,14 +46,16 @@ from ingest.api import chores
 from ingest.api.command_routes import command_router
 from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
-from ingest.api.curator_routes import curator_router, insight_router
+from ingest.api.curator_routes import curator_router
 from ingest.api.erasure_routes import erasure_router
+from ingest.api.insight_routes import insight_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.operation_routes import operation_router, status_router
 from ingest.api.people_routes import people_router
 from ingest.api.problem_routes import problem_router
-from ingest.api.reference_routes import declaration_router, proposal_router, reference_router
+from ingest.api.proposal_routes import proposal_router
+from ingest.api.reference_routes import declaration_router, reference_router
 from ingest.api.schema_routes import schema_router
 from ingest.api.session_routes import session_router
 from ingest.api.thread_routes import thread_router

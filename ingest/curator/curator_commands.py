@@ -1,8 +1,4 @@
-"""The commands on what the curator did: take a run back, and retract an insight.
-
-The events of a run that is taken back get withdrawals as further events, and what it said gets tombstones. Nobody
-concludes a retracted insight from the same cards again.
-"""
+"""The command that takes a run of the curator back: withdrawals as further events, and tombstones of what it said."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from uuid import UUID
 from events.curator.run import Run, all_keys, fold
 from events.curator.run_log import acts_of, lock, runs_of
 from events.http.errors import missing
-from events.insights.insight import Insight, Insights
+from events.insights.insight import Insights
 from events.insights.insight_log import insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
@@ -19,10 +15,10 @@ from events.threads import thread_log
 from events.types.codec import Payload
 from events.types.curation import ACTOR, STREAM, CuratorUndone
 from events.types.envelope import Event, NewEvent
-from events.types.insights import STREAM as INSIGHTS
-from events.types.insights import InsightDerived, InsightRetracted
+from events.types.insights import InsightDerived
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
+from ingest.curator.insight_commands import retraction
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
 
 
@@ -90,51 +86,4 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
 def _withdrawal(connected: CardsConnected, reason: str) -> Payload:
     return ConnectionWithdrawn(
         from_card=connected.from_card, to_card=connected.to_card, predicate=connected.predicate, reason=reason
-    )
-
-
-class UserInsights(Aggregate[Insights, Insight]):
-    """The insights of a user, of which a command retracts the one with ``insight_id``."""
-
-    def __init__(self, connection: Connection, owner: str, command: Command, insight_id: UUID) -> None:
-        super().__init__(connection, owner, INSIGHTS, command)
-        self.insight_id = insight_id
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
-
-    def load(self) -> Insights:
-        return insights_of(self.connection, self.owner)
-
-    def present(self, state: Insights) -> Insight:
-        """Returns the insight. Raises a 404 problem when the user has none in reach."""
-        found = state.get(self.insight_id)
-        if found is None or not self.command.reach.admits(found.project_id, found.mode):
-            raise missing("insight", "insight_id")
-        return found
-
-    def answer(self, state: Insights, event: Event | None) -> Insight:
-        return self.present(state if event is None else self.load())
-
-    def first_answer(self, event: Event) -> Insight:
-        return self.present(self.load())
-
-    def position(self, state: Insights) -> int:
-        return self.present(state).position
-
-
-def retract(insights: UserInsights, reason: str) -> Outcome[Insight]:
-    """Retracts an insight. A retracted one stays as it is."""
-
-    def rule(known: Insights) -> Payload | None:
-        insight = insights.present(known)
-        return None if insight.status == "retracted" else retraction(insight, reason)
-
-    return decide(insights, rule)
-
-
-def retraction(insight: Insight, reason: str) -> InsightRetracted:
-    """Returns the event that retracts an insight."""
-    return InsightRetracted(
-        insight_id=insight.insight_id, digest=insight.digest, sources=insight.sources, reason=reason
     )

@@ -32,7 +32,7 @@ from projectors.cards.fold import (
 from projectors.cards.statement import Key, Statement, chain_in, statements_of
 from projectors.cards.subjects import Subjects, Tie, Told
 from projectors.generations.copy_format import CopyBuffer, as_array, line
-from projectors.generations.generations import AT_ONCE, Projector, Rows, columns
+from projectors.generations.projector import AT_ONCE, Projector, Rows, columns
 
 _COPIED = {
     "cards": "cards",

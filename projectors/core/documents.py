@@ -20,7 +20,7 @@ from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, tenant_of
 from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import presenting
-from projectors.generations.generations import Rows
+from projectors.generations.projector import Rows
 
 _PACKAGE = "projectors.core"
 

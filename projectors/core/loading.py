@@ -22,7 +22,7 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.envelope import Event, partition_of
-from projectors.generations.generations import Rows
+from projectors.generations.projector import Rows
 
 MOST_UNFOLDED = 20_000
 """The most events of a user above the checkpoint that a reader folds itself."""

@@ -21,7 +21,7 @@ from projectors.cards.arbitration import Thresholds
 from projectors.core.card_feed import StateFeed
 from projectors.core.loading import folding
 from projectors.generations.copy_format import CopyBuffer, line
-from projectors.generations.generations import Projector
+from projectors.generations.projector import Projector
 
 _PACKAGE = "projectors.core"
 _TABLES = ("documents", "snapshots", "changes", "queue", "card_statements", "card_remarks")

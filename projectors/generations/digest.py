@@ -9,7 +9,8 @@ from psycopg import IsolationLevel
 
 from events.platform.database import Connection, connect
 from events.platform.sql import statement
-from projectors.generations.generations import Projector, hold_live, use_schema
+from projectors.generations.generations import hold_live, use_schema
+from projectors.generations.projector import Projector
 
 _MASK = (1 << 64) - 1
 

@@ -18,14 +18,8 @@ from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased, SubjectErased
-from projectors.generations.generations import (
-    Generation,
-    Projector,
-    hold_live,
-    list_generations,
-    remove,
-    use_schema,
-)
+from projectors.generations.generations import Generation, hold_live, list_generations, remove, use_schema
+from projectors.generations.projector import Projector
 
 _PACKAGE = "projectors.parking"
 _PAGE = 500

@@ -22,13 +22,8 @@ from events.store.log import Unreadable, event_if_readable, reason_of
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased
-from projectors.generations.generations import (
-    Generation,
-    Projector,
-    ProjectorBlockedError,
-    hold_live,
-    use_schema,
-)
+from projectors.generations.generations import Generation, hold_live, use_schema
+from projectors.generations.projector import Projector, ProjectorBlockedError
 from projectors.parking.forgetting import fold_tombstones
 
 logger = logging.getLogger(__name__)

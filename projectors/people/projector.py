@@ -16,7 +16,7 @@ from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from projectors.generations.generations import Projector, columns
+from projectors.generations.projector import Projector, columns
 
 _MENTION = ("user_id", "event_id", "handle", "name", "roles", "certain", "said_at", "turn_id")
 _HANDLE = ("user_id", "handle", "name", "certain", "since", "until", "mentions")

@@ -13,7 +13,7 @@ from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import PROBLEM_EVENTS
-from projectors.generations.generations import Projector
+from projectors.generations.projector import Projector
 
 
 class ProblemsProjector(Projector):

@@ -28,7 +28,8 @@ from events.store.log import heads, payload_of, reason_of
 from events.types.codec import known_types
 from events.types.envelope import Event
 from events.types.tombstones import Erased
-from projectors.generations.generations import Generation, Projector, ProjectorBlockedError, make_tables
+from projectors.generations.generations import Generation, make_tables
+from projectors.generations.projector import Projector, ProjectorBlockedError
 from projectors.parking.parking import is_the_events_fault
 from projectors.rebuild.fail_fast_fold import FoldFailedError, fold_or_fail, found_in, place_of
 

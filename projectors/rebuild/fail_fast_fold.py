@@ -10,7 +10,8 @@ from events.platform.sql import statement
 from events.store.checkpoints import Claim, read_claimed
 from events.store.log import Unreadable, reason_of, unerased
 from events.types.envelope import Event
-from projectors.generations.generations import Generation, Projector, use_schema
+from projectors.generations.generations import Generation, use_schema
+from projectors.generations.projector import Projector
 from projectors.parking import parking
 from projectors.parking.forgetting import fold_tombstones
 

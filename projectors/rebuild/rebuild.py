@@ -18,8 +18,6 @@ from events.store import log
 from projectors.generations.digest import TableDigest, differences, digest_of
 from projectors.generations.generations import (
     Generation,
-    Projector,
-    StepKind,
     begin,
     changing,
     ensure_live,
@@ -29,6 +27,7 @@ from projectors.generations.generations import (
     settle_all,
     with_fold_paused,
 )
+from projectors.generations.projector import Projector, StepKind
 from projectors.rebuild.bulk_load import Task, bulk_connection, load_all
 from projectors.rebuild.swap import catch_up, level, swap
 

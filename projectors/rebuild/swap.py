@@ -10,12 +10,12 @@ from events.store import log
 from projectors.generations.generations import (
     Generation,
     GenerationError,
-    Projector,
     changing,
     list_generations,
     protect,
     with_fold_paused,
 )
+from projectors.generations.projector import Projector
 from projectors.rebuild.fail_fast_fold import step
 
 _PACKAGE = "projectors.rebuild"

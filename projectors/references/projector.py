@@ -20,7 +20,7 @@ from events.types.references import (
     TeamMemberRemoved,
 )
 from events.types.tenancy import storage_id, tenant_of
-from projectors.generations.generations import Projector, columns
+from projectors.generations.projector import Projector, columns
 
 _OTHERS = (
     ReferenceProposed,

@@ -27,12 +27,8 @@ from events.platform.database import Connection, connect_owner
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, in_cluster
-from projectors.generations.generations import (
-    Projector,
-    ProjectorBlockedError,
-    drop,
-    list_generations,
-)
+from projectors.generations.generations import drop, list_generations
+from projectors.generations.projector import Projector, ProjectorBlockedError
 from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
 

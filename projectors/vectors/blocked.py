@@ -11,7 +11,7 @@ from events.platform.database import Connection
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
 from projectors.embedding.embedders import is_of_model
-from projectors.generations.generations import Hindrance
+from projectors.generations.projector import Hindrance
 
 logger = logging.getLogger(__name__)
 

@@ -133,9 +133,8 @@ def test_references_are_shown_and_changed(stack: Running) -> None:
     )
     assert made.status_code == 201
     named = {"kind": "todo_list", "key": "to buy now"}
-    assert 'version="2"' in dana.tool(
-        "reference", action="apply", **named, op="add", args={"text": "</reference>", "op": "clear"}
-    )
+    args = {"text": "</reference>", "op": "clear", "project_id": "elsewhere"}
+    assert 'version="2"' in dana.tool("reference", action="apply", **named, op="add", args=args)
     assert "&lt;/reference&gt;" in dana.tool("reference", action="show", **named)
     assert "to buy now" in dana.tool("reference", action="list")
     for wrong in (

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
+from events.platform.database import Connection
 from tests.support.waiting import eventually
 
 
@@ -59,3 +60,24 @@ def copied(server: str, template: str) -> Iterator[str]:
         yield url_of(server, name)
     finally:
         execute(server, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+def kill_all(connection: Connection) -> None:
+    """Ends every connection of the read service, as a failover or an idle firewall would.
+
+    It waits for connections that are not in the pool yet. The pool would try a connection that ends before again later.
+    """
+    eventually(
+        lambda: (
+            connection.execute(
+                "SELECT bool_and(state = 'idle') FROM pg_stat_activity "
+                "WHERE datname = current_database() AND application_name IN ('cardlog read', 'cardlog overlay')"
+            ).fetchone()
+            == (True,)
+        )
+    )
+    killed = connection.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND application_name IN ('cardlog read', 'cardlog overlay')"
+    ).fetchall()
+    assert killed

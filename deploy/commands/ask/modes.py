@@ -85,9 +85,12 @@ def _changing(method: Callable[..., Any], done: str, before: str) -> Callable[..
 
     def changed(client: Client, user: str, *words: str, project_id: str | None, **more: Any) -> Answer:
         now = method(client, user, *words, project_id=project_id, **more)["changed"]
-        found = client.modes(user, project_id=project_id)
-        document = {"changed": now, "modes": found["modes"], "projects": found["projects"]}
-        return Answer(document, [(done if now else before).format(*words)])
+
+        def document() -> Iterator[object]:
+            found = client.modes(user, project_id=project_id)
+            yield {"changed": now, "modes": found["modes"], "projects": found["projects"]}
+
+        return Answer(document(), [(done if now else before).format(*words)], by_line=True)
 
     return changed
 

@@ -23,7 +23,7 @@ from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from events.store import archive
 from projectors.generations.digest import live_digest
-from projectors.generations.generations import Projector, ProjectorBlockedError
+from projectors.generations.projector import Projector, ProjectorBlockedError
 from projectors.parking import parking
 from projectors.rebuild import swap
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.bench.support.stack import measured_stack
+from tests.support.ingest.curating import said
 from tests.support.person import Person
 from tests.support.stack import WITHOUT_MODEL, Running
 from tests.support.web import WEB
@@ -22,28 +23,6 @@ TURNS = int(os.environ.get("CARDLOG_BENCH_TURNS", "5000"))
 _BATCH = 500
 _BEGAN = datetime(2025, 1, 1, 8, tzinfo=UTC)
 _GOAL = 50.0
-_THINGS = ("dog", "car", "boat", "cello", "flat", "bike", "cat", "guitar", "garden")
-_FINE = ("red", "old", "new", "wooden", "small", "loud")
-_CITIES = ("Oslo", "Bergen", "Rome", "Milan", "Porto", "Kiel")
-_CHINESE = ("狗", "貓", "兔子", "車", "船")
-
-
-def said(chosen: random.Random) -> str:
-    """Returns one turn: about a third states something, and the others are talk."""
-    name, thing, city = chosen.choice(("Alex", "Nora")), chosen.choice(_THINGS), chosen.choice(_CITIES)
-    return chosen.choice(
-        (
-            f"{name} has a {thing}.",
-            f"{name} has a {chosen.choice(_FINE)} {thing}.",
-            f"{name} doesn't have a {thing}.",
-            f"小玉有一隻{chosen.choice(_CHINESE)}。",
-            f"小玉沒有{chosen.choice(_CHINESE)}。",
-            f"I had lunch with {name} in {city}, number {chosen.randrange(10_000)}.",
-            f"ok, see you at {chosen.randrange(1, 12)}, {name}!",
-            f"今天跟小玉吃了午餐，第{chosen.randrange(10_000)}次。",
-            f"The kitchen renovation is at step {chosen.randrange(500)}.",
-        )
-    )
 
 
 def tell(running: Running, user: str) -> None:

@@ -15,11 +15,8 @@ from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAs
 from events.types.codec import Payload
 from events.types.envelope import NewEvent, partition_of, uuid7
 from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import (
-    Projector,
-    ensure_live,
-    list_generations,
-)
+from projectors.generations.generations import ensure_live, list_generations
+from projectors.generations.projector import Projector
 from projectors.rebuild.rebuild import Rebuild, RebuildResult
 from projectors.runner import Runner
 

@@ -12,7 +12,7 @@ from psycopg import sql
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
-from projectors.generations.generations import Projector, StepKind
+from projectors.generations.projector import Projector, StepKind
 from projectors.runner import Runner
 from tests.support.projectors import folding
 

@@ -31,7 +31,8 @@ from ingest.recording.turn_queue import Entry
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
-from projectors.generations.generations import Projector, ensure_live
+from projectors.generations.generations import ensure_live
+from projectors.generations.projector import Projector
 from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from tests.support import poison

@@ -25,6 +25,7 @@ from ingest.curator.runner import curate, memory_of
 from retrieval.export.export import export
 from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory
+from tests.support.databases import kill_all
 from tests.support.ingest.curating import BEGIN, fold, tell
 from tests.support.projectors.folding import count, event, settings_of
 from tests.support.waiting import PATIENT
@@ -196,6 +197,14 @@ def test_a_recall_tells_a_current_insight_of_the_words_asked_below_the_cards(mem
     assert [ask(memory, **asked | more).get("insights") for more in unasked] == [None] * len(unasked)
     memory.post(f"insights/{known['insight_id']}/retract", reason="no", answers=200)
     assert "insights" not in ask(memory, **asked)
+
+
+def test_runs_are_read_again_after_the_connections_ended(memory: Memory, connection: Connection) -> None:
+    climb(memory, 1, 8, 15)
+    runs = memory.get("curator/runs")["runs"]
+    assert len(runs) == 1
+    kill_all(connection)
+    assert memory.get("curator/runs")["runs"] == runs
 
 
 def test_an_undone_run_takes_its_insight_back(memory: Memory) -> None:

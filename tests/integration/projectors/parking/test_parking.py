@@ -16,7 +16,8 @@ from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableErr
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import Generation, ProjectorBlockedError, ensure_live
+from projectors.generations.generations import Generation, ensure_live
+from projectors.generations.projector import ProjectorBlockedError
 from tests.support.events.turns import turn
 from tests.support.projectors.parking import (
     Ledger,

@@ -21,10 +21,8 @@ from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders
 from projectors.generations.digest import digest_of
-from projectors.generations.generations import (
-    ProjectorBlockedError,
-    ensure_live,
-)
+from projectors.generations.generations import ensure_live
+from projectors.generations.projector import ProjectorBlockedError
 from projectors.vectors.projector import VectorsProjector
 from tests.bench.support.history import fill
 from tests.support.projectors.folding import (

@@ -13,11 +13,7 @@ from events.platform.database import Connection, connect
 from events.platform.settings import variable_of
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
-from projectors.generations.generations import (
-    Generation,
-    ensure_live,
-    hold_live,
-)
+from projectors.generations.generations import Generation, ensure_live, hold_live
 from projectors.rebuild.fail_fast_fold import FoldFailedError
 from projectors.rebuild.swap import swap
 from tests.bench.support.history import fill

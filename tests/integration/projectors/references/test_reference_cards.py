@@ -18,7 +18,7 @@ from events.types.cards import EventNoted, StateAsserted
 from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
-from projectors.generations.generations import Projector
+from projectors.generations.projector import Projector
 from projectors.references.projector import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild, settings_of

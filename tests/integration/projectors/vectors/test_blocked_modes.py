@@ -18,7 +18,8 @@ from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
-from projectors.generations.generations import ProjectorBlockedError, ensure_live
+from projectors.generations.generations import ensure_live
+from projectors.generations.projector import ProjectorBlockedError
 from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild, settings_of

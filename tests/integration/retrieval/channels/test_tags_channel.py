@@ -12,6 +12,7 @@ import pytest
 from events.platform.database import Connection
 from events.store import log
 from retrieval.channels.tags import TagsChannel
+from retrieval.query.scope import Size
 from tests.support.projectors.folding import NOW, apart, event, fold_live
 from tests.support.retrieval.channels import hits_of, noted, recall
 
@@ -65,6 +66,16 @@ def test_a_word_that_is_everywhere_orders_what_rarer_words_find(
     monkeypatch.setattr("retrieval.channels.tags._RANKED", 1)
     assert found("meeting") == ["a meeting at last"]
     assert found("zebra meeting") == ["zebra meeting", "zebra"]
+
+
+def test_a_word_in_most_cards_of_a_user_with_few_cards_finds_none_beside_a_rarer_one(
+    database: str, connection: Connection
+) -> None:
+    log.append(connection, [apart(noted(f"meeting number {n}")) for n in range(55)])
+    log.append(connection, [apart(noted("zebra meeting"))])
+    fold_live(database)
+    found = partial(hits_of, database, TagsChannel(), user="alex", size=Size(56))
+    assert (len(found("zebra meeting")), len(found("meeting"))) == (1, 56)
 
 
 def test_common_words_meet_in_the_cards_that_answer(

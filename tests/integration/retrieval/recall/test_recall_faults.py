@@ -23,7 +23,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from retrieval.recall.fault_injection import CHANNELS, faults_of
-from tests.support.databases import copied
+from tests.support.databases import copied, kill_all
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import eventually
 
@@ -306,27 +306,6 @@ def test_a_server_that_is_too_slow_is_not_called_away(cards: str) -> None:
             answer = client.post("/v1/recall", json={"user_id": "alex", "query": "where do I live?"})
     assert answer.status_code == 503
     assert answer.json()["detail"] == "Postgres did not answer in time; the cards cannot be read now"
-
-
-def kill_all(connection: Connection) -> None:
-    """Ends every connection of the read service, as a failover or an idle firewall would.
-
-    It waits for connections that are not in the pool yet. The pool would try a connection that ends before again later.
-    """
-    eventually(
-        lambda: (
-            connection.execute(
-                "SELECT bool_and(state = 'idle') FROM pg_stat_activity "
-                "WHERE datname = current_database() AND application_name IN ('cardlog read', 'cardlog overlay')"
-            ).fetchone()
-            == (True,)
-        )
-    )
-    killed = connection.execute(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND application_name IN ('cardlog read', 'cardlog overlay')"
-    ).fetchall()
-    assert killed
 
 
 @pytest.mark.parametrize("text", ["slow", "slow:", "slow:x", "dead", "down:5", "slow:-1"])
