@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from deploy.monitoring.check_liveness import check_liveness, main
+from deploy.check_liveness import check_liveness, main
 from events.health.heartbeat import UNSEEN_S, Heartbeat
 from events.platform.settings import Settings
 from tests.support.waiting import eventually

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.starting.child import Child, end
+from deploy.child import Child, end
 from tests.support.stack import clean_environment
 from tests.support.waiting import eventually
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deploy.model import e5_weights
+from deploy import e5_weights
 from events.types.json_values import JsonObject
 from projectors.embedding.embedder import (
     INT8_GRAPH,

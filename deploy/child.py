@@ -19,7 +19,7 @@ from typing import IO
 
 import psutil
 
-from deploy.starting.template import Forked, Template
+from deploy.template import Forked, Template
 
 logger = logging.getLogger(__name__)
 

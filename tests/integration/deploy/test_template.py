@@ -10,8 +10,8 @@ from tests.support.stack import clean_environment
 
 _PROGRAM = """
 import json, os, signal, socket, sys, time
-from deploy.starting.child import Child
-from deploy.starting.template import Template, reap
+from deploy.child import Child
+from deploy.template import Template, reap
 from events.platform.settings import Settings
 
 template = Template(Settings(embed_model="hash"))

@@ -1,4 +1,4 @@
-"""Checks if the main process of this container is alive: ``python -m deploy.monitoring.check_liveness``.
+"""Checks if the main process of this container is alive: ``python -m deploy.check_liveness``.
 
 The container engine runs it. It reads the command line of process 1. It imports little, because it runs often.
 """

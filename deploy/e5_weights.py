@@ -36,7 +36,7 @@ _NORMS = {"attention.output.LayerNorm": "aln", "output.LayerNorm": "oln"}
 
 @dataclass(frozen=True)
 class PackedModel:
-    """A model as :class:`deploy.model.build.BertGraph` takes it, and the words of its tokenizer with their scores."""
+    """A model as :class:`deploy.model.BertGraph` takes it, and the words of its tokenizer with their scores."""
 
     config: JsonObject
     weights: Mapping[str, NDArray[Any]]

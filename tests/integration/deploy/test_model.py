@@ -16,9 +16,9 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
+from deploy import e5_weights
 from deploy.command import main
-from deploy.model import e5_weights
-from deploy.model.build import BertGraph, ModelError, build, read_weights, write_mapped
+from deploy.model import BertGraph, ModelError, build, read_weights, write_mapped
 from projectors.embedding.embedder import (
     INT8_GRAPH,
     MULTILINGUAL_MODEL,
@@ -199,7 +199,7 @@ class TestBuiltModel:
     """Tests of the real model, which `cardlog model fetch` builds. The tests above do not need the real model."""
 
     def test_a_trial_sends_nothing_to_anybody(self, folder: Path, tmp_path: Path) -> None:
-        code = "import sys; from pathlib import Path; from deploy.model.build import _try; _try(Path(sys.argv[1]))"
+        code = "import sys; from pathlib import Path; from deploy.model import _try; _try(Path(sys.argv[1]))"
         environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
         subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=True)
         assert [each.name for each in tmp_path.rglob("*onnxruntime*")] == []
