@@ -16,7 +16,7 @@ from events.modes.registry import Modes
 from events.platform.settings import Settings
 from events.problems.problem import Problem
 from events.references.reference import Reference
-from events.threads.thread import Thread
+from events.threads import Thread
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
 from retrieval.cards.card import ListedCard

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from events.insights.insight import Insight, Insights
-from events.insights.insight_log import insights
+from events.insights import Insight, Insights, insights
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from retrieval.pool.connections import Pool, answered

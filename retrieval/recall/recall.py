@@ -14,7 +14,7 @@ import psycopg
 from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
-from events.insights.insight import Insight, Insights
+from events.insights import Insight, Insights
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.resources.recall import Channels
 from projectors.cards.card import Card

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from uuid import UUID
 
-from events.insights.insight import digest_of
+from events.insights import digest_of
 from events.language.chinese_script import has_cjk
 from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 
-from events.insights.insight import digest_of
+from events.insights import digest_of
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from events.types.insights import InsightDerived, InsightKind

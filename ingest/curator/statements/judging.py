@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from events.language.names.tables import canonical_name, rows
+from events.language.names import canonical_name, rows
 from events.language.terms import analyse
 from events.people.ties import known_tie, tie_of
 from events.types.relations import Predicate

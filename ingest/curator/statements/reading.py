@@ -15,7 +15,7 @@ from itertools import pairwise
 from events.language.asking import asking
 from events.language.changes import values as values_in
 from events.language.chinese_script import has_cjk, to_simplified
-from events.language.names.tables import canonical_name
+from events.language.names import canonical_name
 from events.language.stop_words import CHINESE, ENGLISH
 from events.language.terms import analyse
 from events.language.values import word_set

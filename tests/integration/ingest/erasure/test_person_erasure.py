@@ -10,14 +10,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.insights.insight_log import insights_of
+from events.insights import insights_of
 from events.modes.mode_log import RegistriesAt, registry_of
 from events.platform.database import Connection
 from events.references.declarations import kind_of
 from events.references.reference import Reference
 from events.references.reference_log import current
 from events.store import log
-from events.threads.thread_log import threads_of
+from events.threads import threads_of
 from events.types import codec
 from events.types.cards import EventNoted
 from events.types.codec import encode

@@ -1,4 +1,4 @@
-"""A run of the curator, and the fold that makes the runs of a user of their events."""
+"""The runs of the curator: the fold that makes them of events, and their events at the end of the log."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from events.platform.database import Connection
+from events.platform.sql import statement
 from events.resources.curator import AskedPair, CuratorAct, CuratorRun
+from events.store import asking, log
 from events.types.codec import Payload
-from events.types.curation import CuratorRan, CuratorUndone
+from events.types.curation import STREAM, CuratorRan, CuratorUndone
 from events.types.envelope import Event
 from events.types.extraction import Usage
 from events.types.insights import InsightDerived
@@ -144,3 +147,36 @@ def _act(
 def all_keys(run: Run) -> list[str]:
     """Returns the idempotency keys of every event that a run added. A thread comes with the event of its cards."""
     return [key for each in run.keys for key in (each, f"{each}/1")]
+
+
+_MOST = 10_000
+"""The most events of runs that are read of one user, the last first."""
+
+
+def runs(owner: str) -> asking.Asking[list[Event]]:
+    """Asks for the events of a user's runs, the last first."""
+    return [log.event_if_readable(row) for row in (yield asking.latest(owner, STREAM, limit=_MOST))]
+
+
+def acts(owner: str, keys: Sequence[str]) -> asking.Asking[list[Event]]:
+    """Asks for the events that have some idempotency keys, in order."""
+    if not keys:
+        return []
+    values = {**asking.of_user(owner), "keys": list(keys)}
+    rows = yield asking.Query(statement("events", "curator_acts"), values)
+    return [log.event_if_readable(row) for row in rows]
+
+
+def runs_of(connection: Connection, owner: str) -> list[Event]:
+    """Returns the events of a user's runs, the last first."""
+    return asking.answered(connection, runs(owner))
+
+
+def acts_of(connection: Connection, owner: str, keys: Sequence[str]) -> list[Event]:
+    """Returns the events that have some idempotency keys, in order."""
+    return asking.answered(connection, acts(owner, keys))
+
+
+def lock(connection: Connection, owner: str) -> None:
+    """Lets runs and undoings of one user work one after the other, until the caller's transaction ends."""
+    asking.lock(connection, owner, STREAM)

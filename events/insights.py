@@ -1,4 +1,4 @@
-"""An insight, and the fold that makes the insights of a user of their events."""
+"""The insights of a user: what the curator concludes from several cards, and the fold that makes them of events."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from hashlib import sha256
 from typing import Literal
 from uuid import UUID
 
+from events.platform.database import Connection
+from events.platform.sql import statement
+from events.store.asking import Asking, Query, answered, stream_of
 from events.types.envelope import Event
-from events.types.insights import InsightDerived, InsightKind, InsightRetracted
+from events.types.insights import STREAM, InsightDerived, InsightKind, InsightRetracted
 
 InsightStatus = Literal["current", "stale", "retracted"]
 
@@ -115,3 +118,18 @@ def _insight(event: Event, derived: InsightDerived, refusal: Event | None, livin
         derived_at=event.recorded_at,
         position=event.position if refusal is None else max(event.position, refusal.position),
     )
+
+
+def insights(owner: str) -> Asking[Insights]:
+    """Asks for the insights of a user at the end of the log."""
+    events = yield from stream_of(owner, STREAM)
+    sources = sources_in(events)
+    if not sources:
+        return fold(events, sources)
+    living = yield Query(statement("events", "living_sources"), {"user_id": owner, "cards": sorted(sources)})
+    return fold(events, {row["card_id"] for row in living})
+
+
+def insights_of(connection: Connection, owner: str) -> Insights:
+    """Returns the insights of a user at the end of the log."""
+    return answered(connection, insights(owner))

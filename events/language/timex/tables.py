@@ -7,8 +7,8 @@ from importlib import resources
 
 
 def rows(name: str) -> list[list[str]]:
-    """Returns the rows of a table in this folder, each as its columns, which tabs separate."""
-    text = resources.files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    """Returns the rows of a table in the folder ``lists``, each as its columns, which tabs separate."""
+    text = resources.files(__package__).joinpath("lists", f"{name}.txt").read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines() if line and line[0] != "#"]
 
 

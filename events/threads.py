@@ -1,4 +1,4 @@
-"""A thread, and the fold that makes the threads of a user of their events."""
+"""The threads of a user: topics that go on over sessions, and the fold that makes them of events."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from events.platform.database import Connection
+from events.store import asking
 from events.types.envelope import Event
-from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
+from events.types.threads import (
+    STREAM,
+    CardsThreaded,
+    CardsUnthreaded,
+    ThreadClosed,
+    ThreadOpened,
+    ThreadRenamed,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,3 +111,18 @@ def _changed(thread: Thread, event: Event) -> Thread:
 def in_order(threads: Iterable[Thread]) -> list[Thread]:
     """Returns threads: open ones first, then the last changed first."""
     return sorted(threads, key=lambda each: (each.status != "open", -each.position))
+
+
+def threads(owner: str) -> asking.Asking[dict[UUID, Thread]]:
+    """Asks for the threads of a user at the end of the log, by id. An event that cannot be read counts as none."""
+    return fold((yield from asking.stream_of(owner, STREAM)))
+
+
+def threads_of(connection: Connection, owner: str) -> dict[UUID, Thread]:
+    """Returns the threads of a user at the end of the log, by id."""
+    return asking.answered(connection, threads(owner))
+
+
+def lock(connection: Connection, owner: str) -> None:
+    """Lets commands about one user's threads work one after the other, until the caller's transaction ends."""
+    asking.lock(connection, owner, STREAM)

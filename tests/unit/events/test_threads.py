@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.threads.thread import fold, in_order
+from events.threads import fold, in_order
 from events.types.envelope import Event
 from events.types.threads import CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from tests.support.projectors.statements import event

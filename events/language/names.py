@@ -65,8 +65,8 @@ def latin(name: str) -> str:
 
 
 def rows(table: str) -> Iterator[Row]:
-    """Yields the rows of a table. ``table`` is the name of a file in this folder, without its ending."""
-    text = resources.files("events.language.names.lists").joinpath(f"{table}.txt").read_text(encoding="utf-8")
+    """Yields the rows of a table. ``table`` is the name of a file in the folder ``lists``, without its ending."""
+    text = resources.files("events.language").joinpath("lists", f"{table}.txt").read_text(encoding="utf-8")
     # A derived table is in simplified script already.
     for line in (text if table in _DERIVED else to_simplified(text)).split("\n"):
         if line and line[0] != "#":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import permutations
 from uuid import UUID
 
-from events.insights.insight import fold
+from events.insights import fold
 from events.types.insights import InsightDerived, InsightRetracted
 from tests.support.projectors.statements import event
 

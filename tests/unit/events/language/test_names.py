@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.concepts import all_concepts, canonical_key, normalise_value
-from events.language.names.tables import NameClass, canonical_name, rows, tables_of
+from events.language.names import NameClass, canonical_name, rows, tables_of
 from events.language.terms import analyse
 from events.language.values import two_scripts
 from retrieval.query.translation import other_names
