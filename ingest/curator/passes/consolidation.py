@@ -15,7 +15,7 @@ from events.language.terms import analyse
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.passes.patterns import SESSIONS, derived, may_count, recurs
 from ingest.curator.proposals import Proposal
-from ingest.curator.statements.reading import happened, sentences
+from ingest.curator.statements import happened, sentences
 
 _MOST_SESSIONS = 6  # of one statement; more sessions make a further statement
 _MOST_SOURCES = 50

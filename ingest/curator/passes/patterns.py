@@ -13,7 +13,7 @@ from events.language.terms import analyse
 from events.types.insights import InsightDerived, InsightKind
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import Proposal, derivation
-from ingest.curator.statements.reading import happened
+from ingest.curator.statements import happened
 
 SESSIONS = 3
 """The sessions, and the days, of which an insight is made."""

@@ -32,6 +32,7 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tombstones import SubjectErased
+from ingest import modes as mode_commands
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
 from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
@@ -39,8 +40,7 @@ from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from ingest.erasure.words import IDENTIFIERS
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from ingest.modes import Declaration, UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.rebuild.rebuild import Rebuild

@@ -16,9 +16,9 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
 from events.types.modes import CardReclassified, Decay
+from ingest import modes as mode_commands
 from ingest.decider import Command
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from ingest.modes import Declaration, UserModes
 from projectors.embedding.declared import dimension_of
 from projectors.embedding.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector

@@ -9,7 +9,7 @@ from events.language.names import canonical_name, rows
 from events.language.terms import analyse
 from events.people.ties import known_tie, tie_of
 from events.types.relations import Predicate
-from ingest.curator.statements.reading import Statement, words
+from ingest.curator.statements import Statement, words
 
 _TWO_VALUES = "the two name different values, and no words announce a change"
 _EMPTY = frozenset(("have", "be", "can", "live", "work", ""))

@@ -251,7 +251,7 @@ def reembed_everybody(
     if dry_run or not plan.needed:
         return reembedding(plan, name, embedder, None, dry_run=dry_run)
     names = {"reembedding_id": uuid7(), "mode": name, "embedder": embedder, "requested_by": caller}
-    row = connection.execute(statement("ingest.modes", "request_reembedding"), names).fetchone()
+    row = connection.execute(statement("ingest", "request_reembedding"), names).fetchone()
     assert row is not None
     return reembedding(plan, name, embedder, row[0], dry_run=False)
 

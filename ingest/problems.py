@@ -15,6 +15,7 @@ import orjson
 
 from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
+from events.problems import wording
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
 from events.problems.problem_log import entries, lock, note_of
@@ -33,7 +34,6 @@ from events.types.problems import (
     ProblemReopened,
 )
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
-from ingest.problems import wording
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""

@@ -12,10 +12,10 @@ from events.language.forget_requests import without_requests
 from events.language.terms import IRREGULAR
 from events.language.timex.numerals import NUMBERS
 from events.types.cards import INJECTED, PASTED, Sentiment
-from ingest.extraction.episodes.small_talk import is_small_talk
 from ingest.extraction.prompt_injection import untrusted_spans
 from ingest.extraction.rules.sentences import simplified
 from ingest.extraction.rules.words import SETS
+from ingest.extraction.small_talk import is_small_talk
 
 _WORD = re.compile(r"[a-z0-9][a-z0-9'’&@._/-]*[a-z0-9]|[a-z0-9]", re.IGNORECASE)
 _CJK_RUN = re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff\uac00-\ud7af]+")

@@ -74,8 +74,8 @@ class Statement:
 
 @cache
 def words(section: str) -> tuple[tuple[str, ...], ...]:
-    """Returns the lines of a section of ``words.txt``."""
-    table = files("ingest.curator.statements").joinpath("words.txt").read_text("utf-8")
+    """Returns the lines of a section of ``statement_words.txt``."""
+    table = files("ingest.curator").joinpath("statement_words.txt").read_text("utf-8")
     body = table.partition(f"[{section}]\n")[2].partition("\n[")[0]
     return tuple(tuple(line.split()) for line in body.splitlines() if line and not line.startswith("#"))
 
