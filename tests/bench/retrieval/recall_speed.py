@@ -37,7 +37,7 @@ from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
-from projectors.people.projector import PeopleProjector
+from projectors.people import PeopleProjector
 from projectors.rebuild.rebuild import Rebuild
 from projectors.vectors.projector import VectorsProjector
 from retrieval.cards.past import fold_of

@@ -15,7 +15,7 @@ from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import CardsWithdrawn
 from projectors.generations.digest import digest_of
-from projectors.people.projector import PeopleProjector
+from projectors.people import PeopleProjector
 from tests.support.projectors.folding import NOW, fold_live, rebuild
 
 USER = {"user_id": "ada"}

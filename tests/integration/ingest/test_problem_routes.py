@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from projectors.generations.digest import digest_of
-from projectors.problems.projector import ProblemsProjector
+from projectors.problems import ProblemsProjector
 from tests.support.projectors.folding import count, fold_live, rebuild
 
 PATH = "/v1/memory/ada/problems"

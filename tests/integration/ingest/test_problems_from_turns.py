@@ -15,7 +15,7 @@ from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.recording.recorder import recorded_event
 from projectors.generations.digest import digest_of
-from projectors.problems.projector import ProblemsProjector
+from projectors.problems import ProblemsProjector
 from tests.support.ingest.rules import EXTRACTOR, turn
 from tests.support.projectors.folding import fold_live, rebuild
 

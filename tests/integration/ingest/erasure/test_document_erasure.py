@@ -25,7 +25,7 @@ from ingest.erasure.erasure import Terms
 from ingest.problems import KnownProblem, UserProblems
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
-from projectors.problems.projector import ProblemsProjector
+from projectors.problems import ProblemsProjector
 from projectors.rebuild.rebuild import Rebuild
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 from tests.support.retrieval.core_documents import add

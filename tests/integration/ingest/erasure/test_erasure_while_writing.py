@@ -38,7 +38,7 @@ from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.ingest.memories import Memory
 from tests.support.projectors.folding import count
 from tests.support.retrieval.core_documents import add, replaced

@@ -44,7 +44,7 @@ from ingest.modes import Declaration, UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.rebuild.rebuild import Rebuild
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 from tests.support.projectors.folding import ORIGIN
 

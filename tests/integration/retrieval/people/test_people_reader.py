@@ -15,8 +15,8 @@ from events.types.extraction import CardsWithdrawn
 from events.types.people import PersonNoted
 from events.types.tenancy import storage_id
 from events.types.tombstones import SubjectErased
-from projectors.parking.forgetting import ForgettingProjection
-from projectors.people.projector import PeopleProjector
+from projectors.forgetting import ForgettingProjection
+from projectors.people import PeopleProjector
 from retrieval.people.reader import PeopleReader
 from retrieval.pool.connections import open_pool
 from tests.support.projectors.folding import ORIGIN, event, fold_live, noted, rebuild

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from retrieval.pool.connections import Pool, open_pool
 from retrieval.references.reader import ReferenceReader

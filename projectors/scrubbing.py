@@ -34,7 +34,7 @@ from projectors.registry import projectors
 
 logger = logging.getLogger(__name__)
 
-_PACKAGE = "projectors.scrubbing"
+_PACKAGE = "projectors"
 _ROUNDS = 40
 _LOCK_TIMEOUT = "2s"
 _LOCK_ATTEMPTS = 30
@@ -76,14 +76,14 @@ def scrub(settings: Settings) -> ScrubResult:
     """
     done = ScrubResult()
     with connect_owner(settings, application="scrub") as owner:
-        [(began,)] = owner.execute(statement(_PACKAGE, "began")).fetchall()
+        [(began,)] = owner.execute(statement(_PACKAGE, "scrub_began")).fetchall()
         for projector in projectors(settings):
             _step(done, f"rebuild {projector.name}", partial(_rebuild, settings, owner, projector))
         _step(done, "write small tables anew", lambda: _write_anew(owner))
         _step(done, "move the write-ahead log on", lambda: _move_log_on(owner))
         _step(done, "write the Redis file anew", lambda: _rewrite(settings))
         if done.complete:
-            done.erasures = owner.execute(statement(_PACKAGE, "scrubbed"), {"began": began}).rowcount
+            done.erasures = owner.execute(statement(_PACKAGE, "scrub_done"), {"began": began}).rowcount
     return done
 
 

@@ -19,7 +19,7 @@ from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
 from projectors.generations.projector import Projector
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild, settings_of
 from tests.support.waiting import PATIENT

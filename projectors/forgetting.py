@@ -21,7 +21,7 @@ from events.types.tombstones import Erased, SubjectErased
 from projectors.generations.generations import Generation, hold_live, list_generations, remove, use_schema
 from projectors.generations.projector import Projector
 
-_PACKAGE = "projectors.parking"
+_PACKAGE = "projectors"
 _PAGE = 500
 
 
@@ -151,7 +151,7 @@ def _remaining(
         "limit": _PAGE,
     }
     after = 0
-    while rows := rows_of(connection, statement(_PACKAGE, "remaining"), {**names, "after": after}):
+    while rows := rows_of(connection, statement(_PACKAGE, "remaining_events"), {**names, "after": after}):
         after = rows[-1]["position"]
         for row in rows:
             event = event_if_readable(row)

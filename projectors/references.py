@@ -36,7 +36,8 @@ class ReferencesProjector(Projector):
     """Folds the log into ``objects``, ``proposals``, ``members`` and ``kinds``."""
 
     name = "references"
-    package = "projectors.references"
+    package = "projectors"
+    prefix = "references_"
     types = TYPES | {cls.__name__ for cls in _OTHERS}
     scripts: ClassVar = {
         "tables": ("tables",),

@@ -30,7 +30,8 @@ class PeopleProjector(Projector):
     """
 
     name = "people"
-    package = "projectors.people"
+    package = "projectors"
+    prefix = "people_"
     types = READ_TYPES
     rest_s = UNHURRIED_S
     scripts: ClassVar = {

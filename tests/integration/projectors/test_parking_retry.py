@@ -10,9 +10,9 @@ import pytest
 
 from events.platform.database import Connection, connect
 from events.store import log
+from projectors import parking
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import Generation, ensure_live
-from projectors.parking import parking
 from tests.support.projectors.parking import (
     Ledger,
     append_raw,

@@ -22,13 +22,13 @@ from events.store.log import Unreadable, event_if_readable, reason_of
 from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased
+from projectors.forgetting import fold_tombstones
 from projectors.generations.generations import Generation, hold_live, use_schema
 from projectors.generations.projector import Projector, ProjectorBlockedError
-from projectors.parking.forgetting import fold_tombstones
 
 logger = logging.getLogger(__name__)
 
-_PACKAGE = "projectors.parking"
+_PACKAGE = "projectors"
 _PAGE = 500
 
 _NOT_ITS_FAULT = (CheckpointMovedError, LogHoleError, ProjectorBlockedError)

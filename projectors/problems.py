@@ -24,7 +24,8 @@ class ProblemsProjector(Projector):
     """
 
     name = "problems"
-    package = "projectors.problems"
+    package = "projectors"
+    prefix = "problems_"
     types = TYPES
     rest_s = UNHURRIED_S
     scripts: ClassVar = {
