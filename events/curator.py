@@ -21,6 +21,9 @@ from events.types.people import PersonMergeProposed
 from events.types.relations import CardsConnected
 from events.types.threads import CardsThreaded, ThreadOpened
 
+_MOST = 10_000
+"""The most events of runs that are read of one user, the last first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -147,10 +150,6 @@ def _act(
 def all_keys(run: Run) -> list[str]:
     """Returns the idempotency keys of every event that a run added. A thread comes with the event of its cards."""
     return [key for each in run.keys for key in (each, f"{each}/1")]
-
-
-_MOST = 10_000
-"""The most events of runs that are read of one user, the last first."""
 
 
 def runs(owner: str) -> asking.Asking[list[Event]]:

@@ -14,6 +14,8 @@ from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
 
+_PACKAGE = "events"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
@@ -54,9 +56,6 @@ def fold(events: Iterable[Event]) -> dict[UUID, Webhook]:
         elif webhook := added(event):
             webhooks[webhook.webhook_id] = webhook
     return webhooks
-
-
-_PACKAGE = "events"
 
 
 def webhooks_of(connection: Connection, owners: Collection[str]) -> dict[str, dict[UUID, Webhook]]:

@@ -43,8 +43,8 @@ from projectors.core.documents import feed_of
 from projectors.embedding.declared import dimension_of
 from retrieval.cards.reader import CardReader
 from retrieval.context.context import cards_within
-from retrieval.core.reader import DocumentReader
-from retrieval.episodes.reader import EpisodeReader
+from retrieval.core import DocumentReader
+from retrieval.episodes import EpisodeReader
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
@@ -73,7 +73,7 @@ from retrieval.http.write_service import WriteService
 from retrieval.modes.reader import ModeReader
 from retrieval.people.reader import PeopleReader
 from retrieval.pool.uses import Uses
-from retrieval.problems.reader import ProblemReader
+from retrieval.problems import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +20,6 @@ from retrieval.cards.reader import CardReader
 from retrieval.pool.connections import Pool
 from retrieval.recall.recall import Recall
 from retrieval.replicas.freshness import Arrival, Arrivals
-from retrieval.replicas.wal_clock import WalClock
 
 logger = logging.getLogger(__name__)
 
@@ -277,3 +276,35 @@ def _shortcomings(found: Arrival, vectors: bool) -> tuple[str, ...]:
             "wait_for: the vectors of the cards are not stored yet: the semantic channel may not find the cards",
         )
     return ()
+
+
+class WalClock:
+    """Remembers the ends of the primary's write-ahead log, with their times by this process's clock.
+
+    A replica that has replayed up to a remembered end shows everything that was committed by that time. The reported
+    age is therefore never too low. This also holds while the primary writes nothing, while the replica has lost the
+    primary, and while nobody reads the end of the primary's log.
+    """
+
+    def __init__(self, keep_s: float) -> None:
+        self._keep_s = keep_s
+        self._ends: deque[tuple[float, int]] = deque()
+
+    def note(self, at: float, end: int) -> None:
+        """Records that the log had reached ``end`` (a position in bytes) when it was read after ``at`` (seconds).
+
+        Calls must be in the order of ``at``.
+        """
+        self._ends.append((at, end))
+        while self._ends[0][0] < at - self._keep_s:
+            self._ends.popleft()
+
+    def age(self, replayed: int, now: float) -> float | None:
+        """Returns the age in seconds of the data at position ``replayed``, or None when it is older than known.
+
+        Every commit that is older than this age is visible at ``replayed``.
+        """
+        for at, end in reversed(self._ends):
+            if end <= replayed:
+                return max(0.0, now - at)
+        return None

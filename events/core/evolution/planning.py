@@ -16,6 +16,8 @@ from events.core.schema import META, promoted_schemas, schema
 from events.types.json_values import Json
 
 _NAME = re.compile(r"[^\W\d_]\w{0,63}")
+_DEEPEST = 4
+_MOST_MEMBERS = 200
 
 
 class PlanError(ValueError):
@@ -85,10 +87,6 @@ def _named(document: Json, candidate: Candidate, name: str, members: Mapping[str
     if len(set(found.values())) != len(found):
         raise PlanError("members", "gives two values one name; choose another one")
     return found
-
-
-_DEEPEST = 4
-_MOST_MEMBERS = 200
 
 
 def inferred(name: str, value: Json) -> dict[str, object]:

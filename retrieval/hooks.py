@@ -1,27 +1,60 @@
-"""The event of a hook as an assistant sends it: what it asks the memory, and the turns that it carries."""
+"""Hooks of assistants: the question that an event asks, and the turns that it tells."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from events.types.turn_contract import MAX_NAME_BYTES
-from retrieval.hooks.spoken import MAX_QUESTION_BYTES, cut, turn_of, words_of
+from events.types.turn_contract import MAX_NAME_BYTES, MAX_TEXT_BYTES, TurnInvalidError, fields_of, parse_turn
 
+MAX_QUESTION_BYTES = 16 * 1024
+_ALWAYS = frozenset(("core", "current_time"))
+"""The blocks of a prompt without any memory."""
 logger = logging.getLogger(__name__)
-
 Assistant = Literal["claude-code", "codex", "gemini-cli"]
-
 STARTS = "SessionStart"
 PROMPTS = frozenset(("UserPromptSubmit", "BeforeAgent"))
 ENDS = frozenset(("Stop", "AfterAgent", "PreCompact", "PreCompress", "SessionEnd"))
 """The events that count, as Claude Code and Codex name them, and as Gemini CLI does."""
 FIRST_QUESTION = "What matters now: current work, open tasks, plans, decisions, preferences?"
 _ROLES = ("user", "assistant")
+
+
+def words_of(content: object, kind: str = "text") -> str:
+    """Returns the words of a message: a text, or its parts of one ``kind``. Calls of tools and results are no words."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == kind)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def cut(text: str, most: int) -> str:
+    """Returns at most ``most`` bytes of the text, in whole characters."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
+def turn_of(words: str, fields: Mapping[str, object]) -> dict[str, str] | None:
+    """Returns the turn of ``words`` with further ``fields``, or None when it breaks the turn contract.
+
+    Words above the limit of the contract are cut there.
+    """
+    try:
+        turn = fields_of({**fields, "text": cut(words, MAX_TEXT_BYTES)})
+        parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
+    except TurnInvalidError:
+        return None
+    return turn
+
+
+def knows_something(blocks: Iterable[str]) -> bool:
+    """True when a prompt with blocks of these names tells something of the memory."""
+    return any(name not in _ALWAYS for name in blocks)
 
 
 class HookEvent(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from events.core.related_paths import pointer_of, related_paths, touches
 from events.language.concepts import all_concepts
-from retrieval.episodes.score import Episode, best, scored
+from retrieval.episodes import Episode, best, scored
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 

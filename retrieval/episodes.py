@@ -1,4 +1,4 @@
-"""The score of an episode: three for each topic asked for, four for each path, and its importance."""
+"""Episodes by topic, by place in the core document and by importance, each score with its explanation."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from events.core.related_paths import touches
+import psycopg
+
+from events.access.principal import Reach
+from events.core.related_paths import pointer_of, related_paths, touches
 from events.language.chinese_script import to_simplified
-from events.language.terms import stem
+from events.language.concepts import all_concepts
+from events.language.terms import analyse, stem, term_keys
+from events.platform.database import Row
+from events.platform.sql import statement
+from retrieval.pool.connections import Pool, rows_of
 
 TOPIC, PATH = 3, 4
 NO_IMPORTANCE = 5
 """The importance of an episode that has none."""
+_PACKAGE = "retrieval"
+_OTHERS = "/dynamicCategories"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +106,65 @@ def _names(asked: str, own: Sequence[str], words: set[str]) -> bool:
     if asked in own or set(asked.split()) <= words:
         return True
     return not asked.isascii() and any(asked in topic for topic in own)
+
+
+class EpisodeReader:
+    """Reads episodes of one user at a time from the live card tables. Raises psycopg.Error when Postgres is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def best(
+        self,
+        owner: str,
+        topics: Sequence[str],
+        paths: Sequence[str],
+        k: int,
+        *,
+        project_id: str | None,
+        reach: Reach,
+    ) -> list[Scored]:
+        """Returns the ``k`` episodes with the highest scores.
+
+        The candidates are the latest 2,000 episodes with a topic or a path, and the 200 most important ones.
+        """
+        try:
+            rows = await self._candidates(owner, topics, paths, project_id, reach)
+        except psycopg.errors.UndefinedTable:
+            return []  # nothing is folded yet
+        return best([_episode(row) for row in rows], topics, paths, k)
+
+    async def _candidates(
+        self, owner: str, topics: Sequence[str], paths: Sequence[str], project_id: str | None, reach: Reach
+    ) -> list[Row]:
+        terms = {term for topic in topics for term in analyse(topic)}
+        keys = [
+            each.key for each in all_concepts() if any(touches(pointer_of(each.key), path) for path in paths)
+        ]
+        parameters = {
+            "user_id": owner,
+            "keys": keys,
+            "other_keys": any(touches(_OTHERS, path) or touches(path, _OTHERS) for path in paths),
+            "registered": [each.key for each in all_concepts()],
+            "terms": term_keys(owner, terms),
+            "project_id": project_id,
+            **{f"reached_{name}": names for name, names in reach.parameters().items()},
+        }
+        rows = await rows_of(self._pool, owner, statement(_PACKAGE, "episode_candidates"), parameters)
+        named = {"user_id": owner, "turn_ids": sorted({turn for row in rows for turn in row["turn_ids"]})}
+        concepts: dict[str, set[str]] = {}
+        for row in await rows_of(self._pool, owner, statement(_PACKAGE, "concepts_of_turns"), named):
+            concepts.setdefault(row["turn_id"], set()).add(row["concept_key"])
+        for row in rows:
+            row["concepts"] = {key for turn in row["turn_ids"] for key in concepts.get(turn, ())}
+        return rows
+
+
+def _episode(row: Row) -> Episode:
+    concepts = row.pop("concepts")
+    return Episode(
+        related_paths=related_paths(concepts),
+        topics=tuple(row.pop("topics") or ()),
+        turn_ids=tuple(row.pop("turn_ids")),
+        **row,
+    )

@@ -1,17 +1,22 @@
-"""Reads core documents: the live tables, and the events above their checkpoint."""
+"""Core documents as they are read: now, then, where values come from, and what differs between two, in words."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
+import orjson
+
+from events.core.evolution.old_pointers import resolved
 from events.core.fold import Present
 from events.core.past import Past, past_of
+from events.core.patches import Op, applied_one
+from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
-from events.core.state import Change, CoreState, QueueEntry, stepped
+from events.core.state import Change, CoreState, Mark, QueueEntry, mark_of, stepped
 from events.platform.database import Row
 from events.platform.sql import statement
 from events.resources.core import QueueStatus
@@ -19,12 +24,13 @@ from events.store.asking import awaited_by
 from events.store.log import events_of
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
+from events.types.json_values import Json
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
 from projectors.core.loading import MOST_UNFOLDED, TooFarBehindError, presenting
 from retrieval.pool.connections import Pool, rows_if_folded
 
-_PACKAGE = "projectors.core"
+_SHOWN = 200
 
 
 class DocumentReader:
@@ -125,4 +131,109 @@ class DocumentReader:
 
     async def _rows(self, owner: str, name: str, **values: object) -> list[Row]:
         """Returns rows of the live tables. Before the first fold there are no tables and no rows."""
-        return await rows_if_folded(self._pool, owner, statement(_PACKAGE, name), values)
+        return await rows_if_folded(self._pool, owner, statement("projectors.core", name), values)
+
+
+def marked_places(marks: Json, place: Tokens = ()) -> Iterator[tuple[Tokens, Mark]]:
+    """Yields the place of every value in the tree of marks at ``place``, with its mark."""
+    if isinstance(marks, dict):
+        for name, each in marks.items():
+            yield from marked_places(each, (*place, name))
+    elif isinstance(marks, list):
+        for number, each in enumerate(marks):
+            yield from marked_places(each, (*place, str(number)))
+    elif marks is not MISSING:
+        yield place, mark_of(marks)
+
+
+def told(before: Json, ops: Sequence[Op]) -> list[str]:
+    """Returns a JSON Patch of ``before`` as lines for people."""
+    lines = []
+    for op in ops:
+        name, path = op["op"], op["path"]
+        old = value_at(before, split(path))
+        if name == "remove":
+            lines.append(f"{path}: {_short(old)} removed")
+        elif name == "move":
+            lines.append(f"{op['from']} moved to {path}")
+        elif name == "copy":
+            lines.append(f"{op['from']} copied to {path}")
+        elif name in ("add", "replace"):
+            inserted = isinstance(value_at(before, split(path)[:-1]), list) and name == "add"
+            if old is MISSING or inserted:
+                lines.append(f"{path}: {_short(op['value'])} added")
+            else:
+                lines.append(f"{path}: {_short(old)} → {_short(op['value'])}")
+        before = applied_one(before, op)
+    return lines
+
+
+def snippets(document: Json, paths: Sequence[str]) -> list[dict[str, Json]]:
+    """Returns the values at pointers. ``found`` is false for a place that is not there.
+
+    A pointer from before a promotion gives the value at its place of today, which ``moved_to`` names.
+    """
+    found = []
+    for path in paths:
+        asked = split(path)
+        place = resolved(document, asked)
+        value = value_at(document, place)
+        missing = value is MISSING
+        snippet = {"path": path, "found": not missing, "value": None if missing else value}
+        found.append(snippet if missing or place == asked else snippet | {"moved_to": join(place)})
+    return found
+
+
+def facts_at(document: Json, places: Sequence[Tokens]) -> list[tuple[str, str]]:
+    """Returns the values below places as lines: a pointer and a text. Empty values are left out.
+
+    The values of a list of plain values are one line. The lines are in the order of ``places`` and of their names.
+    """
+    found: dict[str, str] = {}
+    for place in places:
+        place = resolved(document, place)  # noqa: PLW2901 - an old pointer stands for the new one
+        value = value_at(document, place)
+        if value is not MISSING:
+            found.update(_lines(place, value))
+    return list(found.items())
+
+
+def goals_of(document: Json) -> list[str]:
+    """Returns what the user wants, plans and wishes, a text for each, in the order of the document."""
+    goals = document.get("goals", {})
+    lists = [goals.get(name, []) for name in ("goals", "plans", "wishes")]
+    found = [_told(each) for values in lists if isinstance(values, list) for each in values]
+    return list(dict.fromkeys(each for each in found if each))
+
+
+def _told(value: Json) -> str:
+    """Returns a goal as text: its name, and then its other members."""
+    if not isinstance(value, dict):
+        return _plain(value)
+    first = next((name for name in ("name", "title", "goal", "description") if name in value), None)
+    rest = [f"{name}: {_plain(value[name])}" for name in sorted(value) if name != first]
+    return "; ".join([*([_plain(value[first])] if first else []), *rest])
+
+
+def _lines(place: Tokens, value: Json) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name in sorted(value):
+            yield from _lines((*place, name), value[name])
+    elif isinstance(value, list):
+        if all(not isinstance(each, dict | list) for each in value):
+            if value:
+                yield join(place), ", ".join(map(_plain, value))
+        else:
+            for number, each in enumerate(value):
+                yield from _lines((*place, str(number)), each)
+    elif value is not None and value != "":
+        yield join(place), _plain(value)
+
+
+def _plain(value: Json) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _short(value: Json) -> str:
+    text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
