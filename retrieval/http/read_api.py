@@ -40,7 +40,7 @@ from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
 from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
-from projectors.embedding.declared import dimension_of
+from projectors.embedding.embedders import dimension_of
 from retrieval.cards.reader import CardReader
 from retrieval.context.context import cards_within
 from retrieval.core import DocumentReader

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from events.modes.mode_log import registry_of
 from events.platform.database import Connection
 from ingest.api.write_api import create_app
-from projectors.embedding.declared import dimension_of
+from projectors.embedding.embedders import dimension_of
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import count, settings_of
 from tests.support.waiting import PATIENT

@@ -13,7 +13,7 @@ from events.core.fold import Present
 from events.platform.database import Connection
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
-from events.types.migrated import Migrated
+from events.types.migrations import Migrated
 from ingest import problems as problem_commands
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory

@@ -19,8 +19,7 @@ from events.types.modes import CardReclassified, Decay
 from ingest import modes as mode_commands
 from ingest.decider import Command
 from ingest.modes import Declaration, UserModes
-from projectors.embedding.declared import dimension_of
-from projectors.embedding.embedders import embedders_of
+from projectors.embedding.embedders import dimension_of, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live, rebuild

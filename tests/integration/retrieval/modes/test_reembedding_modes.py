@@ -14,9 +14,8 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.cards import EventNoted
 from ingest.api.write_api import create_app as write_app
-from projectors.embedding.declared import dimension_of
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
-from projectors.embedding.embedders import Embedders, embedders_of
+from projectors.embedding.embedders import Embedders, dimension_of, embedders_of
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
 from projectors.vectors.plan import ModePlanner
