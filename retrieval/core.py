@@ -28,7 +28,7 @@ from events.types.json_values import Json
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import others_of
 from projectors.core.loading import MOST_UNFOLDED, TooFarBehindError, presenting
-from retrieval.pool.connections import Pool, rows_if_folded
+from retrieval.pool import Pool, rows_if_folded
 
 _SHOWN = 200
 

@@ -16,7 +16,7 @@ from events.language.concepts import all_concepts
 from events.language.terms import analyse, stem, term_keys
 from events.platform.database import Row
 from events.platform.sql import statement
-from retrieval.pool.connections import Pool, rows_of
+from retrieval.pool import Pool, rows_of
 
 TOPIC, PATH = 3, 4
 NO_IMPORTANCE = 5

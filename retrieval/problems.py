@@ -12,7 +12,7 @@ from events.problems.problem_log import query, recorded, telling
 from events.problems.rows import problem_of
 from events.store.asking import Asking
 from events.types.envelope import Event
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 
 
 class ProblemReader:

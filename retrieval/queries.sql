@@ -147,3 +147,186 @@ LIMIT 500;
 -- The cards of some events that wait for their vector, and why others will have none.
 SELECT count(*) FILTER (WHERE failure IS NULL) AS waiting, max(failure) AS failure FROM vectors.pending_vectors
 WHERE user_id = %(user_id)s AND position BETWEEN %(turn)s AND %(target)s;
+
+-- name: recent_mode
+-- The project and the mode of the latest card of a session. A card without a mode is of the general mode.
+SELECT c.project_id, coalesce(c.mode, 'general') FROM cards.event_cards c
+WHERE c.user_id = %(user_id)s AND c.session_id = %(session_id)s AND NOT c.retracted
+ORDER BY c.position DESC
+LIMIT 1;
+
+-- name: reembedding
+SELECT cards, least(1, reached::float8 / greatest(position, 1)) AS share, done_at FROM vectors.reembeddings
+WHERE user_id = %(user_id)s AND event_id = %(event_id)s;
+
+-- name: reembedding_of_everybody
+SELECT reembedding_id, requested_at, done_at, cards, share::float8 AS share, hindrance FROM log.reembeddings
+WHERE mode = %(mode)s ORDER BY done_at IS NULL DESC, requested_at DESC LIMIT 1;
+
+-- name: reembedding_requests
+-- The last re-embeddings that a user asked for, the newest first.
+SELECT {event e}
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = %(stream)s AND e.type = 'ModeReembedded'
+ORDER BY e.version DESC
+LIMIT 200;
+
+-- name: reembeddings_there
+SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE n.nspname = 'vectors' AND c.relname = 'reembeddings');
+
+-- name: named_in
+-- The cards that name a person, the last said first. A name that several people share counts where its turn also names
+-- the person by a tie. No handle has more rows read than are wanted.
+SELECT named.event_id, max(named.said_at) AS said_at
+FROM (
+    SELECT m.event_id, m.said_at
+    FROM unnest(%(handles)s::text[]) AS own(handle)
+    CROSS JOIN LATERAL (SELECT last.event_id, last.said_at FROM people.mentions last
+                        WHERE last.user_id = %(user_id)s AND last.handle = own.handle
+                        ORDER BY last.said_at DESC, last.event_id DESC LIMIT %(limit)s) m
+    UNION ALL
+    SELECT m.event_id, m.said_at FROM people.mentions m
+    WHERE m.user_id = %(user_id)s AND m.handle = ANY (%(shared)s::text[])
+      AND m.turn_id IN (SELECT t.turn_id FROM people.mentions t
+                        WHERE t.user_id = %(user_id)s AND t.handle = ANY (%(tied)s::text[]))
+) named
+GROUP BY named.event_id
+ORDER BY max(named.said_at) DESC, named.event_id DESC
+LIMIT %(limit)s
+
+-- name: mentions_of
+-- The handles that some cards name, each with the turn of its card.
+SELECT m.event_id, m.handle, m.name, m.roles, m.turn_id FROM people.mentions m
+WHERE m.user_id = %(user_id)s AND m.event_id = ANY (%(cards)s::uuid[])
+ORDER BY m.event_id, m.handle;
+
+-- name: place_of_people
+-- Where the log and the tables of people stand for one user, in one snapshot. A stretch of the partition with more than
+-- `depth` events counts as told. An erasure that keeps the log leaves no event, and the sums of the tables show it.
+-- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the choice of a position out of it.
+-- The concatenation keeps a generic plan on the positions.
+SELECT place.head,
+       concat_ws(' ', place.generation, handles.number, handles.mentions,
+                 (SELECT count(*) FROM people.entries n WHERE n.user_id = %(user_id)s)) AS tables,
+       CASE WHEN place.head - place.since > %(depth)s THEN true
+            ELSE EXISTS (SELECT FROM log.events e
+                         WHERE e.partition = %(partition)s AND e.position > place.since
+                           AND e.user_id || '' = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS changed,
+       CASE WHEN place.head - place.folded > %(depth)s THEN true
+            ELSE EXISTS (SELECT FROM log.events e
+                         WHERE e.partition = %(partition)s AND e.position > place.folded
+                           AND e.user_id || '' = %(user_id)s AND e.type = ANY (%(types)s::text[])) END AS unfolded
+FROM (
+    SELECT h.position AS head, live.generation, coalesce(live.position, 0) AS folded,
+           coalesce(%(since)s::bigint, live.position, 0) AS since
+    FROM log.heads h
+    LEFT JOIN (SELECT c.partition, c.position, c.generation FROM log.checkpoints c
+               JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                     AND g.status = 'live'
+               WHERE c.processor = 'people') live ON live.partition = h.partition
+    WHERE h.partition = %(partition)s
+    OFFSET 0
+) place
+CROSS JOIN (SELECT count(*) AS number, sum(h.mentions) AS mentions FROM people.handles h
+            WHERE h.user_id = %(user_id)s) handles;
+
+-- name: declared_kinds
+SELECT kind, description, schema, initial, declared_at FROM "references".kinds WHERE user_id = %(owner)s ORDER BY kind;
+
+-- name: present_objects
+-- The references of some owners as the tables have them, and then the events above the checkpoint of the tables
+-- (`unfolded`), in order. One statement, so both are of one moment: between two statements a fold could move events from the
+-- one to the other. OFFSET 0 makes the range of positions the first condition: another index would read the whole history
+-- of the owner.
+(SELECT false AS unfolded, o.user_id, o.stream, o.version, o.actor, o.partition, o.position, o.data::text AS data, o.reference_id, o.kind,
+        o.key, o.project_id, o.team_id, o.rendering, o.tier, o.tier_reason, o.archived, o.moved_to, o.created_at,
+        o.updated_at, NULL AS type, NULL::uuid AS event_id, NULL::smallint AS schema_version, NULL AS dedupe_key,
+        NULL::timestamptz AS occurred_at, NULL::timestamptz AS recorded_at, NULL::uuid AS causation_id,
+        NULL::uuid AS correlation_id
+ FROM "references".objects o
+ WHERE o.user_id = ANY (%(owners)s::text[])
+ ORDER BY o.user_id, o.stream
+ LIMIT %(limit)s)
+UNION ALL
+(SELECT true, e.user_id, e.stream, e.version, e.actor, e.partition, e.position,
+        sealing.readable(e.user_id, e.partition, e.position, e.data), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        NULL, NULL, NULL, NULL, e.type, e.event_id, e.schema_version, e.dedupe_key, e.occurred_at, e.recorded_at,
+        e.causation_id, e.correlation_id
+ FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+ CROSS JOIN LATERAL (
+     SELECT coalesce((SELECT c.position FROM log.checkpoints c
+                      JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                            AND g.status = 'live'
+                      WHERE c.processor = 'references' AND c.partition = asked.partition), 0) AS position
+ ) folded
+ CROSS JOIN LATERAL (
+     SELECT * FROM log.events WHERE partition = asked.partition AND position > folded.position ORDER BY position OFFSET 0
+ ) e
+ WHERE e.user_id = asked.user_id AND e.type = ANY (%(types)s::text[])
+ LIMIT 10000)
+ORDER BY unfolded, partition, position;
+
+-- name: proposals
+SELECT proposal_id, kind, key, project_id, team_id, op, confidence, quote, turn_ids, status, proposed_at, decided_at,
+       decided_by
+FROM "references".proposals
+WHERE user_id = %(user_id)s AND (%(status)s::text IS NULL OR status = %(status)s)
+  AND (%(projects)s::text[] IS NULL OR coalesce(project_id, 'default') = ANY (%(projects)s::text[]))
+  AND (%(before)s::uuid IS NULL OR proposal_id < %(before)s)
+ORDER BY proposal_id DESC
+LIMIT %(limit)s;
+
+-- name: references_then
+-- The last event of each type in each reference of some owners, by an instant, in order. They tell the references of then.
+WITH then_last AS MATERIALIZED (
+    SELECT DISTINCT ON (e.user_id, e.stream, e.type) e.*
+    FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+    JOIN log.events e ON e.partition = asked.partition AND e.user_id = asked.user_id
+    WHERE e.type = ANY (%(types)s::text[])
+      AND (%(as_of)s::timestamptz IS NULL OR e.occurred_at <= %(as_of)s::timestamptz)
+      AND (%(known_at)s::timestamptz IS NULL OR e.recorded_at <= %(known_at)s::timestamptz)
+    ORDER BY e.user_id, e.stream, e.type, e.version DESC
+)
+SELECT {event e}
+FROM then_last e
+ORDER BY e.partition, e.user_id, e.stream, e.version;
+
+-- name: teams_of
+SELECT user_id AS owner, team_id FROM "references".members WHERE member = %(member)s ORDER BY user_id;
+
+-- name: unfolded_events
+-- The events of some owners above the checkpoint of the tables, in order. See present_objects.
+SELECT {event e}
+FROM unnest(%(owners)s::text[], %(partitions)s::smallint[]) AS asked(user_id, partition)
+CROSS JOIN LATERAL (
+    SELECT coalesce((SELECT c.position FROM log.checkpoints c
+                     JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
+                                           AND g.status = 'live'
+                     WHERE c.processor = 'references' AND c.partition = asked.partition), 0) AS position
+) folded
+CROSS JOIN LATERAL (
+    SELECT * FROM log.events WHERE partition = asked.partition AND position > folded.position ORDER BY position OFFSET 0
+) e
+WHERE e.user_id = asked.user_id AND e.type = ANY (%(types)s::text[])
+LIMIT 10000;
+
+-- name: add_reference_use
+INSERT INTO log.reference_use (user_id, stream, day, uses)
+SELECT * FROM unnest(%(users)s::text[], %(names)s::text[], %(days)s::date[], %(uses)s::integer[])
+ON CONFLICT (user_id, stream, day) DO UPDATE SET uses = log.reference_use.uses + excluded.uses;
+
+-- name: see_user
+-- Both settings hold for the session.
+SELECT set_config('cardlog.tenant', %s, false), set_config('plan_cache_mode', %s, false);
+
+-- name: read_session
+-- Every query of the read service reads few rows of one user through an index, and takes milliseconds. The statistics
+-- of fresh tables can mislead the planner, so sequential scans, parallel workers and JIT are off: they only cost time.
+-- statement_timeout ends a query whose caller is gone and whose cancel was lost.
+SELECT set_config('enable_seqscan', 'off', false), set_config('max_parallel_workers_per_gather', '0', false),
+       set_config('jit', 'off', false), set_config('default_transaction_read_only', 'on', false),
+       -- A generic plan would read all cards of a user who has very many cards.
+       set_config('plan_cache_mode', 'force_custom_plan', false), set_config('statement_timeout', '5s', false),
+       -- The vector index holds the vectors of all users. The iterative scan continues until it has enough of one user.
+       set_config('hnsw.iterative_scan', 'relaxed_order', false), set_config('hnsw.ef_search', '200', false);

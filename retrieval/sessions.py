@@ -22,7 +22,7 @@ from events.types.metadata import metadata_of
 from events.types.turn_contract import part_of_key, turn_key
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import extraction_stream
-from retrieval.pool.connections import Pool, rows_of
+from retrieval.pool import Pool, rows_of
 
 _PACKAGE = "retrieval"
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 0.5

@@ -13,7 +13,7 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.resources.curator import CuratorRun, CuratorRunsPage
 from events.store.asking import Asking
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 
 _read = Reading("Runs unavailable")
 

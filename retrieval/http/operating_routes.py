@@ -48,7 +48,7 @@ from events.types.turn_contract import MAX_NAME_BYTES
 from ingest.recording.overviews import Overviews
 from projectors.parking import queues_wanted
 from retrieval.channels.embedder_report import embedder_report
-from retrieval.pool.connections import Pool
+from retrieval.pool import Pool
 
 _WITHIN_S = 5.0
 _USUAL, _MOST = timedelta(days=30), timedelta(days=92)

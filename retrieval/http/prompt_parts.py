@@ -26,11 +26,11 @@ from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, 
 from retrieval.core import DocumentReader, facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
 from retrieval.http.thread_routes import present_threads
-from retrieval.pool.connections import Pool
+from retrieval.pool import Pool
 from retrieval.problems import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
-from retrieval.references.reader import ReferenceReader
+from retrieval.references import ReferenceReader
 
 _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""

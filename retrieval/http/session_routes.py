@@ -23,7 +23,7 @@ from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
-from retrieval.pool.connections import Pool, rows_of
+from retrieval.pool import Pool, rows_of
 from retrieval.sessions import SessionReader, TurnProgress
 
 _read = Reading("Sessions unavailable")

@@ -20,7 +20,7 @@ from retrieval.cards.card import ListedCard
 from retrieval.cards.query import ReaderIn, reader_of
 from retrieval.cards.slice import Slice
 from retrieval.http.card_routes import Fresh
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 
 _read = Reading("Threads unavailable")
 

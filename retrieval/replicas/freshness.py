@@ -19,7 +19,7 @@ from events.platform.sql import statement
 from events.types.envelope import partition_of
 from events.types.tenancy import tenant_of
 from projectors.backlog import FALLING_BEHIND
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool import Pool, connected
 
 VECTORS_WITHIN_S = 2.0
 """The longest wait for the vectors after the cards are there. Other channels find a card without its vector."""

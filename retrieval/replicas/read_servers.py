@@ -17,7 +17,7 @@ from events.http.tokens import Awaited
 from events.platform.failures import in_a_line
 from events.platform.sql import statement
 from retrieval.cards.reader import CardReader
-from retrieval.pool.connections import Pool
+from retrieval.pool import Pool
 from retrieval.recall.recall import Recall
 from retrieval.replicas.freshness import Arrival, Arrivals
 

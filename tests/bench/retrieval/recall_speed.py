@@ -44,10 +44,10 @@ from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
-from retrieval.insights.reader import read_insights
-from retrieval.modes.reader import ModeReader
-from retrieval.people.reader import PeopleReader
-from retrieval.pool.connections import open_pool
+from retrieval.insights import read_insights
+from retrieval.modes import ModeReader
+from retrieval.people import PeopleReader
+from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay

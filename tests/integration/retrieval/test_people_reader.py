@@ -17,8 +17,8 @@ from events.types.tenancy import storage_id
 from events.types.tombstones import SubjectErased
 from projectors.forgetting import ForgettingProjection
 from projectors.people import PeopleProjector
-from retrieval.people.reader import PeopleReader
-from retrieval.pool.connections import open_pool
+from retrieval.people import PeopleReader
+from retrieval.pool import open_pool
 from tests.support.projectors.folding import ORIGIN, event, fold_live, noted, rebuild
 
 ADA = storage_id("acme", "ada")

@@ -25,7 +25,7 @@ from events.store.asking import Asking, Query, awaited_by
 from events.types.tenancy import tenant_of, vouch
 
 T = TypeVar("T")
-_SEE = statement("retrieval.pool", "see")
+_SEE = statement("retrieval", "see_user")
 _LIST_WAITS_S = 2.0
 _PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
 
@@ -203,7 +203,7 @@ async def rows_if_folded(pool: Pool, user_id: str, query: SQL, values: Mapping[s
 
 
 async def _configure(connection: ReadConnection) -> None:
-    await connection.execute(statement("retrieval.pool", "session"))
+    await connection.execute(statement("retrieval", "read_session"))
     await register_vector_async(connection)
     connection.adapters.register_dumper(list, ArrayDumper)
     set_json_loads(orjson.loads, connection)

@@ -17,9 +17,9 @@ from events.people.person import People, Person
 from events.platform.sql import statement
 from events.store.asking import of_user
 from events.types.tombstones import SubjectErased
-from retrieval.pool.connections import Pool, answered_on, listing, rows_if_folded
+from retrieval.pool import Pool, answered_on, listing, rows_if_folded
 
-_PACKAGE = "retrieval.people"
+_PACKAGE = "retrieval"
 _CHANGES = sorted(READ_TYPES | {SubjectErased.__name__})
 _DEPTH = 5_000
 _REMEMBERED = 50_000
@@ -121,7 +121,7 @@ async def _place(cursor: AsyncCursor[_Place], owner: str, known: _Remembered | N
         "since": None if known is None else known.place.head,
         "depth": _DEPTH,
     }
-    [place] = await (await cursor.execute(statement(_PACKAGE, "place_of"), values)).fetchall()
+    [place] = await (await cursor.execute(statement(_PACKAGE, "place_of_people"), values)).fetchall()
     return place
 
 

@@ -1,10 +1,11 @@
-"""Reads references from the log and from the live tables of references."""
+"""References as they are read: the present values, the values then, and their history."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from uuid import UUID
 
 import psycopg
@@ -14,19 +15,24 @@ from events.platform.database import Row
 from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
-from events.references.reference import Reference
+from events.references.reference import TYPES, Reference, fold, folded
 from events.references.reference_log import STATE, state_of, state_parameters
+from events.references.rows import reference_of
 from events.store import log
 from events.store.asking import latest
-from events.types.envelope import Event
+from events.types.envelope import Event, partition_of
 from events.types.json_values import Json
-from events.types.references import TeamMemberAdded
+from events.types.references import ReferenceChanged, ReferenceCreated, TeamMemberAdded
 from events.types.tenancy import storage_id
-from retrieval.pool.connections import Pool, rows_if_folded, rows_of
-from retrieval.references.past import THEN, parameters_of, references_in
-from retrieval.references.present import PRESENT, TEAMS, present_in, present_parameters
+from retrieval.pool import Pool, rows_if_folded, rows_of
 
-_PACKAGE = "retrieval.references"
+_PACKAGE = "retrieval"
+PRESENT = statement(_PACKAGE, "present_objects")
+TEAMS = statement(_PACKAGE, "teams_of")
+"""The storage ids of the teams of a member."""
+MAX_LISTED = 5000
+"""The most references of a user and the user's teams that a list looks at."""
+THEN = statement(_PACKAGE, "references_then")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +136,57 @@ def _by_name(reference: Reference) -> tuple[str, str, str, str]:
 def owner_in(tenant: str, user_id: str, team_id: str | None) -> str:
     """Returns the storage id that owns a reference of the user or of the team."""
     return storage_id(tenant, user_id) if team_id is None else team_owner(tenant, team_id)
+
+
+def present_parameters(owners: Sequence[str]) -> dict[str, object]:
+    """Returns the parameters of :data:`PRESENT`."""
+    return {
+        "owners": list(owners),
+        "partitions": [partition_of(owner) for owner in owners],
+        "types": sorted(TYPES),
+        "limit": MAX_LISTED,
+    }
+
+
+def present_in(rows: Iterable[dict[str, object]]) -> list[Reference]:
+    """Returns the references of the rows of :data:`PRESENT` that did not move, archived ones included."""
+    found: dict[tuple[str, str], Reference] = {}
+    for row in rows:
+        if not row.get("unfolded", True):
+            each = reference_of(row)
+            found[each.owner, each.stream] = each
+            continue
+        event = log.event_of({name: row[name] for name in log.EVENT_COLUMNS})
+        place = (event.user_id, event.stream)
+        before = found.get(place)
+        if before is None or before.version < event.version:
+            after = folded(event, before)
+            if after is not None:
+                found[place] = after
+    return [each for each in found.values() if each.moved_to is None]
+
+
+def parameters_of(
+    owners: Sequence[str], as_of: datetime | None, known_at: datetime | None
+) -> dict[str, object]:
+    """Returns the parameters of :data:`THEN`: what held at ``as_of``, by what was recorded at ``known_at``."""
+    return {
+        "owners": list(owners),
+        "partitions": [partition_of(owner) for owner in owners],
+        "types": sorted(TYPES),
+        "as_of": as_of,
+        "known_at": known_at,
+    }
+
+
+def references_in(rows: Iterable[dict[str, object]]) -> list[tuple[Reference, Event]]:
+    """Returns each reference of the rows of :data:`THEN` that had not moved, with the event that gave its value."""
+    events = map(log.event_if_readable, rows)
+    found = []
+    for _, group in groupby(events, key=lambda event: (event.user_id, event.stream)):
+        told = list(group)
+        last = [each for each in told if isinstance(each.payload, ReferenceCreated | ReferenceChanged)]
+        reference = fold(told)
+        if reference is not None and reference.moved_to is None and last:
+            found.append((reference, last[-1]))
+    return found

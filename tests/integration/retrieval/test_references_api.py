@@ -14,8 +14,8 @@ from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
 from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
-from retrieval.pool.connections import Pool, open_pool
-from retrieval.references.reader import ReferenceReader
+from retrieval.pool import Pool, open_pool
+from retrieval.references import ReferenceReader
 from tests.support.projectors.folding import fold_live, settings_of
 from tests.support.waiting import PATIENT
 

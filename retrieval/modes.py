@@ -15,7 +15,7 @@ from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of
 from events.types.modes import STREAM, ModeReembedded
-from retrieval.pool.connections import Pool, connected, listing
+from retrieval.pool import Pool, connected, listing
 
 _WITHIN_S = 2.0
 _NONE: Row = {
@@ -50,7 +50,7 @@ class ModeReader:
             self._pool.without_tenant(_WITHIN_S) as connection,
             connection.cursor(row_factory=dict_row) as cursor,
         ):
-            await cursor.execute(statement("retrieval.modes", "reembedding_of_everybody"), {"mode": name})
+            await cursor.execute(statement("retrieval", "reembedding_of_everybody"), {"mode": name})
             row = await cursor.fetchone()
         found = {**_NONE, "mode": name, "hindrance": None}
         return ReembeddingProgress(**found | ({} if row is None else _progress(row)))
@@ -77,7 +77,7 @@ class ModeReader:
             connection.cursor(row_factory=dict_row) as cursor,
         ):
             asked = {"partition": partition_of(owner), "user_id": owner, "stream": STREAM}
-            await cursor.execute(statement("retrieval.modes", "reembedding_requests"), asked)
+            await cursor.execute(statement("retrieval", "reembedding_requests"), asked)
             events = map(log.event_if_readable, await cursor.fetchall())
             last = next(
                 (
@@ -91,12 +91,12 @@ class ModeReader:
             if last is None:
                 return ReembeddingProgress(**found)
             found |= {"state": "waiting", "reembedding_id": last.event_id, "requested_at": last.recorded_at}
-            await cursor.execute(statement("retrieval.modes", "reembeddings_there"))
+            await cursor.execute(statement("retrieval", "reembeddings_there"))
             there = await cursor.fetchone()
             if there is None or not there["exists"]:
                 return ReembeddingProgress(**found)
             await cursor.execute(
-                statement("retrieval.modes", "reembedding"), {"user_id": owner, "event_id": last.event_id}
+                statement("retrieval", "reembedding"), {"user_id": owner, "event_id": last.event_id}
             )
             if (row := await cursor.fetchone()) is not None:
                 found |= _progress(row)
@@ -106,7 +106,7 @@ class ModeReader:
         """Returns (project, mode) of the latest card of a session that has a mode, or None."""
         async with listing(self._pool, owner, within_s) as connection:
             cursor = await connection.execute(
-                statement("retrieval.modes", "recent_mode"), {"user_id": owner, "session_id": session_id}
+                statement("retrieval", "recent_mode"), {"user_id": owner, "session_id": session_id}
             )
             return await cursor.fetchone()
 

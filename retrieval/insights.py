@@ -5,7 +5,7 @@ from __future__ import annotations
 from events.insights import Insight, Insights, insights
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
