@@ -73,12 +73,12 @@ from retrieval.http.write_service import WriteService
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.problems import ProblemReader
+from retrieval.read_servers import ServerSelection
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics
 from retrieval.recall.recall import RecallUnavailableError
 from retrieval.references import ReferenceReader
-from retrieval.replicas.read_servers import ServerSelection
 from retrieval.uses import Uses
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time

@@ -22,6 +22,7 @@ from retrieval.insights import read_insights
 from retrieval.modes import ModeReader
 from retrieval.people import PeopleReader
 from retrieval.pool import Pool, open_pool
+from retrieval.read_servers import ReadServer, ReadServers
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
 from retrieval.recall.channel_health import ChannelHealth
@@ -31,7 +32,6 @@ from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
 from retrieval.recall.reranker import reranker_of
 from retrieval.recall.user_sizes import UserSizes
-from retrieval.replicas.read_servers import ReadServer, ReadServers
 
 logger = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
+from retrieval import freshness
 from retrieval.http.read_api import create_app
-from retrieval.replicas import freshness
 from tests.support.projectors.folding import fold_live, noted, settings_of
 from tests.support.waiting import PATIENT, eventually
 

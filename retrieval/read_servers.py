@@ -17,9 +17,9 @@ from events.http.tokens import Awaited
 from events.platform.failures import in_a_line
 from events.platform.sql import statement
 from retrieval.cards.reader import CardReader
+from retrieval.freshness import Arrival, Arrivals
 from retrieval.pool import Pool
 from retrieval.recall.recall import Recall
-from retrieval.replicas.freshness import Arrival, Arrivals
 
 logger = logging.getLogger(__name__)
 
@@ -246,7 +246,7 @@ class ReadServers:
 
         async def look() -> tuple[object, ...]:
             async with pool.without_tenant(within_s) as connection:
-                cursor = await connection.execute(statement("retrieval.replicas", name))
+                cursor = await connection.execute(statement("retrieval", name))
                 row = await cursor.fetchone()
                 assert row is not None
                 return tuple(row)

@@ -171,7 +171,7 @@ class Arrivals:
         # A server that is away has no connection to give, so a longer wait does not help.
         async with connected(self._pool, user_id, RETRY_S) as connection:
             cursor = await connection.execute(
-                statement("retrieval.replicas", "freshness"),
+                statement("retrieval", "freshness"),
                 {
                     "partitions": [wait.partition for wait in waits],
                     "users": [wait.user_id for wait in waits],
@@ -202,7 +202,7 @@ async def _pending(connection: AsyncConnection, waits: Sequence[_Wait]) -> Seque
         return none
     try:
         cursor = await connection.execute(
-            statement("retrieval.replicas", "without_vector"),
+            statement("retrieval", "without_vector"),
             {
                 "users": [wait.user_id for wait in waits],
                 "sinces": [wait.since for wait in waits],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.replicas.read_servers import WalClock
+from retrieval.read_servers import WalClock
 
 # The primary's last write and the time of the probe. Both only grow.
 steps = st.lists(st.tuples(st.floats(0.01, 5), st.integers(0, 1000)), min_size=1, max_size=40)
