@@ -140,7 +140,7 @@ def _derived(settings: Settings) -> Sequence[Derived]:
 
 
 def _dimension_of(settings: Settings, model: str) -> int:
-    from projectors.embedding.declared import dimension_of  # noqa: PLC0415 - as above
+    from projectors.embedding.embedders import dimension_of  # noqa: PLC0415 - as above
 
     return dimension_of(settings, model)
 

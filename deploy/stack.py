@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from deploy.child import Child, end, part
 from deploy.embedded.lock import FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.processes import DYING_S
@@ -24,8 +25,7 @@ from deploy.instance import Instance, announce, left_over, withdraw
 from deploy.security import first_key
 from deploy.security.private_files import private_folder
 from deploy.security.roles import reader_url, service_url, sign_tenants
-from deploy.starting.child import Child, end, part
-from deploy.starting.template import Template, reap
+from deploy.template import Template, reap
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of

@@ -7,11 +7,11 @@ from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector
 from projectors.core.projector import CoreProjector
 from projectors.embedding.embedders import embedders_of
+from projectors.forgetting import ForgettingProjection
 from projectors.generations.projector import Projector
-from projectors.parking.forgetting import ForgettingProjection
-from projectors.people.projector import PeopleProjector
-from projectors.problems.projector import ProblemsProjector
-from projectors.references.projector import ReferencesProjector
+from projectors.people import PeopleProjector
+from projectors.problems import ProblemsProjector
+from projectors.references import ReferencesProjector
 from projectors.vectors.projector import VectorsProjector
 
 

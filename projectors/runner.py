@@ -19,10 +19,10 @@ from events.store.subscription import (
     SubscriptionOptions,
     handle_batch,
 )
+from projectors import parking
 from projectors.backlog import Backlog
 from projectors.generations.generations import ensure_live, hold_live, use_schema
 from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError
-from projectors.parking import parking
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from functools import partial
 from os.path import relpath
 from pathlib import Path
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from scripts import api_reference
 
 ROOT = Path(__file__).resolve().parents[1]

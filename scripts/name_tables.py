@@ -16,7 +16,7 @@ from typing import Any
 
 from events.language import names
 from events.language.chinese_script import to_simplified
-from events.language.names.tables import latin, rows
+from events.language.names import latin, rows
 
 _LEAST_PEOPLE = 50_000
 _WELL_KNOWN = 1_000_000

@@ -27,7 +27,7 @@ from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.context.context import Prompt, context_of
 from retrieval.http.wiring import open_recall
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
 from retrieval.recall.recall import Recall

@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from deploy.options import Json
+from ingest.curator.judging import judge
 from ingest.curator.passes.connect import LEAST
-from ingest.curator.statements.judging import judge
-from ingest.curator.statements.reading import statements
+from ingest.curator.statements import statements
 
 PREDICATES = ("same_as", "expands", "qualifies", "contradicts", "update")
 SETS = ("pairs", "held_out")

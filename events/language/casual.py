@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from events.language.names.tables import canonical_name
+from events.language.names import canonical_name
 from events.language.stop_words import ENGLISH
 from events.language.values import word_set
 

@@ -7,7 +7,7 @@ import unicodedata
 
 from events.language import timex
 from events.language.chinese_script import has_cjk, to_simplified
-from events.language.names.tables import NameClass, canonical_name
+from events.language.names import NameClass, canonical_name
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """What tells a person from others of the same name: the kinship to the user, or the circle that they share.
 
-The words are tables (:mod:`events.language.names.tables`): ``kinship`` and ``circles``.
+The words are tables (:mod:`events.language.names`): ``kinship`` and ``circles``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from events.language.chinese_script import has_cjk, to_simplified
-from events.language.names.tables import latin, rows
+from events.language.names import latin, rows
 
 HANDLE = "@"
 """The tie of an address or an account, which belongs to one person."""

@@ -25,7 +25,7 @@ from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicat
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
 from ingest.api.authority import overruling, refuse_agent, target_card
 from ingest.decider import Aggregate, Command, Decision, Keyed, Outcome, decide
-from ingest.modes.mode_commands import refuse_unknown
+from ingest.modes import refuse_unknown
 
 OF_THE_USER = "api"
 """The actor of a command that a key sends for the user. An erasure leaves ``erasure`` in its place."""

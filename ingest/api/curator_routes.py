@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import Field
 
-from events.curator.run import all_keys, fold, shown
-from events.curator.run_log import acts_of, runs_of
+from events.curator import acts_of, all_keys, fold, runs_of, shown
 from events.http.access import require_whole
 from events.http.answering import routes_of
 from events.http.errors import ProblemError

@@ -18,7 +18,7 @@ from events.http.fields import DayOrInstant, Name, Words
 from events.http.places import Places
 from events.http.tokens import Awaited
 from events.resources.migration import MemoryMigration
-from events.types.migrated import APPLY_FROM
+from events.types.migrations import APPLY_FROM
 from events.types.queue_entry import QueueKey
 from ingest.api.core_routes import document_owner
 from ingest.api.transactions import Sent, Transactions

@@ -22,12 +22,12 @@ from events.platform.settings import Settings
 from events.resources.cards import Accepted
 from events.resources.modes import DeletedMode, Reembedding, WrittenMode, WrittenProject
 from events.types.modes import Decay, ModeRegistry
+from ingest import modes as mode_commands
 from ingest.api import commands
 from ingest.api.command_routes import accepted
 from ingest.api.transactions import OfUser, Transactions
 from ingest.decider import Command, Outcome
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes, reembed_everybody
+from ingest.modes import Declaration, UserModes, reembed_everybody
 
 _T = TypeVar("_T")
 ModeName = Annotated[str, Path(min_length=1, max_length=512, description="the name of the mode")]

@@ -21,8 +21,8 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
+from ingest import people
 from ingest.api.transactions import FromTurns, OfUser, Sender, Sent, Transactions
-from ingest.people import people_commands
 
 Short = Annotated[str, *storable(200)]
 Long = Annotated[str, *storable(4000)]
@@ -111,8 +111,6 @@ def people_router(transactions: Transactions) -> APIRouter:
         command = sender.command_of(body.user_id, body)
         fields = body.model_dump(exclude=set(_Sent.model_fields)) | of_person
         wanted = kind(**fields, origin=command.origin())
-        return transactions.written(
-            WrittenPerson, owner, lambda c: people_commands.run(c, owner, command, wanted)
-        )
+        return transactions.written(WrittenPerson, owner, lambda c: people.run(c, owner, command, wanted))
 
     return router

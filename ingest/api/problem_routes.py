@@ -15,10 +15,10 @@ from events.http.fields import DayOrInstant, Name, Uuid, refuse_future, storable
 from events.platform.database import Connection
 from events.problems.problem import Problem
 from events.resources.problems import WrittenProblem
+from ingest import problems as problem_commands
 from ingest.api.transactions import FromTurns, Sender, Sent, Transactions
 from ingest.decider import Outcome
-from ingest.problems import problem_commands
-from ingest.problems.problem_commands import KnownProblem, UserProblems
+from ingest.problems import KnownProblem, UserProblems
 
 Short = Annotated[str, *storable(1000)]
 Long = Annotated[str, *storable(4000)]

@@ -13,8 +13,7 @@ from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
 from events.resources import threads as resources
 from events.resources.resource import plain
-from events.threads.thread import Thread
-from events.threads.thread_log import lock, threads_of
+from events.threads import Thread, lock, threads_of
 from events.types.codec import Payload
 from events.types.envelope import Event
 from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed

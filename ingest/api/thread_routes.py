@@ -13,7 +13,7 @@ from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection
 from events.resources.threads import WrittenThread
-from events.threads.thread import Thread
+from events.threads import Thread
 from ingest.api import thread_commands
 from ingest.api.thread_commands import UserThreads
 from ingest.api.transactions import ByAgent, OfUser, Sender, Sent, Transactions

@@ -14,7 +14,7 @@ from events.http.answering import routes_of
 from events.http.fields import Name, Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.resources.webhooks import AddedWebhook, Webhook, WebhooksPage
-from events.webhooks.webhook_log import counts_of, webhooks_of
+from events.webhooks import counts_of, webhooks_of
 from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.webhooks import webhook_commands
 from ingest.webhooks.webhook_commands import UserWebhooks

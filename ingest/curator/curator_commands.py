@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from events.curator.run import Run, all_keys, fold
-from events.curator.run_log import acts_of, lock, runs_of
+from events import threads
+from events.curator import Run, acts_of, all_keys, fold, lock, runs_of
 from events.http.errors import missing
-from events.insights.insight import Insights
-from events.insights.insight_log import insights_of
+from events.insights import Insights, insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
-from events.threads import thread_log
 from events.types.codec import Payload
 from events.types.curation import ACTOR, STREAM, CuratorUndone
 from events.types.envelope import Event, NewEvent
@@ -31,7 +29,7 @@ class UserRuns(Aggregate[dict[UUID, Run], Run]):
 
     def hold(self) -> None:
         lock(self.connection, self.owner)
-        thread_log.lock(self.connection, self.owner)
+        threads.lock(self.connection, self.owner)
 
     def load(self) -> dict[UUID, Run]:
         return fold(runs_of(self.connection, self.owner))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from events.curator.run_log import lock
+from events.curator import lock
 from events.http.errors import missing
-from events.insights.insight import Insight, Insights
-from events.insights.insight_log import insights_of
+from events.insights import Insight, Insights, insights_of
 from events.platform.database import Connection
 from events.types.codec import Payload
 from events.types.envelope import Event

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Literal
 from uuid import UUID
 
-from events.insights.insight import Insights
+from events.insights import Insights
 from events.people.person import People
-from events.threads.thread import Thread
+from events.threads import Thread
 from events.types.cards import Cardinality, EventStatus, Provenance
 from events.types.turns import GENERAL_MODE
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Literal
 from uuid import UUID
 
-from events.insights import insight
+from events import insights
 from events.types.codec import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived
@@ -111,7 +111,7 @@ def derivation(derived: InsightDerived) -> Proposal:
 
     The digest is the key: an insight that was undone may be derived from new sources.
     """
-    about = insight.digest_of(derived.kind, derived.theme, derived.project_id, derived.mode)
+    about = insights.digest_of(derived.kind, derived.theme, derived.project_id, derived.mode)
     key = f"curator/insight/{digest_of(about, *sorted(map(str, derived.sources)))}"
     return Proposal(stream=INSIGHTS, payload=derived, evidence=derived.sources, key=key, digest=key)
 

@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from events.curator.run import asked_pairs, fold, tombstones
-from events.curator.run_log import acts_of, lock, runs_of
-from events.insights.insight_log import insights_of
+from events.curator import acts_of, asked_pairs, fold, lock, runs_of, tombstones
+from events.insights import insights_of
 from events.people.people_log import told_of
 from events.platform.database import Connection, Row, see_tenant_of, tuples_of
 from events.platform.sql import statement
 from events.store import log
 from events.store.rows import rows_of
-from events.threads import thread_log
+from events.threads import lock as lock_threads
+from events.threads import threads_of
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.people import PersonMergeProposed
@@ -110,7 +110,7 @@ def memory_of(connection: Connection, owner: str) -> Memory:
         cards = rows_of(connection, statement(_PACKAGE, "memory_cards"), names | {"limit": MOST_CARDS})
         related = tuples_of(connection, statement(_PACKAGE, "related_cards"), names)
         people = told_of(connection, owner).people()
-        topics = thread_log.threads_of(connection, owner)
+        topics = threads_of(connection, owner)
         concluded = insights_of(connection, owner)
         runs = runs_of(connection, owner)
     known = tuple(map(_card, cards))
@@ -184,7 +184,7 @@ def _curate(
     with connection.transaction():
         see_tenant_of(connection, owner)
         lock(connection, owner)
-        thread_log.lock(connection, owner)
+        lock_threads(connection, owner)
         keys = [proposal.key for proposal in proposals]
         known = {act.dedupe_key for act in acts_of(connection, owner, keys)}
         new = [proposal for proposal in proposals if proposal.key not in known]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from events.curator.run import asked_pairs
+from events.curator import asked_pairs
 from events.types.codec import Payload
 from events.types.curation import ACTOR, CuratorRan, CuratorUndone
 from events.types.envelope import Event

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
-from events.language.names.tables import latin
+from events.language.names import latin
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload
 

@@ -7,12 +7,12 @@ from uuid import UUID
 
 from cachetools import LRUCache
 
+from events import threads
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.problems import problem
 from events.store import log
 from events.store.rows import rows_of
-from events.threads import thread
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
@@ -148,7 +148,7 @@ def ongoing(events: Sequence[Event], turns: Sequence[RecordedTurn]) -> Ongoing:
         if isinstance(each.payload, PROBLEM_EVENTS) and own.isdisjoint(each.payload.origin.turn_ids)
     ]
     problems = problem.fold(problem.until(told, first.said_at, None)).by_id.values()
-    threads = thread.fold(each for each in events if each.occurred_at <= first.said_at).values()
+    topics = threads.fold(each for each in events if each.occurred_at <= first.said_at).values()
     return Ongoing(
         tuple(
             each.description
@@ -157,7 +157,7 @@ def ongoing(events: Sequence[Event], turns: Sequence[RecordedTurn]) -> Ongoing:
         )[:_OPEN],
         tuple(
             each.title
-            for each in thread.in_order(threads)
+            for each in threads.in_order(topics)
             if each.status == "open" and each.project_id == first.project_id
         )[:_OPEN],
     )

@@ -20,7 +20,7 @@ import yaml
 
 from events.types.json_values import Json, JsonObject
 from events.types.metadata import MetadataInvalidError, metadata_text
-from events.types.migrated import Migrated
+from events.types.migrations import Migrated
 from ingest.migration.chats.message import ChatMessage, LeftOut, digest_of, iso_time
 from ingest.migration.chats.source import Utf8, items_of
 

@@ -13,8 +13,7 @@ from events.http.errors import invalid
 from events.platform.database import Connection
 from events.types.codec import Payload
 from events.types.metadata import MetadataInvalidError, metadata_text
-from events.types.migrated import APPLY_FROM, Migrated
-from events.types.migrations import STREAM, MemoryMigrated
+from events.types.migrations import APPLY_FROM, STREAM, MemoryMigrated, Migrated
 from events.types.queue_entry import QueueKey
 from events.types.turn_contract import TurnInvalidError, parse_turn
 from ingest.core.aggregate import CoreDocument

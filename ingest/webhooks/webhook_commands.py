@@ -10,8 +10,7 @@ from events.platform.database import Connection
 from events.types.codec import Payload, known_types
 from events.types.envelope import Event
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
-from events.webhooks.webhook import Webhook, added
-from events.webhooks.webhook_log import lock, webhooks_of
+from events.webhooks import Webhook, added, lock, webhooks_of
 from ingest.decider import Aggregate, Command, Outcome, decide
 from ingest.webhooks.message import new_secret
 from ingest.webhooks.targets import TargetError, checked_url

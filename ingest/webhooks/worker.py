@@ -33,8 +33,7 @@ from events.store.subscription import (
 from events.types.envelope import Event
 from events.types.tombstones import Erased
 from events.types.webhooks import STREAM
-from events.webhooks.webhook import Webhook
-from events.webhooks.webhook_log import webhooks_of
+from events.webhooks import Webhook, webhooks_of
 from ingest.webhooks.message import body_of, headers_of
 from ingest.webhooks.targets import TargetError, post
 

@@ -13,7 +13,7 @@ from events.platform.modes import GENERAL_MODE
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn
-from events.types.migrated import migrated
+from events.types.migrations import migrated
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from events.types.verdicts import ConflictRuled
 from projectors.cards.arbitration import Thresholds

@@ -13,6 +13,7 @@ from events.modes.registry import Modes
 from events.platform.modes import modes_of
 from events.platform.settings import Settings, revealed
 from projectors.embedding.embedder import (
+    BUILT_MODELS,
     DEFAULT_MODEL,
     HASH_MODEL,
     SMALL_MODEL,
@@ -287,3 +288,25 @@ def _open_space(settings: Settings, space: Space) -> Embedder:
         path if path and holds(Path(path), space.name) else "",
         threads=settings.embed_threads,
     )
+
+
+def dimension_of(settings: Settings, model: str) -> int:
+    """Returns the length of the vectors of ``model``; "" is the default model. Loads no weights.
+
+    Raises ValueError with the remedy when the model is not on this machine. The words are for the caller of a service,
+    and name no folder of the machine.
+    """
+    embedders = embedders_of(settings)
+    try:
+        return embedders.of_slot(embedders.slot_of_model(model)).dimension
+    except EmbedderUnavailableError as error:
+        logger.warning("a declared mode cannot have its model: %s", error)
+        name = model or settings.embed_model
+        if settings.embed_url:
+            raise ValueError(f"the embedding server gives no vectors of {name}; try again later") from error
+        remedy = (
+            f"build it there with `cardlog model fetch --model {name}`"
+            if name in BUILT_MODELS
+            else "put its files there, and try it with `cardlog doctor`"
+        )
+        raise ValueError(f"{name} is not on the server; {remedy}, or name another model") from error

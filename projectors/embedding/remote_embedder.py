@@ -15,8 +15,7 @@ import httpx2
 import numpy as np
 import orjson
 
-from projectors.embedding.checked import checked
-from projectors.embedding.embedder import EmbedderUnavailableError, Vectors, encodable, prefixes_of
+from projectors.embedding.embedder import EmbedderUnavailableError, Vectors, checked, encodable, prefixes_of
 
 _AT_ONCE = 64
 _LONGEST_TEXT = 8192

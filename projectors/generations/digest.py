@@ -33,7 +33,7 @@ def digest_of(connection: Connection, projector: Projector, schema: str) -> dict
     with connection.transaction():
         connection.execute(statement("projectors.generations", "digest_settings"))
         use_schema(connection, schema)
-        rows = connection.execute(statement(projector.package, "digest")).fetchall()
+        rows = connection.execute(statement(projector.package, projector.prefix + "digest")).fetchall()
     return {
         name: TableDigest(count, f"{int(first) & _MASK:016x}{int(second) & _MASK:016x}")
         for name, count, first, second in rows

@@ -29,9 +29,10 @@ class ProjectorBlockedError(RuntimeError):
 class Projector(ABC):
     """A pure fold and the tables that it fills. Every row names its user.
 
-    ``package`` holds the statements of ``scripts``, and ``digest``, ``held`` and ``forget_user``. A script is a step:
-    the tables in order, the indexes, and the statistics. Index steps, and then statistics, may run at the same time.
-    The longest step comes first. The owner of the tables runs them: see :func:`run_step`.
+    ``package`` holds the statements of ``scripts``, and ``digest``, ``held`` and ``forget_user``. There, the names of
+    all statements of the projector begin with ``prefix``. A script is a step: the tables in order, the indexes, and the
+    statistics. Index steps, and then statistics, may run at the same time. The longest step comes first. The owner of
+    the tables runs them: see :func:`run_step`.
     ``project`` and ``load`` leave the same rows, whatever the batches are.
     A live round begins at least ``rest_s`` seconds after the round before, unless more events are known to wait.
     A projector must be picklable, because the processes of a rebuild receive it that way.
@@ -39,6 +40,7 @@ class Projector(ABC):
 
     name: str
     package: str
+    prefix = ""
     types: frozenset[str]
     scripts: ClassVar[Mapping[StepKind, tuple[str, ...]]]
     batch_partitions = 64
@@ -80,7 +82,7 @@ class Projector(ABC):
         ``remaining`` are the other events of the user that the tables hold, in order. The rows are then the same as
         after a fold of these events alone. A row may rest on many events, so these events are folded again.
         """
-        connection.execute(statement(self.package, "forget_user"), {"user_id": storage_id})
+        connection.execute(statement(self.package, self.prefix + "forget_user"), {"user_id": storage_id})
         if event_ids is not None:
             self.load(connection, remaining)
 
@@ -90,10 +92,14 @@ class Projector(ABC):
 
     def held(self, connection: Connection, storage_id: str) -> dict[str, int]:
         """Returns the number of rows of a user by table."""
-        return dict(connection.execute(statement(self.package, "held"), {"user_id": storage_id}).fetchall())
+        return dict(
+            connection.execute(
+                statement(self.package, self.prefix + "held"), {"user_id": storage_id}
+            ).fetchall()
+        )
 
     def _statement(self, name: str) -> sql.SQL:
-        return statement(self.package, name)
+        return statement(self.package, self.prefix + name)
 
     def _rows(self, connection: Connection, name: str, values: Mapping[str, object]) -> Rows:
         """Returns the rows of a statement, and an empty list for a statement without rows."""

@@ -30,7 +30,7 @@ from events.types.envelope import Event
 from events.types.tombstones import Erased
 from projectors.generations.generations import Generation, make_tables
 from projectors.generations.projector import Projector, ProjectorBlockedError
-from projectors.parking.parking import is_the_events_fault
+from projectors.parking import is_the_events_fault
 from projectors.rebuild.fail_fast_fold import FoldFailedError, fold_or_fail, found_in, place_of
 
 _PACKAGE = "projectors.rebuild"

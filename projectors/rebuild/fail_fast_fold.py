@@ -10,10 +10,10 @@ from events.platform.sql import statement
 from events.store.checkpoints import Claim, read_claimed
 from events.store.log import Unreadable, reason_of, unerased
 from events.types.envelope import Event
+from projectors import parking
+from projectors.forgetting import fold_tombstones
 from projectors.generations.generations import Generation, use_schema
 from projectors.generations.projector import Projector
-from projectors.parking import parking
-from projectors.parking.forgetting import fold_tombstones
 
 _PACKAGE = "projectors.rebuild"
 

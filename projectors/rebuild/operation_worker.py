@@ -18,10 +18,10 @@ from events.platform.failures import is_away
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.log import announce, reason_of
+from projectors import parking
 from projectors.generations.generations import drop as drop_generation
 from projectors.generations.generations import list_generations
 from projectors.generations.projector import Projector
-from projectors.parking import parking
 from projectors.rebuild import swap
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress
 from projectors.rebuild.request_worker import LOOK_S, TELL_S, RequestWorker, StoppedError

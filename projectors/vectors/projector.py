@@ -25,7 +25,7 @@ from events.types.references import (
 from projectors.embedding.embedders import Embedders, Space
 from projectors.embedding.passages import line_of
 from projectors.generations.projector import Hindrance, Projector, ProjectorBlockedError
-from projectors.parking.parking import is_the_events_fault
+from projectors.parking import is_the_events_fault
 from projectors.vectors import pending, reembedding
 from projectors.vectors.blocked import BlockedSlots
 from projectors.vectors.slot_embedder import DIMENSIONS, SlotEmbedder, hash_of

@@ -12,8 +12,7 @@ from pgvector.psycopg import register_vector
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.store.copying import copying
-from projectors.embedding.checked import checked
-from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors
+from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, checked
 from projectors.embedding.embedders import Embedders
 from projectors.embedding.passages import embed_passages
 from projectors.vectors.blocked import BlockedSlots

@@ -41,7 +41,7 @@ from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card
 from retrieval.cards.chain import RelationEdge, duplicates, latest_in_chain
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
-from retrieval.pool.connections import Pool, listing
+from retrieval.pool import Pool, listing
 
 _PACKAGE = "retrieval.cards"
 MAX_GROUPS = 10_000
@@ -172,7 +172,7 @@ class CardReader:
         ``named`` are the parameters of the statement ``named_in`` of people. It takes one round trip.
         """
         values = {**asked.parameters(), **named, "kinds": list(kinds)}
-        part = statement("retrieval.people", "named_in")
+        part = statement("retrieval", "named_in")
         cards, edges = (_filled(name, asked, named=part) for name in ("cards_named", "same_as_named"))
         async with listing(self._pool, asked.user_id, _PATIENCE_S, many=False) as connection:
             found, same_as = connection.cursor(row_factory=_CARD), connection.cursor(row_factory=_EDGE)

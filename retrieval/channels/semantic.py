@@ -16,11 +16,11 @@ from events.language.chinese_script import has_cjk
 from events.modes.registry import SEPARATOR
 from events.platform.modes import GENERAL_MODE
 from events.platform.sql import statement
-from projectors.embedding.checked import checked
 from projectors.embedding.embedder import (
     Embedder,
     EmbedderUnavailableError,
     Vectors,
+    checked,
     reads_chinese,
 )
 from projectors.embedding.embedders import Embedders, Open, Space, is_of_model

@@ -17,12 +17,12 @@ from types import MappingProxyType
 from uuid import UUID
 from xml.sax.saxutils import escape, quoteattr
 
-from events.insights.insight import Insight
+from events.insights import Insight
 from events.language.concepts import normalise_entity
 from events.problems.problem import Problem
 from events.references.reference import Reference
 from events.resources.recall import Block, Numbered
-from events.threads.thread import Thread
+from events.threads import Thread
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import orjson
 from psycopg.rows import dict_row
 
-from events.insights.insight_log import insights_of
+from events.insights import insights_of
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.resources.insights import Insight

@@ -42,8 +42,7 @@ from events.resources.core import (
 from events.types.json_values import Json, json_text
 from events.types.references import MAX_VERSION
 from projectors.core.loading import TooFarBehindError
-from retrieval.core.reader import DocumentReader
-from retrieval.core.sources import marked_places, snippets, told
+from retrieval.core import DocumentReader, marked_places, snippets, told
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -7,14 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from events.curator.run import all_keys, fold, shown
-from events.curator.run_log import acts, runs
+from events.curator import acts, all_keys, fold, runs, shown
 from events.http.access import Reader, owner_of, require_whole
 from events.http.answering import routes_of
 from events.http.database import Reading
 from events.resources.curator import CuratorRun, CuratorRunsPage
 from events.store.asking import Asking
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 
 _read = Reading("Runs unavailable")
 

@@ -12,8 +12,7 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import invalid
 from events.resources.episodes import Episode, EpisodesPage, Explanation
-from retrieval.episodes.reader import EpisodeReader
-from retrieval.episodes.score import PATH, TOPIC, Scored
+from retrieval.episodes import PATH, TOPIC, EpisodeReader, Scored
 
 _MOST = 50
 _LONGEST = 200

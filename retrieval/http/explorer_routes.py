@@ -1,9 +1,12 @@
-"""The explorer's files, and the session of its browser."""
+"""The explorer: the files that a browser loads, from ``retrieval/explorer/built``, and the session of the browser."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
@@ -17,9 +20,21 @@ from events.http.answering import routes_of
 from events.http.authentication import EXPLORER, SESSION, Authentication, session_of
 from events.http.errors import ProblemError
 from events.resources.operating import WebSession
-from retrieval.explorer import MEDIA_TYPES, built
 
 _INDEX = "index.html"
+_MEDIA_TYPES = {
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@cache
+def built() -> Mapping[str, bytes]:
+    """Returns the content of each file that a browser may ask for, by its name."""
+    found = files("retrieval").joinpath("explorer", "built").iterdir()
+    return {each.name: each.read_bytes() for each in found if each.name.rpartition(".")[2] in _MEDIA_TYPES}
 
 
 class SignInIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
@@ -78,7 +93,7 @@ def _file(name: str, known: str | None) -> Response:
     tag = f'"{sha256(content).hexdigest()[:32]}"'
     if known == tag:
         return Response(status_code=304, headers={"etag": tag})
-    return Response(content, media_type=MEDIA_TYPES[name.rpartition(".")[2]], headers={"etag": tag})
+    return Response(content, media_type=_MEDIA_TYPES[name.rpartition(".")[2]], headers={"etag": tag})
 
 
 def _set(answer: Response, session: str) -> None:

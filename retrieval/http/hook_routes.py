@@ -19,8 +19,7 @@ from events.platform.settings import Settings
 from events.resources.hooks import HookAnswer, HookOutput
 from events.resources.recall import Prompt
 from events.types.json_values import JsonObject
-from retrieval.hooks.event import STARTS, Assistant, HookEvent
-from retrieval.hooks.spoken import knows_something
+from retrieval.hooks import STARTS, Assistant, HookEvent, knows_something
 from retrieval.http.write_service import WriteService
 
 logger = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from events.resources.insights import Insight, InsightSource, InsightSources, In
 from retrieval.cards.query import ReaderIn, reader_of
 from retrieval.cards.slice import Slice
 from retrieval.http.card_routes import Fresh
-from retrieval.insights.reader import read_insights
-from retrieval.pool.connections import Pool
+from retrieval.insights import read_insights
+from retrieval.pool import Pool
 
 _read = Reading("Insights unavailable")
 

@@ -19,7 +19,7 @@ from events.modes.shown import DimensionOf, shown_mode
 from events.platform.modes import GENERAL_MODE
 from events.resources import modes as resources
 from events.types.modes import Mode
-from retrieval.modes.reader import ModeReader
+from retrieval.modes import ModeReader
 
 _read = Reading("Modes unavailable")
 

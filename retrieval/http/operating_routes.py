@@ -46,9 +46,9 @@ from events.resources.status import StageHealth, Status
 from events.types.tenancy import user_of
 from events.types.turn_contract import MAX_NAME_BYTES
 from ingest.recording.overviews import Overviews
-from projectors.parking.parking import queues_wanted
+from projectors.parking import queues_wanted
 from retrieval.channels.embedder_report import embedder_report
-from retrieval.pool.connections import Pool
+from retrieval.pool import Pool
 
 _WITHIN_S = 5.0
 _USUAL, _MOST = timedelta(days=30), timedelta(days=92)
@@ -160,7 +160,7 @@ def operating_router(
 
     @router.get("/parked", summary="The users who wait for a projection", tags=["operation"])
     async def list_parked(caller: Administrator, limit: _Limit = 50) -> ParkedUsers:
-        found = await read(_asked, pool, caller, "projectors.parking", "parked_queues", limit + 1)
+        found = await read(_asked, pool, caller, "projectors", "parked_queues", limit + 1)
         return ParkedUsers(
             parked=[ParkedUser(projection=each["processor"], **each) for each in found[:limit]],
             more=len(found) > limit,

@@ -33,7 +33,7 @@ from retrieval.cards.card import ListedCard
 from retrieval.cards.slice import KINDS, Slice
 from retrieval.http.card_routes import Fresh
 from retrieval.http.resources import listed
-from retrieval.people.reader import PeopleReader, naming, quoted_in
+from retrieval.people import PeopleReader, naming, quoted_in
 
 _read = Reading("People unavailable")
 _FACTS = 50

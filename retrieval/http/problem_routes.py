@@ -14,7 +14,7 @@ from events.http.errors import missing
 from events.http.fields import QueryInstant, Uuid
 from events.resources.problems import Problem, ProblemEntry, ProblemHistory, ProblemsPage
 from events.types.envelope import Event
-from retrieval.problems.reader import ProblemReader
+from retrieval.problems import ProblemReader
 
 _read = Reading("Problems unavailable")
 

@@ -16,22 +16,21 @@ from events.modes.registry import Modes
 from events.platform.settings import Settings
 from events.problems.problem import Problem
 from events.references.reference import Reference
-from events.threads.thread import Thread
+from events.threads import Thread
 from projectors.core.documents import feed_of
 from projectors.core.loading import TooFarBehindError
 from retrieval.cards.card import ListedCard
 from retrieval.cards.reader import CardReader
 from retrieval.cards.slice import Slice
 from retrieval.context.context import BudgetTooSmallError, Prompt, PromptParts, context_of
-from retrieval.core.reader import DocumentReader
-from retrieval.core.sources import facts_at, goals_of
+from retrieval.core import DocumentReader, facts_at, goals_of
 from retrieval.http.core_routes import in_reach, pointer_of
 from retrieval.http.thread_routes import present_threads
-from retrieval.pool.connections import Pool
-from retrieval.problems.reader import ProblemReader
+from retrieval.pool import Pool
+from retrieval.problems import ProblemReader
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask
-from retrieval.references.reader import ReferenceReader
+from retrieval.references import ReferenceReader
 
 _MOST_PINNED = 100
 """The pinned concepts that a prompt may have, the latest recorded."""

@@ -40,11 +40,11 @@ from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
 from ingest.recording.overviews import Overviews
 from projectors.core.documents import feed_of
-from projectors.embedding.declared import dimension_of
+from projectors.embedding.embedders import dimension_of
 from retrieval.cards.reader import CardReader
 from retrieval.context.context import cards_within
-from retrieval.core.reader import DocumentReader
-from retrieval.episodes.reader import EpisodeReader
+from retrieval.core import DocumentReader
+from retrieval.episodes import EpisodeReader
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
@@ -70,16 +70,16 @@ from retrieval.http.thread_routes import threads_router
 from retrieval.http.user_routes import users_router
 from retrieval.http.wiring import open_servers
 from retrieval.http.write_service import WriteService
-from retrieval.modes.reader import ModeReader
-from retrieval.people.reader import PeopleReader
-from retrieval.pool.uses import Uses
-from retrieval.problems.reader import ProblemReader
+from retrieval.modes import ModeReader
+from retrieval.people import PeopleReader
+from retrieval.problems import ProblemReader
+from retrieval.read_servers import ServerSelection
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics
 from retrieval.recall.recall import RecallUnavailableError
-from retrieval.references.reader import ReferenceReader
-from retrieval.replicas.read_servers import ServerSelection
+from retrieval.references import ReferenceReader
+from retrieval.uses import Uses
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
@@ -96,7 +96,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     references = ReferenceReader(servers.primary.pool)
     problems = ProblemReader(servers.primary.pool)
     people = PeopleReader(servers.primary.pool)
-    reference_use = Uses(settings.database_url, statement("retrieval.references", "add_use"))
+    reference_use = Uses(settings.database_url, statement("retrieval", "add_reference_use"))
     card_use = Uses(settings.database_url, statement("retrieval.cards", "add_use"))
     documents = DocumentReader(servers.primary.pool, feed_of(settings))
     registry = CollectorRegistry()

@@ -29,8 +29,8 @@ from events.resources.references import (
     ReferenceVersion,
 )
 from events.types.references import MAX_VERSION, ReferenceChanged, ReferenceName, Tier
-from retrieval.pool.uses import Uses
-from retrieval.references.reader import Change, ReferenceReader, owner_in
+from retrieval.references import Change, ReferenceReader, owner_in
+from retrieval.uses import Uses
 
 _read = Reading("References unavailable")
 

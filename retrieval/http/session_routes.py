@@ -23,9 +23,8 @@ from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
-from retrieval.pool.connections import Pool, rows_of
-from retrieval.sessions.reader import SessionReader
-from retrieval.sessions.turn_progress import TurnProgress
+from retrieval.pool import Pool, rows_of
+from retrieval.sessions import SessionReader, TurnProgress
 
 _read = Reading("Sessions unavailable")
 _HEARTBEAT_S = 5.0

@@ -14,14 +14,13 @@ from events.http.database import Reading
 from events.http.errors import missing
 from events.http.fields import Uuid
 from events.resources.threads import Thread, ThreadCard, ThreadCards, ThreadsPage
-from events.threads.thread import Thread as KnownThread
-from events.threads.thread import ThreadedCard, in_order
-from events.threads.thread_log import threads
+from events.threads import Thread as KnownThread
+from events.threads import ThreadedCard, in_order, threads
 from retrieval.cards.card import ListedCard
 from retrieval.cards.query import ReaderIn, reader_of
 from retrieval.cards.slice import Slice
 from retrieval.http.card_routes import Fresh
-from retrieval.pool.connections import Pool, answered
+from retrieval.pool import Pool, answered
 
 _read = Reading("Threads unavailable")
 

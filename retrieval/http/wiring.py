@@ -18,10 +18,11 @@ from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.channels.tags import TagsChannel
 from retrieval.channels.time import TimeChannel
-from retrieval.insights.reader import read_insights
-from retrieval.modes.reader import ModeReader
-from retrieval.people.reader import PeopleReader
-from retrieval.pool.connections import Pool, open_pool
+from retrieval.insights import read_insights
+from retrieval.modes import ModeReader
+from retrieval.people import PeopleReader
+from retrieval.pool import Pool, open_pool
+from retrieval.read_servers import ReadServer, ReadServers
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.channel_executor import ChannelExecutor
 from retrieval.recall.channel_health import ChannelHealth
@@ -31,7 +32,6 @@ from retrieval.recall.ranking.linear import load
 from retrieval.recall.recall import Recall
 from retrieval.recall.reranker import reranker_of
 from retrieval.recall.user_sizes import UserSizes
-from retrieval.replicas.read_servers import ReadServer, ReadServers
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from starlette.datastructures import Headers
 
 from events.types.turn_contract import TurnInvalidError, text_of
-from retrieval.hooks.spoken import turn_of
+from retrieval.hooks import turn_of
 from retrieval.proxy.model_apis import Question
 
 NAMED = "x-cardlog-"

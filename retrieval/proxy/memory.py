@@ -12,7 +12,7 @@ from typing import Literal
 from cachetools import TTLCache
 
 from cardlog_client import AsyncClient, CardlogError, UnavailableError
-from retrieval.hooks.spoken import MAX_QUESTION_BYTES, cut, knows_something
+from retrieval.hooks import MAX_QUESTION_BYTES, cut, knows_something
 from retrieval.proxy.asker import Asker
 from retrieval.proxy.model_apis import Question
 

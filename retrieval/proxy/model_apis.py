@@ -11,7 +11,7 @@ from typing import Protocol
 
 from events.types.json_values import Json, JsonObject
 from events.types.turn_contract import MAX_TEXT_BYTES
-from retrieval.hooks.spoken import words_of
+from retrieval.hooks import words_of
 
 Document = JsonObject
 

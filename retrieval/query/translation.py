@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, get_args
 
 from events.language.chinese_script import to_simplified
-from events.language.names.tables import GREAT, NameClass, latin, rows, tables_of
+from events.language.names import GREAT, NameClass, latin, rows, tables_of
 from events.language.terms import analyse
 
 _READ = 2000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from events.insights.insight import Insight
+from events.insights import Insight
 from events.modes.registry import UNDECLARED, Modes
 from projectors.cards.card import Card, Kind
 from retrieval.cards.alerts import Contradiction

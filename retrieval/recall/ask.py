@@ -11,7 +11,7 @@ import psycopg
 from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import GENERAL_MODE
 from retrieval.cards.told_times import on_clock, zone_of
-from retrieval.modes.reader import ModeReader
+from retrieval.modes import ModeReader
 from retrieval.query.scope import KINDS, Scope
 from retrieval.recall.user_sizes import UserSizes
 

@@ -24,7 +24,7 @@ from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import RelationEdge, latest_in_chain, same
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import search_statement
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.fusion import Evidence

@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 from events.platform.failures import retry_on_lost_connection
 from events.resources.recall import Channels
 from retrieval.channels.channel import Channel, ChannelDownError, Hit
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.recall.channel_health import ChannelHealth

@@ -15,7 +15,7 @@ from events.people.mentions import name_in, read, tie_in
 from events.people.person import People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
-from retrieval.people.reader import Named, PeopleReader
+from retrieval.people import Named, PeopleReader
 
 _READ = 2_000
 _MORE_NAMES = 3

@@ -55,7 +55,7 @@ from projectors.cards.related_rows import StoredArbitration
 from projectors.generations.generations import use_schema
 from projectors.registry import projectors
 from retrieval.cards.alerts import Contradiction
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool import Pool, connected
 from retrieval.query.scope import Scope
 from retrieval.recall.overlay_result import OverlayResult, replacements
 from retrieval.recall.unprojected_tail import (
@@ -66,8 +66,15 @@ from retrieval.recall.unprojected_tail import (
     nothing_above,
     read_unprojected_tail,
 )
-from retrieval.references.past import THEN, parameters_of, references_in
-from retrieval.references.present import PRESENT, TEAMS, present_in, present_parameters
+from retrieval.references import (
+    PRESENT,
+    TEAMS,
+    THEN,
+    parameters_of,
+    present_in,
+    present_parameters,
+    references_in,
+)
 
 logger = logging.getLogger(__name__)
 

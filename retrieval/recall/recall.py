@@ -14,7 +14,7 @@ import psycopg
 from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
-from events.insights.insight import Insight, Insights
+from events.insights import Insight, Insights
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.resources.recall import Channels
 from projectors.cards.card import Card
@@ -23,9 +23,9 @@ from retrieval.cards.event_time import as_it_stood, time_passed
 from retrieval.channels.channel import Channel
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
-from retrieval.insights.reader import about, may_answer, terms_of
-from retrieval.modes.reader import ModeReader
-from retrieval.people.reader import PeopleReader
+from retrieval.insights import about, may_answer, terms_of
+from retrieval.modes import ModeReader
+from retrieval.people import PeopleReader
 from retrieval.query.question import Question, understand
 from retrieval.query.scope import Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer

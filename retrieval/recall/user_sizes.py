@@ -17,7 +17,7 @@ from events.language.terms import term_keys
 from events.platform.failures import retry_on_lost_connection
 from events.platform.sql import statement
 from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
-from retrieval.pool.connections import Pool, connected
+from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import Size
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import retrieval.explorer
+from scripts import explorer
 from tests.browser.conftest import Person
 from tests.support.stack import Running
 
@@ -26,7 +25,7 @@ SCREENS = {
     "map": {"user": "alex"},
     "operations": {},
 }
-_AXE = Path(retrieval.explorer.__file__).parent / "app" / "node_modules" / "axe-core" / "axe.min.js"
+_AXE = explorer.APP / "node_modules" / "axe-core" / "axe.min.js"
 _CUT = """() => [...document.querySelectorAll('button, a, label span, h1, h2, summary, th, dt, p, .status, .flag')]
     .filter(each => !each.closest(".rows, .chart, .scroll") && each.offsetParent
         && each.scrollWidth > each.clientWidth + 1

@@ -28,7 +28,7 @@ from ingest.api.transactions import Transactions
 from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.card_routes import cards_router
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from tests.support.projectors.folding import fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday

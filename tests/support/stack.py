@@ -18,9 +18,9 @@ import psutil
 import pytest
 from redis import Redis
 
+from deploy.catch_up import CatchingUp
 from deploy.command import main
 from deploy.instance import READY_FILE, find
-from deploy.monitoring.catch_up import CatchingUp
 from events.access.principal import SCOPES
 from events.platform.settings import Settings, variable_of
 from events.sealing import sealer

@@ -24,7 +24,7 @@ from events.platform.settings import Settings
 from events.resources.resource import plain
 from events.store import log
 from events.types.instants import InstantInvalidError, day_or_instant_of
-from events.types.migrated import APPLY_FROM
+from events.types.migrations import APPLY_FROM
 from events.types.tenancy import storage_id
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.decider import Command

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.model.build import SOURCES, ModelError, build, quantise
+from deploy.model import SOURCES, ModelError, build, quantise
 from deploy.options import Given
 from deploy.progress import Progress
 from events.platform.settings import Settings, variable_of

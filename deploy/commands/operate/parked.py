@@ -17,8 +17,8 @@ from events.platform.settings import Settings
 from events.store.log import announce
 from events.types.envelope import Event
 from events.types.tenancy import shown_user, tenant_of, user_of
-from projectors.parking import parking
-from projectors.parking.parking import ParkedQueue
+from projectors import parking
+from projectors.parking import ParkedQueue
 from projectors.registry import projectors
 
 app = App(

@@ -22,9 +22,9 @@ from events.platform.database import Connection, connect, connect_owner, migrate
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
 from events.store import archive
+from projectors import parking
 from projectors.generations.digest import live_digest
 from projectors.generations.projector import Projector, ProjectorBlockedError
-from projectors.parking import parking
 from projectors.rebuild import swap
 from projectors.rebuild.rebuild import Rebuild, RebuildProgress, RebuildResult
 

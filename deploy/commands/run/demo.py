@@ -18,11 +18,11 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from deploy.catch_up import CatchingUp
 from deploy.commands.ask.recall import when_of, why_of
 from deploy.commands.run.serve import with_auth
 from deploy.commands.run.work import Stop
 from deploy.instance import Instance, authorization
-from deploy.monitoring.catch_up import CatchingUp
 from deploy.options import Given, NoAuth
 from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack

@@ -18,7 +18,7 @@ from deploy.instance import find
 from deploy.options import Flat, Given, Json
 from events.platform.settings import Settings
 from events.types.json_values import JsonObject
-from retrieval.hooks.event import Assistant
+from retrieval.hooks import Assistant
 
 app = App(
     name="hooks",

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from deploy.check_liveness import PROXY_PORT
 from deploy.commands.run.serve import check_certificate, is_loopback, run_app
 from deploy.instance import addresses_of, api_key_of
-from deploy.monitoring.check_liveness import PROXY_PORT
 from deploy.options import Given, between
 from events.platform.settings import Settings
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from deploy.monitoring.check_liveness import EMBED_PORT, PORTS
+from deploy.check_liveness import EMBED_PORT, PORTS
 from deploy.options import Given, NoAuth, at_least, between
 from deploy.services import app_of
 from events.platform.encryption import require_encryption

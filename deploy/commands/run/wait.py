@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.monitoring.catch_up import CatchingUp, StillBehindError
+from deploy.catch_up import CatchingUp, StillBehindError
 from deploy.options import Given, Seconds
 from events.platform.settings import Settings
 

@@ -27,7 +27,7 @@ from ingest.erasure.names import NameInvalidError
 from ingest.erasure.receipts import faults
 from ingest.erasure.subjects import Outcome
 from projectors.registry import derived
-from projectors.scrubbing.scrub import scrub
+from projectors.scrubbing import scrub
 
 BY = "cardlog erase"
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from events.references.kinds.arguments import Arguments, checked
-from events.references.kinds.kind import MAX_ITEMS, Op, ReferenceInvalidError
-from events.references.kinds.schemas import schema_of
+from events.references.kinds.kind import MAX_ITEMS, Op, ReferenceInvalidError, schema_of
 from events.types.json_values import Json
 
 Item = dict[str, Any]

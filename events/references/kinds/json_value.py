@@ -10,8 +10,14 @@ import jsonpointer
 import orjson
 
 from events.references.kinds.arguments import Arguments, anything, checked, pointer
-from events.references.kinds.kind import MAX_DATA_BYTES, SEPARATOR, Op, ReferenceInvalidError, one_line
-from events.references.kinds.schemas import schema_of
+from events.references.kinds.kind import (
+    MAX_DATA_BYTES,
+    SEPARATOR,
+    Op,
+    ReferenceInvalidError,
+    one_line,
+    schema_of,
+)
 from events.types.json_values import Json, json_text
 
 MAX_PATCH_OPS = 1000

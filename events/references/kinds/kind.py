@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from typing import Protocol
 
 import orjson
@@ -70,6 +71,11 @@ class Kind(Protocol):
 
     def render(self, data: Json) -> str:
         """Returns the data as one text. Equal data have equal texts."""
+
+
+def schema_of(kind: str) -> Json:
+    """Returns the JSON Schema of a built-in kind."""
+    return orjson.loads(files(__package__).joinpath("schemas", f"{kind}.json").read_bytes())
 
 
 def check_size(data: Json, field: str = "data") -> bytes:

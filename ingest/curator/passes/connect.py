@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from events.language.chinese_script import has_cjk
 from events.types.cards import INJECTED, PASTED
 from events.types.relations import Predicate
+from ingest.curator.judging import Judgement, judge, kinds
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import Proposal, relation
-from ingest.curator.statements.judging import Judgement, judge, kinds
-from ingest.curator.statements.reading import Statement, statements
+from ingest.curator.statements import Statement, statements
 
 LEAST = 0.9
 """The least confidence of a relation."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 
-from events.insights.insight import digest_of
+from events.insights import digest_of
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
 from events.types.insights import InsightDerived, InsightKind
 from ingest.curator.memory import Memory, MemoryCard
 from ingest.curator.proposals import Proposal, derivation
-from ingest.curator.statements.reading import happened
+from ingest.curator.statements import happened
 
 SESSIONS = 3
 """The sessions, and the days, of which an insight is made."""

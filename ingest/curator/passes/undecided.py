@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from events.curator.run import asked_entry
+from events.curator import asked_entry
 from events.language.terms import analyse
 from events.people.person import Person
 from events.types.relations import CardsConnected

@@ -13,13 +13,13 @@ from events.language.concepts import canonical_key, normalise_entity, normalise_
 from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from events.types.turns import TurnRecorded
+from ingest.extraction import episodes
 from ingest.extraction.claude.grounding.occurrences import GroundedEvent, ground_event, joined, mended
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords, place, same_speaker
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
-from ingest.extraction.episodes import judging
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems.reader import noted
@@ -191,7 +191,7 @@ def substantive(turn: TurnRecorded) -> bool:
     words = without_memory_blocks(turn.text)
     if turn.role == "system" or not words.strip():
         return False
-    return judging.read(words).substantive or any(
+    return episodes.read(words).substantive or any(
         not character.isascii() and unicodedata.category(character).startswith("L") and not has_cjk(character)
         for character in _FOREIGN.findall(words)
     )
@@ -274,7 +274,7 @@ def _episode(words: TurnWords, cards: int, events: Sequence[EventFound]) -> list
     longest = turn.text[start:end]
     start += len(longest) - len(longest.lstrip())
     end = start + len(longest.strip())
-    read = judging.read(content).told(
+    read = episodes.read(content).told(
         tuple(topic.strip() for event in events for topic in event.topics),
         [each.sentiment for each in sorted(events, key=lambda each: -each.importance)],
     )

@@ -8,7 +8,7 @@ from functools import partial
 
 from events.language.casual import WrittenOut, written_out
 from events.types.cards import SourceSpan
-from events.types.migrated import migrated
+from events.types.migrations import migrated
 from events.types.problems import ProblemAttempted
 from events.types.turns import TurnRecorded
 from ingest.extraction.evident_modes import evident_modes

@@ -21,7 +21,7 @@ from events.language.life_times import life_time
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
 from events.types.turn_contract import clock_of, local_said_at
 from events.types.turns import TurnRecorded
-from ingest.extraction.episodes import judging
+from ingest.extraction import episodes
 from ingest.extraction.extractor_port import CardEvent
 from ingest.extraction.rules import corrections, finder, knowledge, plans, wording
 from ingest.extraction.rules.drafts import DialogueState, EventDraft, KnowledgeDraft, KnownState, StateDraft
@@ -247,7 +247,7 @@ class TurnReader:
             words = f"{self._owner}：{words}" if sentence.chinese else f"{self._owner}: {words}"
         begin, stop = draft.span if draft.when == "any" else (0, len(sentence.raw))
         entity = "user" if normalise_entity(draft.entity) == "user" else draft.entity
-        topics, sentiment = judging.gist(draft.content)
+        topics, sentiment = episodes.gist(draft.content)
         dated = moment is not None and moment.start is not None
         return EventNoted(
             content=words,
@@ -306,7 +306,7 @@ class TurnReader:
         The episode has the time of the one past event that the turn tells, and otherwise the time of the turn.
         """
         content = " ".join(text.strip() for _, text in segments)
-        read = judging.read(content)
+        read = episodes.read(content)
         if not cards and not read.substantive:
             return None
         begin, longest = max(segments, key=lambda segment: len(segment[1]))

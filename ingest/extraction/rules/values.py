@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from events.language.names.tables import canonical_name
+from events.language.names import canonical_name
 from events.language.timex.english.words import MONTHS, WEEKDAYS
 from events.language.values import word_set
 from ingest.extraction.rules.words import KEYS, SETS, either

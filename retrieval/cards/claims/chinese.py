@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from events.language import timex
-from events.language.names.tables import canonical_name
+from events.language.names import canonical_name
 from events.language.terms import analyse, fold
 from retrieval.cards.claims.claim import UNITS, Claim, Told, amount, clocks, dates, matches, read_values
 from retrieval.cards.claims.experience import chinese_experience

@@ -34,7 +34,7 @@ from events.platform.settings import Settings, variable_of
 from projectors.cards.card import Card
 from projectors.embedding.embedder import DEFAULT_MODEL
 from retrieval.http.wiring import open_recall
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked as Common

@@ -37,7 +37,7 @@ from events.platform.sql import statement
 from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
 from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.recall import Recall
 from tests.bench.support.assistant_data import aging, beam, realmem

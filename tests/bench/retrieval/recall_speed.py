@@ -37,17 +37,17 @@ from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
-from projectors.people.projector import PeopleProjector
+from projectors.people import PeopleProjector
 from projectors.rebuild.rebuild import Rebuild
 from projectors.vectors.projector import VectorsProjector
 from retrieval.cards.past import fold_of
 from retrieval.channels.graph import GraphChannel
 from retrieval.channels.semantic import SemanticChannel
 from retrieval.http.wiring import open_channel_executor, open_channels
-from retrieval.insights.reader import read_insights
-from retrieval.modes.reader import ModeReader
-from retrieval.people.reader import PeopleReader
-from retrieval.pool.connections import open_pool
+from retrieval.insights import read_insights
+from retrieval.modes import ModeReader
+from retrieval.people import PeopleReader
+from retrieval.pool import open_pool
 from retrieval.recall.ask import Ask
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.overlay import Overlay

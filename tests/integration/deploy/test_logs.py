@@ -26,7 +26,7 @@ def written(
     root.handlers.clear()
     try:
         logs.configure_logging(Settings(log_format=log_format), "projector")
-        say(logging.getLogger("projectors.parking.parking"))
+        say(logging.getLogger("projectors.parking"))
     finally:
         root.handlers[:] = before
         root.setLevel(level)

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from deploy.check_liveness import check_liveness
 from deploy.command import main
-from deploy.monitoring.check_liveness import check_liveness
 from events.platform.settings import Settings
 from tests.support.tls.certificates import certificate
 from tests.support.waiting import eventually

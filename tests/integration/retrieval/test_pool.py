@@ -14,8 +14,8 @@ from psycopg_pool import PoolTimeout
 
 from events.platform.settings import Settings
 from events.types.tenancy import storage_id
-from retrieval.pool import connections
-from retrieval.pool.connections import Pool, connected, listing, open_pool
+from retrieval import pool as connections
+from retrieval.pool import Pool, connected, listing, open_pool
 
 _ATTEMPTS = 4
 

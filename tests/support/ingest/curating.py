@@ -10,7 +10,7 @@ from events.store import log
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import recorded_event
-from projectors.people.projector import PeopleProjector
+from projectors.people import PeopleProjector
 from tests.support.events.turns import recorded
 from tests.support.projectors.folding import fold_live, settings_of
 

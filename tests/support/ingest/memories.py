@@ -18,10 +18,10 @@ from ingest.recording.recorder import recorded_event
 from projectors.cards.projector import CardsProjector
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
+from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import TableDigest, digest_of
 from projectors.generations.generations import ensure_live
 from projectors.generations.projector import Projector
-from projectors.parking.forgetting import ForgettingProjection
 from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
 

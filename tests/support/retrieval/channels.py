@@ -14,7 +14,7 @@ from events.platform.settings import Settings
 from events.types.cards import EventNoted
 from retrieval.channels.channel import Channel, Hit
 from retrieval.http.read_api import create_app
-from retrieval.pool.connections import connected, open_pool
+from retrieval.pool import connected, open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.support.projectors.folding import NOW, ORIGIN

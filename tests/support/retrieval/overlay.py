@@ -21,7 +21,7 @@ from projectors.runner import Runner
 from retrieval.http.questions import RecallIn, ask_of
 from retrieval.http.resources import recalled
 from retrieval.http.wiring import open_recall
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from tests.support.streams import add
 from tests.support.waiting import eventually
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 
-from retrieval.explorer import built
+from retrieval.http.explorer_routes import built
 from scripts import explorer
 
 _MOST_KB = 250

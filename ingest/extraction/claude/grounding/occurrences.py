@@ -10,6 +10,7 @@ from datetime import datetime
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse
 from events.types.cards import EventNoted, EventStatus, StateAsserted, origin_of
+from ingest.extraction import episodes
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext, SpokenTime
 from ingest.extraction.claude.grounding.spoken import (
@@ -21,7 +22,6 @@ from ingest.extraction.claude.grounding.spoken import (
 )
 from ingest.extraction.claude.known_labels import KnownLabels
 from ingest.extraction.claude.schema import EventFound
-from ingest.extraction.episodes import judging
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
@@ -73,7 +73,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         status = "planned"
     elif status == "happened" and found.slip:
         status = "corrected"
-    topics = found.topics or judging.read(quote.span.text).topics
+    topics = found.topics or episodes.read(quote.span.text).topics
     card = EventNoted(
         content=content,
         entity=entity,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from events.language.concepts import normalise_entity
+from events.problems import wording
 from events.problems.naming import named
 from events.types.cards import CardOrigin, EventNoted, Sentiment
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
@@ -16,7 +17,6 @@ from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.problems import chinese, english
 from ingest.extraction.rules.problems.found import Found
 from ingest.extraction.rules.sentences import Sentence, dictated, hedged, irrealis
-from ingest.problems import wording
 
 _IMPORTANCE = 6
 _EDGES = ' \t,.;:!?，。；：！？、~～"“”「」'

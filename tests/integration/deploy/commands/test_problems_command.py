@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from events.platform.settings import variable_of
 from projectors.cards.projector import CardsProjector
-from projectors.problems.projector import ProblemsProjector
+from projectors.problems import ProblemsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import fold_live, settings_of
 from tests.support.verbs import Verb

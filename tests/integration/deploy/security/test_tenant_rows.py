@@ -25,7 +25,7 @@ from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
 from projectors.registry import projectors
 from projectors.vectors.projector import VectorsProjector
-from retrieval.pool.connections import Pool, connected, open_pool
+from retrieval.pool import Pool, connected, open_pool
 from tests.support.databases import copied, url_of
 from tests.support.projectors.folding import event, fold_live
 from tests.support.retrieval.channels import noted

@@ -17,7 +17,7 @@ from events.sealing.sealer import Sealer
 from ingest.api.write_api import create_app
 from ingest.erasure import retention
 from ingest.erasure.retention import Rule
-from projectors.parking.forgetting import ForgettingProjection
+from projectors.forgetting import ForgettingProjection
 from tests.support.events.principals import As
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 

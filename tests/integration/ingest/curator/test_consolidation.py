@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from events.insights.insight_log import insights_of
+from events.insights import insights_of
 from events.platform.database import Connection
 from events.types.insights import InsightDerived
 from ingest.curator.memory import Memory

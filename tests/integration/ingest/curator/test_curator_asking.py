@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from events.curator.run import fold as runs_in
-from events.curator.run_log import runs_of
+from events.curator import fold as runs_in
+from events.curator import runs_of
 from events.platform.database import Connection, connect
 from ingest.curator.asking import Asker, create_asker
 from ingest.curator.runner import Ran, curate

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 
 from cardlog_client import Client
 from deploy.command_line import parse
-from events.curator.run import fold as runs_in
-from events.curator.run_log import runs_of
+from events.curator import fold as runs_in
+from events.curator import runs_of
 from events.platform.database import Connection
 from events.store import log
 from events.types.extraction import CardsWithdrawn

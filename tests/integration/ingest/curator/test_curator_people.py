@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 
-from events.curator.run import fold as runs_in
-from events.curator.run_log import runs_of
+from events.curator import fold as runs_in
+from events.curator import runs_of
 from events.people.people_log import told_of
 from events.people.person import Proposal
 from events.platform.database import Connection

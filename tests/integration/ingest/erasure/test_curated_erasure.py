@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from events.curator.run import asked_entry, tombstones
-from events.curator.run import fold as runs_in
-from events.curator.run_log import runs_of
+from events.curator import asked_entry, runs_of, tombstones
+from events.curator import fold as runs_in
 from events.platform.database import Connection
 from events.store import log
 from events.types.curation import ACTOR, STREAM, CuratorRan

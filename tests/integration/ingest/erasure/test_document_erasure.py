@@ -13,7 +13,8 @@ from events.core.fold import Present
 from events.platform.database import Connection
 from events.problems.problem import Problem, fold, in_order
 from events.problems.problem_log import entries
-from events.types.migrated import Migrated
+from events.types.migrations import Migrated
+from ingest import problems as problem_commands
 from ingest.core import patching, review, time_travel
 from ingest.core.aggregate import CoreDocument, CoreHistory
 from ingest.core.patching import Patched
@@ -21,11 +22,10 @@ from ingest.core.review import WaitingPatch
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
-from ingest.problems import problem_commands
-from ingest.problems.problem_commands import KnownProblem, UserProblems
+from ingest.problems import KnownProblem, UserProblems
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
-from projectors.problems.projector import ProblemsProjector
+from projectors.problems import ProblemsProjector
 from projectors.rebuild.rebuild import Rebuild
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 from tests.support.retrieval.core_documents import add

@@ -18,8 +18,8 @@ from ingest.erasure import subjects
 from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.selection import events_of, is_readable
+from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import digest_of
-from projectors.parking.forgetting import ForgettingProjection
 from projectors.rebuild.rebuild import Rebuild
 from tests.support.ingest.memories import Memory, words_in_tables
 
@@ -327,7 +327,7 @@ def test_a_kill_before_the_commit_leaves_the_user_whole(memory: Memory, connecti
             raise KilledError
 
     from ingest.erasure.erasure import Eraser
-    from projectors.parking.forgetting import ForgettingProjection
+    from projectors.forgetting import ForgettingProjection
 
     memory.say(connection, "ada", *LIFE)
     memory.understand(connection)

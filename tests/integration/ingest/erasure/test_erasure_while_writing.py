@@ -26,19 +26,19 @@ from events.types.core import CorePatched
 from events.types.envelope import partition_of
 from events.types.references import ReferenceName
 from events.types.tombstones import SubjectErased
+from ingest import modes as mode_commands
 from ingest.core import patching
 from ingest.core.aggregate import CoreDocument
 from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, Terms
 from ingest.erasure.selection import events_of, is_readable
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from ingest.modes import Declaration, UserModes
 from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.core.documents import documents_of
 from projectors.core.projector import CoreProjector
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.ingest.memories import Memory
 from tests.support.projectors.folding import count
 from tests.support.retrieval.core_documents import add, replaced

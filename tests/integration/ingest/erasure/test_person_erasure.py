@@ -10,14 +10,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from events.insights.insight_log import insights_of
+from events.insights import insights_of
 from events.modes.mode_log import RegistriesAt, registry_of
 from events.platform.database import Connection
 from events.references.declarations import kind_of
 from events.references.reference import Reference
 from events.references.reference_log import current
 from events.store import log
-from events.threads.thread_log import threads_of
+from events.threads import threads_of
 from events.types import codec
 from events.types.cards import EventNoted
 from events.types.codec import encode
@@ -32,6 +32,7 @@ from events.types.references import (
     ReferenceTierChanged,
 )
 from events.types.tombstones import SubjectErased
+from ingest import modes as mode_commands
 from ingest.api import commands, corrections
 from ingest.api.corrections import Correction
 from ingest.api.thread_commands import UserThreads, close, open_thread, reopen
@@ -39,12 +40,11 @@ from ingest.decider import Command
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
 from ingest.erasure.words import IDENTIFIERS
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from ingest.modes import Declaration, UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from projectors.rebuild.rebuild import Rebuild
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 from tests.support.projectors.folding import ORIGIN
 

@@ -17,9 +17,9 @@ from events.references.reference_log import current
 from ingest.api.write_api import create_app
 from ingest.erasure import subjects, tombstones
 from ingest.erasure.erasure import Terms
-from projectors.parking.forgetting import ForgettingProjection
+from projectors.forgetting import ForgettingProjection
 from projectors.rebuild.rebuild import Rebuild
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.integration.ingest.erasure.test_tombstones import eraser_of
 from tests.support.databases import backed_up
 from tests.support.events.principals import As

@@ -14,7 +14,7 @@ from events.types.tombstones import digest_of
 from ingest.erasure import subjects, tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
 from ingest.erasure.tombstones import TombstoneFileError
-from projectors.parking.forgetting import ForgettingProjection
+from projectors.forgetting import ForgettingProjection
 from tests.support.databases import backed_up
 from tests.support.ingest.memories import Memory, words_in_tables
 

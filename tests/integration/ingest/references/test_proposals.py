@@ -12,7 +12,7 @@ from events.store import log
 from events.types.turns import TurnRecorded
 from ingest.recording.recorder import recorded_event
 from ingest.references.proposer import PROCESSOR, Proposer
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.projectors.folding import count, fold_live, settings_of
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)

@@ -16,7 +16,7 @@ from events.types.references import ReferenceName
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from projectors.cards.projector import CardsProjector
 from projectors.generations.digest import digest_of
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import count, fold_live, rebuild, settings_of
 from tests.support.waiting import PATIENT, eventually

@@ -13,7 +13,7 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app
 from ingest.references.proposer import PROCESSOR, Proposer
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from tests.support.projectors.folding import fold_live, rebuild, settings_of
 from tests.support.retrieval.overlay import Memory
 from tests.support.waiting import PATIENT

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from ingest.api.write_api import create_app as write_app
 from ingest.references.tiers import review
-from projectors.references.projector import ReferencesProjector
+from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import fold_live, settings_of
 from tests.support.waiting import PATIENT

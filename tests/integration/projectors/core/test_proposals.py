@@ -9,7 +9,7 @@ import pytest
 
 from events.core.proposals import MAX_WAITING
 from events.types.envelope import NewEvent
-from events.types.migrated import Migrated
+from events.types.migrations import Migrated
 from projectors.core.projector import CoreProjector
 from projectors.generations.digest import digest_of
 from tests.support.projectors.folding import rebuild

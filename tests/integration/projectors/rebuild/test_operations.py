@@ -16,8 +16,8 @@ from events.platform.streams import connect_redis
 from events.store import log
 from events.types.envelope import Event
 from ingest.api.write_api import create_app as write_app
+from projectors import parking
 from projectors.cards.projector import CardsProjector
-from projectors.parking import parking
 from projectors.rebuild import swap
 from projectors.rebuild.operation_worker import OperationWorker
 from retrieval.http.read_api import create_app as read_app
@@ -173,7 +173,7 @@ def test_an_operation_belongs_to_the_words_of_its_user_and_is_erased_with_them(o
     append_raw(operator.connection, "eve", kind="NeverHeardOf")
     fold_live(operator.settings.database_url)
     operator.ask("retry_parked", user_id="eve")
-    from projectors.parking.forgetting import ForgettingProjection
+    from projectors.forgetting import ForgettingProjection
 
     ForgettingProjection(CardsProjector()).forget(operator.connection, "eve", None)
     assert count(operator.connection, "log.operations") == 0

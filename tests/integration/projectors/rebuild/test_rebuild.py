@@ -114,7 +114,7 @@ def test_the_digests_cover_every_table_of_every_projection(connection: Connectio
             "SELECT FROM pg_inherits WHERE inhrelid = (t.table_schema || '.' || t.table_name)::regclass)",
             [projector.name],
         ).fetchall()
-        text = statement(projector.package, "digest").as_string(connection)
+        text = statement(projector.package, projector.prefix + "digest").as_string(connection)
         assert found
         # These hold waiting work of the live projection, and no result of it.
         missing = {name for (name,) in found if f"FROM {name}" not in text} - {

@@ -15,8 +15,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import EventNoted
-from projectors.embedding.checked import checked
-from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, checked
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app

@@ -16,9 +16,9 @@ from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from events.types.tenancy import storage_id
 from projectors.cards.projector import CardsProjector
-from projectors.parking.forgetting import ForgettingProjection
+from projectors.forgetting import ForgettingProjection
 from retrieval.http.read_api import create_app
-from retrieval.pool.uses import Uses
+from retrieval.uses import Uses
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, settings_of
 from tests.support.waiting import PATIENT
 

@@ -16,7 +16,7 @@ from events.platform.settings import Settings
 from events.types.relations import CardsConnected
 from retrieval.cards.past import fold_of
 from retrieval.http.read_api import create_app
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from retrieval.recall.card_resolution import CardResolver

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from events.types.people import PersonNoted
 from projectors.core.projector import CoreProjector
-from projectors.people.projector import PeopleProjector
+from projectors.people import PeopleProjector
 from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
 from tests.support.projectors.folding import ORIGIN, fold_live, settings_of

@@ -18,7 +18,7 @@ from events.store import log
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
-from retrieval.pool.connections import Pool, connected, open_pool
+from retrieval.pool import Pool, connected, open_pool
 from retrieval.query import scope
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of

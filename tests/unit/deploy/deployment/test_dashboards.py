@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from tests.support import deployed
 from tests.support.deployed import DEPLOY
 

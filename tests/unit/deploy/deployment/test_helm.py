@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from tests.support import deployed
 
 CHART = deployed.DEPLOY / "helm"

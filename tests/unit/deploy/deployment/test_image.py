@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from events.platform.settings import Settings, listing
 from tests.support import deployed
 from tests.support.deployed import DEPLOY, ROOT

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from events.platform.settings import Settings
 from ingest.api.write_api import create_app as write_app
 from retrieval.http.read_api import create_app as read_app

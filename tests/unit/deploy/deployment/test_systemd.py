@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.monitoring.check_liveness import PORTS
+from deploy.check_liveness import PORTS
 from events.platform.settings import Settings
 from tests.support import deployed
 from tests.support.deployed import DEPLOY

@@ -28,7 +28,8 @@ ROOMS = sorted(
 _NUMBER = count()
 # A string that may be the name of a statement. A value in an f-string stands for any word.
 _STRING = re.compile(r"(?<!\")\"((?:\w|\{\w+\})*\w{3}(?:\w|\{\w+\})*)\"(?!\")")
-_OF_ANY_ROOM = re.compile(r"\bstatement\(\w+\.package, \"(\w+)\"")
+_OF_ANY_ROOM = re.compile(r"\bstatement\(\w+\.package, \w+\.prefix \+ \"(\w+)\"")
+_PREFIX = re.compile(r"^    prefix = \"(\w+)\"$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -114,15 +115,17 @@ def test_every_statement_that_code_names_exists() -> None:
 
 
 def test_every_statement_is_named_by_code() -> None:
-    """A name counts in modules of its room and in modules that name the room."""
+    """A name counts in modules of its room and in modules that name the room, with and without a prefix of the room."""
     of_any_room = {name for text in MODULES.values() for name in _OF_ANY_ROOM.findall(text)}
     unused = defaultdict(list)
     for package in ROOMS:
         texts = [text for module, text in MODULES.items() if module.startswith(package) or package in text]
         words = {word for text in texts for word in _STRING.findall(text)}
         pattern = re.compile("|".join(re.sub(r"\{\w+\}", r"\\w*", word) for word in sorted(words)))
+        prefixes = {prefix for text in texts for prefix in _PREFIX.findall(text)}
         for name in statements(package):
-            if name not in of_any_room and not pattern.fullmatch(name):
+            named = {name, *(name.removeprefix(prefix) for prefix in prefixes)}
+            if not named & of_any_room and not any(map(pattern.fullmatch, named)):
                 unused[package].append(name)
     assert not unused
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from events.types.cards import EventNoted, StateAsserted
-from events.types.migrated import Migrated, migrated
+from events.types.migrations import Migrated, migrated
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
 

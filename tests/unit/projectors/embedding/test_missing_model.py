@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from events.platform.settings import Settings
-from projectors.embedding.declared import dimension_of
 from projectors.embedding.embedder import HASH_MODEL, SMALL_MODEL
-from projectors.embedding.embedders import missing_model
+from projectors.embedding.embedders import dimension_of, missing_model
 
 
 def test_only_a_model_that_is_needed_here_is_missed(tmp_path: Path) -> None:

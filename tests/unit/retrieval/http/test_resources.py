@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from events.http.answering import AnsweringRoute
-from events.insights.insight import Insight
+from events.insights import Insight
 from events.platform.settings import Settings
 from events.resources import recall as resources
 from events.resources.cards import AnyCard, Card, Kind, Side, names_of

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from retrieval.people.reader import Named
+from retrieval.people import Named
 from retrieval.recall.named_people import NamedPeople, named_people
 from tests.unit.events.people.test_person import merged, people
 

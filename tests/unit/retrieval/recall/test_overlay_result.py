@@ -16,7 +16,7 @@ from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.rules.patterns import compiled
 from projectors.cards.card import StoredCard
-from retrieval.pool.connections import open_pool
+from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from retrieval.recall.overlay import Overlay

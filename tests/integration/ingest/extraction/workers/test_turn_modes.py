@@ -17,12 +17,12 @@ from events.types.cards import EventNoted
 from events.types.envelope import NewEvent, uuid7
 from events.types.extraction import TurnsExtracted
 from events.types.modes import Decay
+from ingest import modes as mode_commands
 from ingest.decider import Command
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext, modes_of_turns
-from ingest.modes import mode_commands
-from ingest.modes.mode_commands import Declaration, UserModes
+from ingest.modes import Declaration, UserModes
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls
 from tests.support.ingest.model_workers import caught_up, events_of, reading, turn
 from tests.support.ingest.modes import (

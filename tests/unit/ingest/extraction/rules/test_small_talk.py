@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import PASTED
-from ingest.extraction.episodes.judging import read
-from ingest.extraction.episodes.small_talk import is_small_talk
+from ingest.extraction.episodes import read
+from ingest.extraction.small_talk import is_small_talk
 from tests.support.ingest.rules import episodes
 from tests.support.tables import texts
 

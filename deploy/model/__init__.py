@@ -1,1 +1,0 @@
-"""The build of the offline embedding models from weights in Python packages."""

@@ -1,1 +1,0 @@
-"""The health of a whole running Cardlog, for operators and containers."""

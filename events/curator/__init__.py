@@ -1,1 +1,0 @@
-"""The runs of the curator, as the log has them."""

@@ -1,1 +1,0 @@
-"""The insights of a user: what the curator concludes from several cards."""

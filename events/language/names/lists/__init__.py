@@ -1,1 +1,0 @@
-"""The lists of names, one file for each kind of thing."""

@@ -1,1 +1,0 @@
-"""The threads of a user: topics that go on over sessions."""

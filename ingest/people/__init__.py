@@ -1,1 +1,0 @@
-"""The commands of people: note, alias, merge, split, distinct."""

@@ -1,0 +1,279 @@
+"""The commands of problems: open, attempt, close, reopen, change the priority.
+
+Every command is decided under a lock of the user's problems (:mod:`ingest.decider`), on the events of the log and never
+on a stale table. A command also appends a noted event in words, which is the card that a recall finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+import orjson
+
+from events.http.errors import ProblemError, invalid, missing
+from events.platform.database import Connection
+from events.problems import wording
+from events.problems.naming import same
+from events.problems.problem import Problem, fold
+from events.problems.problem_log import entries, lock, note_of
+from events.resources import problems as resources
+from events.resources.resource import plain
+from events.types.cards import EventNoted, Sentiment
+from events.types.codec import Payload, encode
+from events.types.envelope import Event
+from events.types.json_values import JsonObject
+from events.types.problems import (
+    ProblemAttempted,
+    ProblemClosed,
+    ProblemEvent,
+    ProblemOpened,
+    ProblemPrioritized,
+    ProblemReopened,
+)
+from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+
+MAX_PROBLEMS = 1000
+"""The most problems of one user."""
+STREAM = "problems"
+_IMPORTANCE = 6
+
+
+class UserProblems(Aggregate[list[Event], Problem]):
+    """The events of a user's problems."""
+
+    keyed = "problem"
+
+    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
+        super().__init__(connection, owner, STREAM, command)
+
+    def hold(self) -> None:
+        lock(self.connection, self.owner)
+
+    def load(self) -> list[Event]:
+        return entries(self.connection, self.owner)
+
+    def answer(self, state: list[Event], event: Event | None) -> Problem:
+        assert event is not None, "an opening always has an event"
+        return _problem_of([*state, event], event)
+
+    def first_answer(self, event: Event) -> Problem:
+        return _problem_of((each for each in self.load() if each.position <= event.position), event)
+
+
+class KnownProblem(UserProblems):
+    """The events of a user's problems, of which a command changes the one with ``problem_id``."""
+
+    def __init__(self, connection: Connection, owner: str, command: Command, problem_id: UUID) -> None:
+        super().__init__(connection, owner, command)
+        self.problem_id = problem_id
+        self.origin = command.origin()
+
+    def present(self, state: list[Event]) -> Problem:
+        """Returns the problem. Raises a 404 problem when the user has none in reach."""
+        problem = fold(state).named(self.problem_id)
+        if problem is None or not self.command.reach.admits(problem.project_id, problem.mode):
+            raise missing("problem", "problem_id")
+        return problem
+
+    def answer(self, state: list[Event], event: Event | None) -> Problem:
+        return self.present(state) if event is None else super().answer(state, event)
+
+    def first_answer(self, event: Event) -> Problem:
+        self.present(self.load())
+        return super().first_answer(event)
+
+    def position(self, state: list[Event]) -> int:
+        return self.present(state).position
+
+
+def open_problem(
+    problems: UserProblems,
+    description: str,
+    priority: int | None,
+    project_id: str,
+    mode: str | None,
+    since: datetime | None = None,
+) -> Outcome[Problem]:
+    """Opens a problem that the user has ``since`` then (None: now). 409 with the present one when it is open.
+
+    A closed problem of the same words is reopened, and 422 says when it is not over at ``since``. Raises a 404 problem
+    for a project or mode out of reach.
+    """
+    if not problems.command.reach.admits(project_id, mode):
+        raise missing("project", "project_id")
+    opened = ProblemOpened(
+        description=description, priority=priority, origin=problems.command.origin(project_id, mode)
+    )
+
+    def rule(events: list[Event]) -> Decision:
+        known = fold(events).by_id.values()
+        for each in known:
+            if (each.project_id, each.mode) != (project_id, mode) or not same(each.description, description):
+                continue
+            if since is not None and each.until is not None and since <= each.until:
+                raise invalid(
+                    "since", f"is before this problem was over ({each.until.isoformat()}); use a later time"
+                )
+            if each.status == "active":
+                raise ProblemError(
+                    409,
+                    "Exists",
+                    "description: this problem is open; add an attempt to it, or describe another problem",
+                    field="description",
+                    current=plain(resources.Problem.made_from(each)),
+                )
+        if len(known) >= MAX_PROBLEMS:
+            raise invalid(
+                "description", f"there are {MAX_PROBLEMS} problems, which is the most a user can have"
+            )
+        return _decision(problems, events, opened, description, since)
+
+    return decide(problems, rule, _same_as(opened))
+
+
+def attempt(problem: KnownProblem, tried: JsonObject, tried_at: datetime) -> Outcome[Problem]:
+    """Records an attempt: ``tried`` has approach, outcome and successful. The same approach again updates its outcome.
+
+    Raises 404 when the user has no such problem in reach.
+    """
+    attempted = ProblemAttempted(
+        problem_id=problem.problem_id, tried_at=tried_at, origin=problem.origin, **tried
+    )
+    return _change(problem, attempted, lambda _: False)
+
+
+def close(problem: KnownProblem, resolution: str | None) -> Outcome[Problem]:
+    """Closes a problem. A second call changes nothing."""
+    closed = ProblemClosed(problem_id=problem.problem_id, resolution=resolution, origin=problem.origin)
+    return _change(problem, closed, lambda present: present.status == "closed")
+
+
+def reopen(problem: KnownProblem, reason: str | None) -> Outcome[Problem]:
+    """Opens a closed problem again. A call for an open problem changes nothing."""
+    reopened = ProblemReopened(problem_id=problem.problem_id, reason=reason, origin=problem.origin)
+    return _change(problem, reopened, lambda present: present.status == "active")
+
+
+def prioritize(problem: KnownProblem, priority: int, reason: str | None) -> Outcome[Problem]:
+    """Gives a problem another priority."""
+    prioritized = ProblemPrioritized(
+        problem_id=problem.problem_id, priority=priority, reason=reason, origin=problem.origin
+    )
+    return _change(problem, prioritized, lambda present: present.priority == priority)
+
+
+def _change(problem: KnownProblem, asked: ProblemEvent, holds: Callable[[Problem], bool]) -> Outcome[Problem]:
+    """Appends the event ``asked`` of a problem, unless the wanted state ``holds``."""
+
+    def rule(events: list[Event]) -> Decision | None:
+        present = problem.present(events)
+        if holds(present):
+            return None
+        payload = replace(asked, origin=problem.command.origin(present.project_id, present.mode))
+        if isinstance(payload, ProblemAttempted | ProblemClosed):
+            payload = replace(payload, problem=present.description)
+        return _decision(problem, events, payload, present.description)
+
+    return decide(problem, rule, _same_as(asked))
+
+
+def _decision(
+    problems: UserProblems,
+    events: list[Event],
+    payload: ProblemEvent,
+    description: str,
+    since: datetime | None = None,
+) -> Decision:
+    """Returns the event of a problem, with the noted event that tells it.
+
+    What is noted of a problem that begins, ends or is back takes the place of what was noted of it before.
+    """
+    decision = Decision(payload=payload, occurred_at=since)
+    note = _note(payload, description)
+    if note is None:
+        return decision
+    words, sentiment = note
+    tags = ["problem"]
+    if isinstance(payload, ProblemAttempted):
+        tags += ["attempt", *{True: ["worked"], False: ["failed"], None: []}[payload.successful]]
+    noted = EventNoted(
+        content=words,
+        entity="user",
+        tags=tuple(tags),
+        origin=payload.origin,
+        occurred_at=payload.tried_at
+        if isinstance(payload, ProblemAttempted)
+        else since or problems.command.at,
+        importance=_IMPORTANCE,
+        sentiment=sentiment,
+        replaces_event=_noted_before(problems, events, payload, description),
+    )
+    cause = decision.event_id
+    event = problems.command.event(
+        problems.owner, STREAM, noted, occurred_at=noted.occurred_at, causation_id=cause, correlation_id=cause
+    )
+    return replace(decision, after=[event])
+
+
+_TURNS_OF_A_PROBLEM = (ProblemOpened, ProblemClosed, ProblemReopened)
+
+
+def _noted_before(
+    problems: UserProblems, events: list[Event], payload: ProblemEvent, description: str
+) -> UUID | None:
+    """Returns the event that told whether the problem was open, or None: there is none, or a turn told it."""
+    if not isinstance(payload, _TURNS_OF_A_PROBLEM):
+        return None
+    known = fold(events)
+    meant = {
+        each.problem_id
+        for each in known.by_id.values()
+        if (each.project_id, each.mode) == (payload.origin.project_id, payload.origin.mode)
+        and same(each.description, description)
+    }
+    last = next(
+        (
+            each
+            for each in reversed(events)
+            if isinstance(each.payload, _TURNS_OF_A_PROBLEM) and known.of_event.get(each.event_id) in meant
+        ),
+        None,
+    )
+    return None if last is None else note_of(problems.connection, last)
+
+
+def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | None:
+    """Returns how an event of a problem is said, and its mood. None: it is not said."""
+    match payload:
+        case ProblemOpened() | ProblemReopened():
+            return wording.opened(description), "negative"
+        case ProblemAttempted():
+            words = wording.attempted(description, payload.approach, payload.outcome, payload.successful)
+            moods: dict[bool | None, Sentiment] = {True: "positive", False: "negative", None: "neutral"}
+            return words, moods[payload.successful]
+        case ProblemClosed():
+            return wording.closed(description, payload.resolution), "positive"
+        case _:
+            return None
+
+
+def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
+    """Returns the check whether an earlier command had the intent of the event ``asked``."""
+    return lambda first: _intent(first) == _intent(asked)
+
+
+def _intent(payload: Payload) -> tuple[str, object]:
+    """Returns the intent of a command: its event without the time of its arrival."""
+    data = orjson.loads(encode(payload))
+    return type(payload).__name__, {
+        name: value for name, value in data.items() if name not in ("origin", "tried_at", "problem")
+    }
+
+
+def _problem_of(events: Iterable[Event], event: Event) -> Problem:
+    """Returns the problem that ``event`` is about, after ``events``."""
+    problems = fold(events)
+    return problems.by_id[problems.of_event[event.event_id]]

@@ -1,1 +1,0 @@
-"""Events that a live projection cannot fold: parked with their user, retried, dropped."""

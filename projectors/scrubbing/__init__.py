@@ -1,1 +1,0 @@
-"""Scrubbing: the bytes of deleted rows leave the files of the servers."""

@@ -1,1 +1,0 @@
-"""Hooks of assistants: the question that an event asks, and the turns that it tells."""

@@ -1,1 +1,0 @@
-"""Insights, to read."""

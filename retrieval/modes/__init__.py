@@ -1,1 +1,0 @@
-"""Reads the modes of users for recalls and over HTTP."""

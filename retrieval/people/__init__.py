@@ -1,1 +1,0 @@
-"""Reads of people: the list, one person, the cards that name a person."""

@@ -1,0 +1,209 @@
+"""Connections of the read service. Their statements use a generic plan, or a plan for one user."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import orjson
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg.adapt import Dumper
+from psycopg.pq import Format
+from psycopg.rows import AsyncRowFactory, dict_row
+from psycopg.sql import SQL
+from psycopg.types.json import set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from events.access.limiters import ConcurrencyLimiter, SaturatedError
+from events.platform.database import RECONNECT_S, Row
+from events.platform.settings import Settings
+from events.platform.sql import statement
+from events.store.asking import Asking, Query, awaited_by
+from events.types.tenancy import tenant_of, vouch
+
+T = TypeVar("T")
+_SEE = statement("retrieval", "see_user")
+_LIST_WAITS_S = 2.0
+_PLANS = {True: "force_custom_plan", False: "force_generic_plan"}
+
+
+class ArrayDumper(Dumper):
+    """Dumps lists as array literals. The statement casts them to their type.
+
+    A recall binds about thirty lists. psycopg's own dumper inspects every list for its type and renders each element
+    separately, which takes ten times as long.
+    """
+
+    oid = 0
+
+    def dump(self, obj: Any) -> bytes:
+        """Returns the array literal of ``obj``, a list of numbers, UUIDs, text or None."""
+        parts = orjson.dumps(obj)[1:-1]
+        if b"\\" in parts:
+            # JSON and PostgreSQL escape quotes in the same way, and other characters in different ways.
+            parts = ",".join("NULL" if each is None else _quoted(each) for each in obj).encode()
+        return b"{" + parts + b"}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class ReadCursor(AsyncCursor[T]):
+    """A cursor that gets its rows in binary form, which costs the server and the reader less than text."""
+
+    def __init__(
+        self, connection: AsyncConnection[Any], *, row_factory: AsyncRowFactory[T] | None = None
+    ) -> None:
+        super().__init__(connection, row_factory=row_factory or connection.row_factory)
+        self.format = Format.BINARY
+
+
+class ReadConnection(AsyncConnection):
+    """A connection whose statements see only the rows of the tenant for whom it was last asked (:meth:`see`)."""
+
+    _seen: tuple[str, str] | None = None
+
+    async def see(self, tenant: str, plans: str) -> None:
+        """Lets the next statements see the rows of ``tenant`` and no others. ``plans`` is the plan cache mode.
+
+        The settings hold for the session, so a connection that stays with a tenant pays nothing for them. An empty
+        tenant sees no row of any user. The caller has no open transaction, or else a rollback would undo the settings.
+        """
+        wanted = vouch(tenant) if tenant else "", plans
+        if self._seen == wanted:
+            return
+        self._seen = None  # after a failure nobody knows what the session sees
+        await self.execute(_SEE, wanted)
+        self._seen = wanted
+
+
+class Pool:
+    """The connections of one server. Code that asks about a user gets them from :func:`connected`, with a tenant."""
+
+    def __init__(self, connections: AsyncConnectionPool[ReadConnection]) -> None:
+        self._connections = connections
+        self._lists = ConcurrencyLimiter(connections.max_size, _LIST_WAITS_S, "lists")
+
+    async def open(self, *, wait: bool = False, timeout: float = 30.0) -> None:
+        await self._connections.open(wait=wait, timeout=timeout)
+
+    async def close(self) -> None:
+        await self._connections.close()
+
+    @asynccontextmanager
+    async def without_tenant(self, within_s: float) -> AsyncIterator[AsyncConnection]:
+        """Yields a connection that sees no row of any user, for questions about the server. Raises as ``connected``."""
+        async with self._connections.connection(timeout=within_s) as connection:
+            await connection.see("", _PLANS[True])
+            yield connection
+
+    @asynccontextmanager
+    async def of_tenant(self, tenant: str, within_s: float, *, many: bool) -> AsyncIterator[AsyncConnection]:
+        """See :func:`connected`."""
+        async with self._connections.connection(timeout=within_s) as connection:
+            await connection.see(tenant, _PLANS[many])
+            yield connection
+
+    @asynccontextmanager
+    async def for_list(
+        self, tenant: str, user_id: str, within_s: float, *, many: bool = True
+    ) -> AsyncIterator[AsyncConnection]:
+        """See :func:`listing`."""
+        try:
+            async with (
+                self._lists.place((tenant, user_id)),
+                self.of_tenant(tenant, within_s, many=many) as connection,
+            ):
+                yield connection
+        except SaturatedError as error:
+            raise PoolTimeout(str(error)) from error
+
+
+def open_pool(settings: Settings, application: str, url: str | None = None) -> Pool:
+    """Returns the pool of a read service, not opened yet. ``url`` names a replica; the default is the primary."""
+    return Pool(
+        AsyncConnectionPool(
+            url or settings.database_url,
+            connection_class=ReadConnection,
+            min_size=min(5, settings.pool_size),
+            max_size=settings.pool_size,
+            open=False,
+            reconnect_timeout=RECONNECT_S,
+            configure=_configure,
+            # A generic plan needs a prepared statement, so every statement is prepared at once.
+            kwargs={
+                "autocommit": True,
+                "application_name": f"cardlog {application}",
+                "prepare_threshold": 0,
+                "cursor_factory": ReadCursor,
+            },
+        )
+    )
+
+
+@asynccontextmanager
+async def connected(
+    pool: Pool, user_id: str, within_s: float, *, many: bool = True
+) -> AsyncIterator[AsyncConnection]:
+    """Yields a connection for questions about one user. Its statements see only the rows of the user's tenant.
+
+    For a user with a few thousand cards, planning takes longer than answering, and the generic plan is good enough.
+    A generic plan may read all cards of a user, so a user with very ``many`` cards gets plans of their own.
+    Raises ``psycopg_pool.PoolTimeout`` when no connection is free within ``within_s`` seconds, and psycopg's errors.
+    """
+    async with pool.of_tenant(tenant_of(user_id), within_s, many=many) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def listing(
+    pool: Pool, user_id: str, within_s: float = 2.0, *, many: bool = True
+) -> AsyncIterator[AsyncConnection]:
+    """Yields a connection as :func:`connected` does, for any reading but a recall, which has places of its own.
+
+    One tenant reads at most half of the connections in this way, and one of its users a third, so recalls and other
+    tenants find free ones.
+    """
+    async with pool.for_list(tenant_of(user_id), user_id, within_s, many=many) as connection:
+        yield connection
+
+
+async def answered(pool: Pool, user_id: str, asking: Asking[T]) -> T:
+    """Returns the result of a read about one user, on a connection of :func:`listing`."""
+    async with listing(pool, user_id) as connection:
+        return await answered_on(connection, asking)
+
+
+async def answered_on(connection: AsyncConnection, asking: Asking[T]) -> T:
+    """Returns the result of a read whose queries run on ``connection``."""
+    async with connection.cursor(row_factory=dict_row) as cursor:
+
+        async def rows(query: Query) -> list[Row]:
+            return await (await cursor.execute(query.text, query.values)).fetchall()
+
+        return await awaited_by(rows, asking)
+
+
+async def rows_of(pool: Pool, user_id: str, query: SQL, values: Mapping[str, object]) -> list[Row]:
+    """Returns the rows of a query about one user, on a connection of :func:`listing`."""
+    async with listing(pool, user_id) as connection, connection.cursor(row_factory=dict_row) as cursor:
+        return await (await cursor.execute(query, values)).fetchall()
+
+
+async def rows_if_folded(pool: Pool, user_id: str, query: SQL, values: Mapping[str, object]) -> list[Row]:
+    """Returns the rows as :func:`rows_of` does, and none before the first fold made the tables."""
+    try:
+        return await rows_of(pool, user_id, query, values)
+    except psycopg.errors.UndefinedTable:
+        return []
+
+
+async def _configure(connection: ReadConnection) -> None:
+    await connection.execute(statement("retrieval", "read_session"))
+    await register_vector_async(connection)
+    connection.adapters.register_dumper(list, ArrayDumper)
+    set_json_loads(orjson.loads, connection)

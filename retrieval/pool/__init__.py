@@ -1,1 +1,0 @@
-"""The connection pool of the read service."""

@@ -1,1 +1,0 @@
-"""References as readers see them: the present value, a past one, the history, and lists."""

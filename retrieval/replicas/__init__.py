@@ -1,1 +1,0 @@
-"""The Postgres servers that answer questions, and the freshness of each."""

@@ -1,1 +1,0 @@
-"""Turns as they were recorded, by id and by session."""

@@ -1,0 +1,195 @@
+"""Active problems over HTTP: no command is lost or applied twice, and a rebuild gives the same problems."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from events.platform.database import Connection
+from projectors.generations.digest import digest_of
+from projectors.problems import ProblemsProjector
+from tests.support.projectors.folding import count, fold_live, rebuild
+
+PATH = "/v1/memory/ada/problems"
+SUGARS = {"description": "Post-dinner glucose spikes", "priority": 8}
+
+
+def opened(write: TestClient, **more: Any) -> str:
+    answer = write.post(PATH, json=SUGARS | more)
+    assert answer.status_code == 201, answer.text
+    found: str = answer.json()["problem_id"]
+    return found
+
+
+def tried(write: TestClient, problem: str, approach: str, **more: Any) -> Any:
+    return write.post(f"{PATH}/{problem}/attempt", json={"approach": approach, **more})
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_a_problem_is_opened_tried_closed_and_reopened(
+    write: TestClient, read: TestClient, database: str, folded: bool
+) -> None:
+    problem = opened(write, turn_ids=["t1"])
+    tried(write, problem, "Walking after dinner", date="2023-11-20", successful=True)
+    tried(write, problem, "Reduced carb portion", outcome="no change", successful=False, turn_ids=["t2"])
+    again = tried(write, problem, "walking after dinner", outcome="20-30 point reduction").json()
+    assert [(each["approach"], each["outcome"], each["successful"]) for each in again["attempts"]] == [
+        ("Walking after dinner", "20-30 point reduction", True),
+        ("Reduced carb portion", "no change", False),
+    ]
+    assert (again["status"], again["priority"], again["turn_ids"]) == ("active", 8, ["t1", "t2"])
+    write.post(f"{PATH}/{problem}/priority", json={"priority": 3, "reason": "better now"})
+    closed = write.post(f"{PATH}/{problem}/close", json={"resolution": "walks every evening"}).json()
+    assert (closed["status"], closed["resolution"], closed["priority"]) == (
+        "closed",
+        "walks every evening",
+        3,
+    )
+    if folded:
+        fold_live(database, ProblemsProjector(), batch=2)
+    assert read.get(PATH).json()["problems"] == []
+    [shown] = read.get(PATH, params={"status": "*"}).json()["problems"]
+    assert shown == {name: closed[name] for name in shown}
+    write.post(f"{PATH}/{problem}/reopen", json={})
+    found = read.get(f"{PATH}/{problem}").json()
+    assert (found["status"], found["closed_at"], found["version"]) == ("active", None, 7)
+    assert [each["type"].removeprefix("Problem") for each in found["history"]] == [
+        "Opened", "Attempted", "Attempted", "Attempted", "Prioritized", "Closed", "Reopened",
+    ]  # fmt: skip
+    assert [each["turn_ids"] for each in found["history"]][:3] == [["t1"], [], ["t2"]]
+
+
+def test_a_day_is_taken_for_an_instant_and_the_times_of_the_log_stay_its_own(
+    write: TestClient, read: TestClient, database: str
+) -> None:
+    before = datetime.now(UTC)
+    problem = opened(write, since="2023-11-01")
+    tried(write, problem, "Walking after dinner", date="2023-11-20")
+    shown = tried(write, problem, "Tea", date=datetime.now(UTC).date().isoformat()).json()
+    for folded in (False, True):
+        if folded:
+            fold_live(database, ProblemsProjector())
+        assert (shown["since"], shown["until"]) == ("2023-11-01T12:00:00+00:00", None)
+        assert shown["attempts"][0]["date"] == "2023-11-20T12:00:00+00:00"
+        assert datetime.fromisoformat(shown["attempts"][1]["date"]) <= datetime.now(UTC)
+        assert before <= datetime.fromisoformat(shown["opened_at"])
+        assert shown["opened_at"] < shown["updated_at"]
+        [shown] = read.get(PATH).json()["problems"]
+    [early] = read.get(PATH, params={"as_of": "2023-11-10T00:00:00Z"}).json()["problems"]
+    assert (early["problem_id"], early["attempts"]) == (problem, [])
+    assert read.get(PATH, params={"as_of": "2023-10-01T00:00:00Z"}).json()["problems"] == []
+    assert read.get(PATH, params={"known_at": before.isoformat()}).json()["problems"] == []
+    known = {"known_at": shown["opened_at"]}
+    assert read.get(f"{PATH}/{problem}", params=known).json()["version"] == 1
+    assert read.get(f"{PATH}/{problem}", params={"as_of": "2023-10-01T00:00:00Z"}).status_code == 404
+    write.post(f"{PATH}/{problem}/close", json={})
+    again = write.post(PATH, json=SUGARS | {"since": "2023-12-01"})
+    assert (again.status_code, again.json()["field"]) == (422, "since")
+
+
+def test_a_problem_that_is_open_is_not_opened_twice(write: TestClient) -> None:
+    problem = opened(write)
+    answer = write.post(PATH, json={"description": "glucose spikes post dinner"})
+    assert (answer.status_code, answer.json()["field"]) == (409, "description")
+    assert answer.json()["current"]["problem_id"] == problem
+    assert opened(write, description="Knee pain") != problem
+    assert opened(write, project_id="clinic") != problem
+    write.post(f"{PATH}/{problem}/close", json={})
+    assert opened(write) == problem
+
+
+def test_a_repeated_command_returns_the_first_answer(write: TestClient, connection: Connection) -> None:
+    key = {"idempotency-key": "k"}
+    first = write.post(PATH, json=SUGARS, headers=key).json()
+    tried(write, first["problem_id"], "Walking")
+    again = write.post(PATH, json=SUGARS, headers=key).json()
+    assert again | {"token": 0} == first | {"token": 0}
+    other = write.post(f"{PATH}/{first['problem_id']}/attempt", json={"approach": "Tea"}, headers=key)
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    assert count(connection, "log.events WHERE type = 'ProblemOpened'") == 1
+
+
+REFUSED: tuple[tuple[str, dict[str, Any], int, str | None], ...] = (
+    ("", {}, 422, "description"),
+    ("", {"description": " "}, 422, "description"),
+    ("", {"description": "a\0b"}, 422, "description"),
+    ("", {"description": "糖" * 400}, 422, "description"),
+    ("", {"description": "x", "priority": 11}, 422, "priority"),
+    ("", {"description": "x", "priority": 10**400}, 422, None),
+    ("", {"description": "x", "status": "closed"}, 422, "status"),
+    ("/{id}/attempt", {"approach": "x", "date": "2999-01-01T00:00:00Z"}, 422, "date"),
+    ("/{id}/attempt", {"approach": "x", "date": "yesterday"}, 422, "date"),
+    ("/{id}/attempt", {"approach": "x", "date": "2023-02-30"}, 422, "date"),
+    ("", {"description": "x", "since": "2999-01-01"}, 422, "since"),
+    ("", {"description": "x", "since": "2018"}, 422, "since"),
+    ("/{id}/attempt", {"approach": "x", "successful": "maybe"}, 422, "successful"),
+    ("/{id}/attempt", {"outcome": "fine"}, 422, "approach"),
+    ("/{id}/priority", {}, 422, "priority"),
+    ("/{other}/attempt", {"approach": "x"}, 404, "problem_id"),
+    ("/{other}/close", {}, 404, "problem_id"),
+    ("/no uuid/close", {}, 422, "problem_id"),
+)
+
+
+def test_a_refused_command_appends_nothing(write: TestClient, connection: Connection) -> None:
+    problem = opened(write)
+    before = count(connection, "log.events")
+    for path, body, status, field in REFUSED:
+        answer = write.post(f"{PATH}{path.format(id=problem, other=uuid4())}", json=body)
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), (
+            path
+        )
+        assert field is None or answer.json()["field"] == field, answer.text
+    assert count(connection, "log.events") == before
+
+
+def test_commands_at_once_keep_every_attempt(write: TestClient, read: TestClient, database: str) -> None:
+    problem = opened(write)
+    with ThreadPoolExecutor(8) as many:
+        answers = list(many.map(lambda n: tried(write, problem, f"remedy number {n}"), range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(read.get(PATH).json()["problems"][0]["attempts"]) == 20
+    fold_live(database, ProblemsProjector())
+    assert len(read.get(PATH).json()["problems"][0]["attempts"]) == 20
+
+
+WORDS = st.sampled_from(("back pain", "bad sleep", "morning sugars", "背痛", "早上的血糖"))
+STEPS = st.one_of(
+    st.tuples(st.just("open"), WORDS),
+    st.tuples(st.sampled_from(("close", "reopen", "attempt", "priority")), WORDS),
+)
+
+
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(STEPS, min_size=1, max_size=12), st.integers(1, 4))
+def test_any_commands_leave_tables_that_a_rebuild_makes_again(
+    write: TestClient,
+    read: TestClient,
+    database: str,
+    connection: Connection,
+    steps: list[tuple[str, str]],
+    batch: int,
+) -> None:
+    path = f"/v1/memory/{uuid4()}/problems"
+    ids: dict[str, str] = {}
+    for step, words in steps:
+        if step == "open":
+            answer = write.post(path, json={"description": words})
+            if answer.status_code == 201:
+                ids[words] = answer.json()["problem_id"]
+        elif words in ids:
+            body = {"attempt": {"approach": "tea"}, "priority": {"priority": 9}}.get(step, {})
+            assert write.post(f"{path}/{ids[words]}/{step}", json=body).status_code == 200
+    before = read.get(path, params={"status": "*"}).json()
+    fold_live(database, ProblemsProjector(), batch=batch)
+    assert read.get(path, params={"status": "*"}).json() == before
+    live = digest_of(connection, ProblemsProjector(), "problems")
+    rebuild(database, ProblemsProjector())
+    assert digest_of(connection, ProblemsProjector(), "problems") == live

@@ -1,0 +1,118 @@
+"""The people of a user are folded once, and again after anything that tells more of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from events.people.person import People
+from events.platform.database import Connection
+from events.platform.settings import Settings
+from events.store import log
+from events.types.envelope import partition_of, uuid7
+from events.types.extraction import CardsWithdrawn
+from events.types.people import PersonNoted
+from events.types.tenancy import storage_id
+from events.types.tombstones import SubjectErased
+from projectors.forgetting import ForgettingProjection
+from projectors.people import PeopleProjector
+from retrieval.people import PeopleReader
+from retrieval.pool import open_pool
+from tests.support.projectors.folding import ORIGIN, event, fold_live, noted, rebuild
+
+ADA = storage_id("acme", "ada")
+NEIGHBOUR = next(name for name in map(str, range(10_000)) if partition_of(name) == partition_of(ADA))
+Present = Callable[[str], Awaitable[People]]
+
+
+def reading(database: str, work: Callable[[Present], Awaitable[None]]) -> None:
+    async def run() -> None:
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test people")
+        await pool.open(wait=True)
+        try:
+            await work(PeopleReader(pool).present)
+        finally:
+            await pool.close()
+
+    asyncio.run(run())
+
+
+def names(people: People) -> set[str]:
+    return {" ".join((each.name, *each.kinship)) for each in people.people}
+
+
+def test_people_are_remembered_until_the_log_tells_more(database: str, connection: Connection) -> None:
+    sister = noted("My sister Noor is a nurse.", ADA)
+    log.append(connection, [sister, noted("My brother Bo is a cook.", NEIGHBOUR)])
+
+    async def work(present: Present) -> None:
+        assert names(await present(ADA)) == {"Noor sister"}
+        fold_live(database, PeopleProjector())
+        first = await present(ADA)
+        # What others are told, and what is no word about people, costs no fold.
+        log.append(connection, [noted("My aunt Cy is a baker.", NEIGHBOUR)])
+        assert await present(ADA) is first
+        fold_live(database, PeopleProjector())
+        assert await present(ADA) is first
+        assert names(await present(NEIGHBOUR)) == {"Bo brother", "Cy aunt"}
+        assert names(await present(storage_id("other", "ada"))) == set()
+
+        log.append(connection, [event(PersonNoted(name="Dee", origin=ORIGIN), ADA)])
+        assert names(await present(ADA)) == {"Noor sister", "Dee"}
+        fold_live(database, PeopleProjector())
+        assert names(await present(ADA)) == {"Noor sister", "Dee"}
+        gone = CardsWithdrawn(event_ids=(sister.event_id,), positions=(1,), reason="read again")
+        # The new card has as many names as the withdrawn one, so the sums of the tables stay.
+        log.append(connection, [event(gone, ADA), noted("My cousin Flo is a nurse.", ADA)])
+        assert "Flo cousin" in names(await present(ADA))
+        fold_live(database, PeopleProjector())
+        assert names(await present(ADA)) == {"Dee", "Flo cousin"}
+        rebuild(database, PeopleProjector())
+        assert names(await present(ADA)) == {"Dee", "Flo cousin"}
+
+    reading(database, work)
+
+
+def test_erased_people_are_nobody_at_once(database: str, connection: Connection) -> None:
+    log.append(
+        connection,
+        [noted("My sister Noor is a nurse.", ADA), event(PersonNoted(name="Dee", origin=ORIGIN), ADA)],
+    )
+    fold_live(database, PeopleProjector())
+    erased = SubjectErased(erasure_id=uuid7(), kind="user", subject="x", by="test")
+
+    async def work(present: Present) -> None:
+        assert names(await present(ADA)) == {"Noor sister", "Dee"}
+        # An erasure of the tables alone, for a log that is not sealed, leaves no event.
+        with connection.transaction():
+            projection = ForgettingProjection(PeopleProjector())
+            projection.hold(connection, ADA)
+            projection.forget(connection, ADA, None)
+        nobody = await present(ADA)
+        assert names(nobody) == set()
+        log.append(connection, [event(erased, ADA)])  # the event alone makes it read again
+        assert await present(ADA) is not nobody
+
+    reading(database, work)
+
+
+def test_of_many_new_cards_the_latest_tell_of_people_until_the_fold(
+    database: str, connection: Connection
+) -> None:
+    log.append(
+        connection,
+        [event(PersonNoted(name="Dee", origin=ORIGIN), ADA), noted("My sister Noor is a nurse.", ADA)],
+    )
+    log.append(connection, [noted("My aunt Cy is a baker.", ADA) for _ in range(200)])
+
+    async def work(present: Present) -> None:
+        # A projector that is far behind holds up no question. What people told is read all the same.
+        assert names(await present(ADA)) == {"Dee", "Cy aunt"}
+        fold_live(database, PeopleProjector())
+        assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
+        log.append(connection, [noted("My brother Bo is a cook.", ADA)])
+        log.append(connection, [noted("My aunt Cy is a baker.", ADA) for _ in range(200)])
+        assert names(await present(ADA)) == {"Dee", "Noor sister", "Cy aunt"}
+
+    reading(database, work)
