@@ -12,7 +12,9 @@ from events.core.feed import Trust
 from events.core.state import Change, CoreState, QueueEntry
 from events.platform.database import Row
 from events.types.json_values import json_text
+from events.types.records import learned
 
+_ENTRY = learned(QueueEntry)
 _ROW = ("queue_id", "status", "position", "queued_at")
 _SAME = tuple(
     each.name for each in fields(Change) if each.name not in ("ops", "guards", "trust", "turn_ids", "others")
@@ -61,7 +63,7 @@ def change_values(user_id: str, change: Change) -> tuple[object, ...]:
 
 
 def entry_of(row: Row) -> QueueEntry:
-    return msgspec.convert(orjson.loads(row["entry"]) | {name: row[name] for name in _ROW}, QueueEntry)
+    return msgspec.convert(orjson.loads(row["entry"]) | {name: row[name] for name in _ROW}, _ENTRY)
 
 
 def entry_values(user_id: str, entry: QueueEntry) -> tuple[object, ...]:

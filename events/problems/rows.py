@@ -9,7 +9,9 @@ import orjson
 
 from events.platform.database import Row
 from events.problems.problem import Attempt, Problem
+from events.types.records import learned
 
+_ATTEMPTS = learned(tuple[Attempt, ...])
 _SAME = tuple(each.name for each in fields(Problem) if each.name not in ("owner", "attempts", "turn_ids"))
 
 
@@ -28,6 +30,6 @@ def row_of(problem: Problem) -> dict[str, object]:
 
 def problem_of(row: Row) -> Problem:
     """Returns the problem of a row. ``attempts`` is JSON text."""
-    attempts = msgspec.json.decode(row["attempts"], type=tuple[Attempt, ...])
+    attempts = msgspec.json.decode(row["attempts"], type=_ATTEMPTS)
     same = {name: row[name] for name in _SAME}
     return Problem(owner=row["user_id"], attempts=attempts, turn_ids=tuple(row["turn_ids"]), **same)

@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from events.types import register_all
+from events.types.records import learned
 
 Payload = Any
 _T = TypeVar("_T")
@@ -74,7 +75,7 @@ def event_type(*, version: int = 1, visible: tuple[str, ...] = ()) -> Callable[[
         if any(f.name == SEALED for f in fields):
             raise TypeError(f"event type {cls.__name__} has a field {SEALED!r}: choose another name")
         entry = _Registered(
-            cls,
+            learned(cls),
             cls.__name__,
             version,
             _shape_of(cls),

@@ -61,7 +61,8 @@ def card_row(card_class: type[_C]) -> AsyncRowFactory[_C]:
     setters = {field.name: getattr(card_class, field.name).__set__ for field in fields(card_class)}
 
     def factory(cursor: AsyncCursor[Any]) -> Callable[[Sequence[Any]], _C]:
-        names = [column.name for column in cursor.description or ()]
+        result = cursor.pgresult  # its description would make an object for each column
+        names = [] if result is None else [(result.fname(at) or b"").decode() for at in range(result.nfields)]
         if missing := setters.keys() - names:
             raise TypeError(f"the query selects no {', '.join(sorted(missing))}")
         put = [setters[name] for name in names]

@@ -12,7 +12,7 @@ from retrieval.channels.channel import Hit, search_statement
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 
-SEEDS = 20
+SEEDS = 12
 _LIMIT = 60
 _ENTITY = 0.5  # strengths beside the 1 of a stated relation
 _CONCEPT = 0.5

@@ -30,9 +30,9 @@ from retrieval.query.scope import Scope
 
 _PACKAGE = "retrieval.channels"
 NO_SPACES: Mapping[str, Space] = {}
-_LIMIT = 100
+_LIMIT = 60
 _ENOUGH = 20  # with fewer cards than this, the search looks further
-_LOOKED_UP = 160  # the nearest cards that are looked up: in a chat, half of them are an assistant's
+_LOOKED_UP = 96  # the nearest cards that are looked up: in a chat, half of them are an assistant's
 # Above this value of cards times share, the index of all users is walked. It is walked 1 / share as far
 # (docs/benchmarks.md).
 _WALKED_FROM = 40_000

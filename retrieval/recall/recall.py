@@ -47,7 +47,7 @@ from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
 
-_LOOKED_UP = 50  # the best-found cards that are looked up, or more when more are asked for
+_LOOKED_UP = 30  # the best-found cards that are looked up, or more when more are asked for
 _EACH = 3  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
 

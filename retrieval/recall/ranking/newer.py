@@ -126,7 +126,7 @@ def _compare_with(
             elif repeated:
                 older.holds_again()
         own = _values(text) if others else others
-        another = differ(own, others)
+        another = _differ(own, others)
         # One more member of a list is no change of the others.
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
@@ -214,6 +214,7 @@ def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
 # Most recalls of a user see the same cards as the recall before.
 _changes = lru_cache(maxsize=4096)(tells_of_a_change)
 _values = lru_cache(maxsize=4096)(values)
+_differ = lru_cache(maxsize=65536)(differ)
 
 
 @lru_cache(maxsize=4096)

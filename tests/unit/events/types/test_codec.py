@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -87,3 +89,40 @@ def test_a_misfitting_payload_names_the_field() -> None:
         decode("EventNoted", 1, noted.replace(b'"origin":{', b'"origin":{"extra":1,'))
     with pytest.raises(PayloadError, match=r"TurnRecorded\.said_at"):
         decode("TurnRecorded", 1, good.replace(b"2026-01-01T00:00:00+00:00", b"never"))
+
+
+_FIRST_USES = """
+import os, sys, threading
+from events.types import codec
+
+names = list(codec.known_types().items())
+sys.setswitchinterval(1e-6)
+
+
+def use(barrier):
+    barrier.wait()
+    for name, version in names:
+        try:
+            codec.decode(name, version, {})
+        except codec.PayloadError:
+            pass
+
+
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        barrier = threading.Barrier(6)
+        threads = [threading.Thread(target=use, args=[barrier]) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        sys.exit("a thread ended the process")
+"""
+
+
+def test_threads_may_decode_the_first_events_of_a_process_at_the_same_time() -> None:
+    done = subprocess.run([sys.executable, "-c", _FIRST_USES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
