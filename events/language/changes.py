@@ -6,7 +6,7 @@ The words are in ``changes.txt``. Any text is allowed, and at most its first :da
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from functools import cache
 from importlib.resources import files
 
@@ -22,6 +22,46 @@ def tells_of_a_change(text: str) -> bool:
     return _holds("change", text) or mends(text)
 
 
+def before_change(clause: str) -> str | None:
+    """Returns the words before the first word of change in ``clause``, or None when the clause tells no change.
+
+    A final 了 tells a change and not who does it, so no word counts as before it.
+    """
+    head = clause[:READ].casefold().replace("’", "'")
+    found = _pattern("change", "english").search(head)
+    if found is None and has_cjk(head):
+        head = to_simplified(head)
+        found = _pattern("change", "chinese").search(head)
+    return None if found is None else "" if found[0] == "了" else head[: found.start()]
+
+
+def told_clauses(text: str) -> Iterator[str]:
+    """Yields the clauses of ``text`` without those of a sentence that only supposes something.
+
+    A clause that says "not any more" or 不…了 tells a change, and denies none.
+    """
+    for sentence in _SENTENCE.split(text[:READ]):
+        if not _SUPPOSED.search(sentence):
+            for clause in filter(None, _CLAUSE.split(sentence)):
+                yield _DENIED.sub(" ", clause) if _ANY_MORE.search(clause) else clause
+
+
+def doer(before: str) -> str | None:
+    """Returns the subject of a verb by the words ``before`` it: "" for the speaker, and None when they deny the verb.
+
+    A clause without a subject is about the speaker. So is "my new job", and "my brother's new job" is about a brother.
+    """
+    words = before.casefold().replace("’", "'")
+    if _DENIED.search(words):
+        return None
+    *own, rest = _ONESELF.split(words)
+    if _OWN.search(rest) or (
+        own and (_TOGETHER.match(rest) or (rest.isascii() and not _REPORTS.search(words)))
+    ):
+        return ""
+    return rest.strip() if _BESIDE.sub(" ", rest).strip() else ""
+
+
 def values(text: str) -> frozenset[str]:
     """Returns the numbers, days and times of day that ``text`` names, as they are written."""
     head = text[:READ]
@@ -29,6 +69,31 @@ def values(text: str) -> frozenset[str]:
     if has_cjk(head):
         found.update(_pattern("value", "chinese").findall(to_simplified(head)))
     return frozenset(found)
+
+
+_SENTENCE = re.compile(r"[.!?\n。！？…]+(?:\s|$)?")
+_CLAUSE = re.compile(r"[,;:，；：、—–]|\b(?:but|because|while|since|although|so)\b|但是?|因为|因為|所以")
+_SUPPOSED = re.compile(
+    r"\b(?:if|unless|wish|would|could|might|maybe|perhaps)\b|如果|要是|假如|万一|萬一|希望|可能|也许|也許|说不定|說不定",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|沒|未|不(?!再|过|過)|别|別|差点|差點", re.I
+)
+_ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没沒][^了]*了", re.IGNORECASE)
+_ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|我們|咱们|咱們|我|咱")
+_REPORTS = re.compile(
+    r"\b(?:heard|hear|think|thought|know|knew|said|says?|told|saw|hope|guess|believe|glad|sorry|sure|that|who)\b"
+)
+_OWN = re.compile(r"\b(?:my|our)\s*$")
+_TOGETHER = re.compile(r"\s*(?:and|with)\b|\s*[和跟与與]")
+_BESIDE = re.compile(
+    r"\b(?:am|are|is|was|were|be|been|being|have|has|had|do|does|did|will|got|get|getting|going|gonna|to|just|finally|already"
+    r"|also|then|and|now|still|soon|recently|actually|last|next|this|week|month|year|yesterday|today|\w+ly)\b|'(?:m|ve|re|ll|d)\b"
+    r"|\b(?:a|an|the)\s*$|[上下这這去今明昨前本]个?個?(?:周|週|星期|礼拜|禮拜|月|年|天)[一二三四五六日天末底初]?"
+    r"|已经|已經|终于|終於|后来|後來|最近|现在|現在|正在|准备|準備|打算|决定|決定|刚|剛|要|会|會|就|也|又|才|再|还|還|都|的\s*$"
+)
+"""The words around a verb that do not say who does it."""
 
 
 def differ(own: Set[str], others: Set[str]) -> bool:

@@ -132,6 +132,9 @@ def _index() -> tuple[dict[str, Concept], dict[str, str], _Cues, _Cues, list[_Cu
 
 
 _REGISTRY, _ALIASES, _BY_WORD, _BY_CHARACTER, _NEWS = _index()
+# "Moved" is news of the one who moved, and "moved the sofa" is none.
+_WITHOUT_OBJECT = word_set("moved moving relocated relocating")
+_OBJECT = re.compile(r" (?:the|my|our|his|her|their|it|them|this|that|these|those|an?|me|us|you)\b")
 _FAVOURITE = re.compile(r"\bfavou?rite (?:kind of |type of |sort of )?([a-z]+)")
 
 
@@ -255,19 +258,25 @@ def concepts_asked(question: str) -> tuple[str, ...]:
 _SINGLE_CHARACTERS = frozenset(start for start in _BY_CHARACTER if len(start) == 1)
 
 
-def concepts_changed(text: str) -> frozenset[str]:
+def concepts_changed(text: str) -> dict[str, str]:
     """Returns the concept keys of which ``text`` has a word of news ("quit", "moved", 離職), even without the concept.
 
-    Only the first 2,000 characters count.
+    Each key comes with the words before its news. Only the first 2,000 characters count.
     """
     folded = unicodedata.normalize("NFKC", text[:2000]).casefold()
-    words = set(_WORDS.findall(folded))
+    places: dict[str, int] = {}
+    for word in _WORDS.finditer(folded):
+        if not (word[0] in _WITHOUT_OBJECT and _OBJECT.match(folded, word.end())):
+            places.setdefault(word[0], word.start())
     simplified = folded if folded.isascii() else to_simplified(folded)
-    return frozenset(
-        cue.key
-        for cue in _NEWS
-        if (words.issuperset(cue.parts) if cue.parts[0].isascii() else cue.parts[0] in simplified)
-    )
+    found: dict[str, str] = {}
+    for cue in _NEWS:
+        if not cue.parts[0].isascii():
+            if (at := simplified.find(cue.parts[0])) >= 0:
+                found.setdefault(cue.key, simplified[:at])
+        elif places.keys() >= set(cue.parts):
+            found.setdefault(cue.key, folded[: min(places[part] for part in cue.parts)])
+    return found
 
 
 def drift(keys: Iterable[str]) -> list[tuple[str, str]]:

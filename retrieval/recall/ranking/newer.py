@@ -7,12 +7,21 @@ of their terms, so no text is analysed again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from functools import lru_cache
 from math import log
 
-from events.language.changes import READ, differ, mends, tells_of_a_change, values
+from events.language.changes import (
+    READ,
+    before_change,
+    differ,
+    doer,
+    mends,
+    tells_of_a_change,
+    told_clauses,
+    values,
+)
 from events.language.concepts import concept, concepts_asked, concepts_changed
 from events.language.terms import term_keys
 from projectors.cards.card import Card
@@ -109,19 +118,21 @@ def _compare_with(
     others = frozenset() if value is not None else _values(card.content)
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
+    of_fact = told | of_slot | (value or frozenset())
     for newer, said in later:
         near, text = newer.evidence.meaning, newer.card.content
         changes = _changes(text)
         if value is not None:
             share = _share(value or topic, said)
             repeated = share >= 1
+            news = False
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
-                news = near >= 0 and slot in _news(text)
+                news = near >= 0 and _any_about(_news(text).get(slot, ()), of_fact, asked.user_id)
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(text) else share
             named = max(share, _share(of_slot, said))
-            if changes and named >= SAME_TOPIC:
+            if (news or _any_about(_changed(text), of_fact, asked.user_id)) and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif repeated:
                 older.holds_again()
@@ -218,8 +229,27 @@ _differ = lru_cache(maxsize=65536)(differ)
 
 
 @lru_cache(maxsize=4096)
-def _news(text: str) -> frozenset[str]:
-    return concepts_changed(text[:READ])
+def _news(text: str) -> Mapping[str, Collection[str]]:
+    """Returns who does what is new of each concept."""
+    found: dict[str, set[str]] = {}
+    for each in told_clauses(text):
+        for key, before in concepts_changed(each).items():
+            if (who := doer(before)) is not None:
+                found.setdefault(key, set()).add(who)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _changed(text: str) -> Collection[str]:
+    """Returns who does what changes. "They" stands for people in general, who change things for everybody."""
+    told = (before_change(each) for each in told_clauses(text))
+    doers = {who for before in told if before is not None and (who := doer(before)) is not None}
+    return {"" if who == "they" else who for who in doers}
+
+
+def _any_about(doers: Collection[str], fact: frozenset[int], user_id: str) -> bool:
+    """True when the speaker does it, or the thing of a fact: "the lease ended". Somebody else's news end no fact."""
+    return any(not who or ((keys := _name_keys(who, user_id)) and keys <= fact) for who in doers)
 
 
 @lru_cache(maxsize=4096)

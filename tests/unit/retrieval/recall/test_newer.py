@@ -66,6 +66,32 @@ def test_a_repetition_a_question_and_another_matter_end_nothing(
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "fact", "key", "value", "other"),
+    [
+        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "The cousins moved to Bruges"),
+        (
+            "Where do I live?",
+            "Lives in Ghent",
+            "residence",
+            "Ghent",
+            "Our piano teacher's new flat is lovely",
+        ),
+        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "I nearly moved to Bruges"),
+        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "We moved the wardrobe upstairs"),
+        ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "If it gets worse, I quit"),
+        ("What car do I drive?", "Drives a Corsa", "vehicle", "Corsa", "Grandma sold her car"),
+        ("我住哪裡？", "住在台南", "residence", "台南", "補習班搬到二樓"),
+        ("我住哪裡？", "住在台南", "residence", "台南", "我還沒搬家"),
+    ],
+)
+def test_what_others_do_and_what_did_not_happen_end_no_fact(
+    question: str, fact: str, key: str, value: str, other: str
+) -> None:
+    own = state(1, fact, key, value=value, said_at=EARLIER)
+    assert ended(question, own, episode(2, other, said_at=LATER)) == {}
+
+
 def test_a_repetition_after_the_change_refreshes_the_fact() -> None:
     fact = state(1, "Works at Hartwig", "employer", value="Hartwig", said_at=EARLIER)
     change = episode(2, "I am leaving Hartwig", said_at=LATER - timedelta(days=9))
