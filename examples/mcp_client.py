@@ -21,7 +21,7 @@ async def main(ready_file: str) -> None:
         headers = {"Authorization": f"Bearer {file.read().split()[-1]}"}
     url = f"{addresses['read_url']}/mcp/"
     async with (
-        httpx2.AsyncClient(headers=headers, params={"user_id": "example-mia"}) as http,
+        httpx2.AsyncClient(headers=headers, params={"user_id": "example-mia"}, timeout=60) as http,
         streamable_http_client(url, http_client=http) as (received, sent),
         ClientSession(received, sent) as session,
     ):

@@ -13,6 +13,7 @@ from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import (
     Batches,
+    BatchLimit,
     Handler,
     RoundResult,
     Subscription,
@@ -47,6 +48,7 @@ class Runner(Handler):
         self._projector = projector
         self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
         self._backlog = Backlog()
+        self._limit = BatchLimit()
         self._note: str | None = None
         self._subscription = Subscription(
             settings,
@@ -99,7 +101,7 @@ class Runner(Handler):
 
     def _fold(self, connection: Connection) -> RoundResult:
         projector, limit, deferring = self._projector, self._projector.batch_partitions, False
-        with connection.transaction():
+        with self._limit as partitions, connection.transaction():
             generation = hold_live(connection, self._projector.name)
             if generation is None:
                 return RoundResult()
@@ -120,7 +122,7 @@ class Runner(Handler):
                 self._feed,
                 fold,
                 events=self._settings.batch_events,
-                partitions=limit,
+                partitions=min(limit, partitions),
             )
         # Events of a deferred fold count as done when their vectors exist.
         return replace(result, done=0) if deferring else result

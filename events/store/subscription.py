@@ -212,6 +212,26 @@ class Subscription:
             self._backoff_s = min(self._backoff_s * 2, self._options.longest_backoff_s)
 
 
+class BatchLimit:
+    """The most partitions of one batch: half as many after a failure, and twice as many after a success.
+
+    The server ends a transaction that does nothing for too long. A batch that computes for longer than that would
+    otherwise be repeated in the same size for ever.
+    """
+
+    def __init__(self) -> None:
+        self._partitions = PARTITIONS
+
+    def __enter__(self) -> int:
+        return self._partitions
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        more = self._partitions * 2 if error is None else self._partitions // 2
+        self._partitions = min(max(more, 1), PARTITIONS)
+
+
 def handle_batch(
     connection: Connection,
     processor: Processor,

@@ -42,32 +42,35 @@ def duplicates(edges: Iterable[RelationEdge]) -> list[UUID]:
     return sorted({card for card, group in same(edges).items() if card != min(group)})
 
 
-def latest_in_chain(
-    card: UUID, edges: Iterable[RelationEdge], begun: Callable[[UUID], datetime | None]
-) -> tuple[UUID, ...]:
-    """Returns the chain from ``card`` to the card that is true now, along update and state_change.
+class Chains:
+    """The chains of ``edges`` along update and state_change."""
 
-    ``begun`` returns the instant from which a card counts, or None for a card that does not count (future, retracted,
-    unknown). Of several superseding cards, the one that begins last is next. Cards that are the same stand for each
-    other. The function ends for cyclic edges too.
-    """
-    known = list(edges)
-    groups = same(known)
-    newer: dict[UUID, set[UUID]] = {}
-    for edge in known:
-        if edge.predicate in SUPERSEDING:
-            newer.setdefault(edge.to_card, set()).add(edge.from_card)
-    way, seen = [card], set(groups.get(card, (card,)))
-    while True:
-        here = way[-1]
-        counting = [
-            (instant, other)
-            for twin in groups.get(here, (here,))
-            for other in newer.get(twin, ())
-            if other not in seen and (instant := begun(other)) is not None
-        ]
-        if not counting:
-            return tuple(way)
-        _, following = max(counting)
-        way.append(following)
-        seen.update(groups.get(following, (following,)))
+    def __init__(self, edges: Iterable[RelationEdge]) -> None:
+        known = list(edges)
+        self._groups = same(known)
+        self._newer: dict[UUID, set[UUID]] = {}
+        for edge in known:
+            if edge.predicate in SUPERSEDING:
+                self._newer.setdefault(edge.to_card, set()).add(edge.from_card)
+
+    def latest(self, card: UUID, begun: Callable[[UUID], datetime | None]) -> tuple[UUID, ...]:
+        """Returns the chain from ``card`` to the card that is true now.
+
+        ``begun`` returns the instant from which a card counts, or None for a card that does not count (future,
+        retracted, unknown). Of several superseding cards, the one that begins last is next. Cards that are the same
+        stand for each other. The method ends for cyclic edges too.
+        """
+        way, seen = [card], set(self._groups.get(card, (card,)))
+        while True:
+            here = way[-1]
+            counting = [
+                (instant, other)
+                for twin in self._groups.get(here, (here,))
+                for other in self._newer.get(twin, ())
+                if other not in seen and (instant := begun(other)) is not None
+            ]
+            if not counting:
+                return tuple(way)
+            _, following = max(counting)
+            way.append(following)
+            seen.update(self._groups.get(following, (following,)))

@@ -133,8 +133,8 @@ ARRAY(SELECT DISTINCT r.predicate FROM {relations} r
 
 -- name: reachable_relations
 -- The edges of these predicates that are reachable from the cards: towards the cards that came after them, and with
--- `older` in both directions. Each card is visited once, the nearest first, and `visited` cards at most. A value that
--- changes daily has a chain of thousands of cards.
+-- `older` in both directions. Each card is visited once, the nearest first, and `visited` cards at most. From these cards
+-- the `chains` are followed to their ends, over `followed` cards at most: a chain that is cut has an old value at its end.
 WITH RECURSIVE near(card) AS (
     SELECT unnest(%(cards)s::uuid[])
     UNION
@@ -148,10 +148,16 @@ WITH RECURSIVE near(card) AS (
         WHERE %(older)s AND r.user_id = %(user_id)s AND r.from_card = near.card
           AND r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
     ) next
+), later(card) AS (
+    (SELECT card FROM near LIMIT %(visited)s)
+    UNION
+    SELECT r.from_card FROM later
+    JOIN {relations} r ON r.user_id = %(user_id)s AND r.to_card = later.card
+    WHERE r.predicate = ANY (%(chains)s::text[]) AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
 )
 SELECT r.from_card, r.to_card, r.predicate, r.reason, r.confidence, r.implied, r.refused, r.actor, r.event_id, r.created_at
-FROM (SELECT card FROM near LIMIT %(visited)s) near
-JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = near.card
+FROM (SELECT card FROM later LIMIT %(followed)s) later
+JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = later.card
 WHERE r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused
   AND r.implied = ANY (%(implied)s::boolean[])
   AND (%(known_at)s::timestamptz IS NULL OR r.created_at <= %(known_at)s::timestamptz)

@@ -38,7 +38,7 @@ from events.store.log import events_of
 from projectors.cards.card import CARD_FIELDS
 from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.card import CardHistory, CardLinks, ListedCard, by_id, card_row, seen_from
-from retrieval.cards.chain import RelationEdge, duplicates, latest_in_chain
+from retrieval.cards.chain import Chains, RelationEdge, duplicates
 from retrieval.cards.past import Fold, past
 from retrieval.cards.slice import KINDS, LISTS, TENTHS, TIMES, Slice
 from retrieval.pool import Pool, listing
@@ -360,7 +360,7 @@ class CardReader:
                 return found.said_at if found.said_at <= asked.at else None
             return None if found.status in ("future", "contested", "retracted") else found.begun
 
-        return [known[step] for step in latest_in_chain(card, edges, begun) if step in known]
+        return [known[step] for step in Chains(edges).latest(card, begun) if step in known]
 
     async def history(self, asked: Slice, card: UUID) -> CardHistory:
         """Returns the history of a card: the cards of its identity and mode and its chains, their updates and edges.
@@ -458,7 +458,9 @@ class CardReader:
                 "predicates": list(predicates),
                 "implied": [True, False],
                 "older": True,
+                "chains": list(SUPERSEDING),
                 "visited": _MAX_EDGES,
+                "followed": _MAX_EDGES,
                 "limit": _MAX_EDGES,
             },
         )

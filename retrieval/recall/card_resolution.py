@@ -21,7 +21,7 @@ from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import by_id, card_row
-from retrieval.cards.chain import RelationEdge, latest_in_chain, same
+from retrieval.cards.chain import Chains, RelationEdge, same
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import search_statement
 from retrieval.pool import Pool, connected
@@ -38,7 +38,8 @@ _FACTS = 5  # the facts whose values are looked up in later turns
 _READ = 200  # characters of a value
 _TERMS = 200  # the own terms of a card that are compared with those of others
 _LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
-_CHAINED = 200  # the cards of chains that are followed at most
+_NEARBY = 200  # the cards at most whose other relations and whose history are read
+_FOLLOWED = 5_000  # the cards at most between a value and the value that is true now
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
 
 _LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
@@ -156,13 +157,14 @@ class CardResolver:
         """
         if not best:
             return CardResolution({}, {})
-        of_now = scope.known_at is None and question.intent != "history"
+        history = question.intent == "history"
+        of_now = scope.known_at is None and not history
         async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
             # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
                 asked_disputes = await _disputes(connection, scope, question.now, best)
-                asked_edges = await _edges(connection, scope, best)
+                asked_edges = await _edges(connection, scope, best, history=history)
                 asked_states = await connection.execute(
                     statement(_PACKAGE, "turn_states"),
                     {"user_id": scope.user_id, "cards": list(best[:_TURNS]) if of_now else []},
@@ -176,11 +178,10 @@ class CardResolver:
             marks = {card: evidence[card] for card in looked_up}
             if scope.known_at is not None:
                 found, marks, disputes = await self._as_known(connection, scope, found, marks)
-                edges = await (await _edges(connection, scope, list(found))).fetchall()
+                edges = await (await _edges(connection, scope, list(found), history=history)).fetchall()
             chained = [card for card, row in found.items() if _needs_chain(question, scope, row)]
             if chained := [*chained, *(state for _, state, _ in of_turns)]:
-                history = question.intent == "history"
-                asked_edges = await _edges(connection, scope, chained, implied=True, older=history)
+                asked_edges = await _edges(connection, scope, chained, history=history, implied=True)
                 edges += await asked_edges.fetchall()
             named = {end for edge in edges for end in (edge.from_card, edge.to_card)}
             named |= {card for dispute in disputes for card in (dispute.old_card, dispute.new_card)}
@@ -263,6 +264,7 @@ def _judged(  # noqa: C901 - one branch a reason
     # A card may be retracted without another card in its place.
     out = {edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"}
     edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
+    chains = Chains(edges)
     out |= {card: "it is contested" for card, row in known.items() if row.contested}
     out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
     out |= {card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)}
@@ -290,20 +292,18 @@ def _judged(  # noqa: C901 - one branch a reason
             for relative in _chained(card, edges):
                 raise_to(relative, told)
         elif scope.replaced(known[card]):
-            last = latest_in_chain(card, edges, said)[-1]
+            last = chains.latest(card, said)[-1]
             raise_to(last, told)
             out[card] = f"{last} took its place" if last != card else "a later event took its place"
         elif known[card].kind != "event":
-            last = latest_in_chain(card, edges, begun)[-1]
+            last = chains.latest(card, begun)[-1]
             if last != card:
                 raise_to(last, told)
                 if question.intent == "present":
                     out[card] = f"{last} took its place"
     ended: dict[UUID, set[UUID]] = {}
     for episode, state, _ in of_turns:
-        ended.setdefault(episode, set()).add(
-            latest_in_chain(state, edges, begun)[-1] if state in known else state
-        )
+        ended.setdefault(episode, set()).add(chains.latest(state, begun)[-1] if state in known else state)
     stated = {(episode, state) for episode, state, _ in of_turns}
     over = {
         episode: latest.pop()
@@ -451,13 +451,16 @@ async def _edges(
     scope: Scope,
     cards: Sequence[UUID],
     *,
+    history: bool,
     implied: bool = False,
-    older: bool = True,
 ) -> AsyncCursor[RelationEdge]:
     """The edges of these cards and of the cards they lead to, stated or ``implied``.
 
-    Implied edges of states show in the cards themselves. Without ``older`` the edges lead only to later cards.
+    Chains are followed to the cards that are true now. For a ``history`` the nearest cards count. Implied edges of
+    states show in the cards themselves. Without a history, they lead only to later cards.
     """
+    visited = len(cards) + _NEARBY
+    followed = visited if history else visited + _FOLLOWED
     return await _asked(
         connection,
         _EDGE,
@@ -466,11 +469,13 @@ async def _edges(
             "user_id": scope.user_id,
             "cards": list(cards),
             "predicates": list(_PREDICATES),
+            "chains": list(SUPERSEDING),
             "implied": [implied],
             "known_at": scope.known_at,
-            "older": older,
-            "visited": len(cards) + _CHAINED,
-            "limit": 1000,
+            "older": history or not implied,
+            "visited": visited,
+            "followed": followed,
+            "limit": 2 * followed,
         },
     )
 

@@ -280,7 +280,7 @@ def _push(site: Site, ledger: Ledger, turns: Sequence[Turn], luck: float) -> Non
 
 def settle(site: Site, ledger: Ledger) -> Verdict:
     """Wait until all is projected; then everything must be as the ledger says, and nothing left over."""
-    _done(site, "wait", "--timeout", "110")
+    _done(site, "wait", "--timeout", "240", timeout=300)
     verdict = judge(ledger, site.running.admin_database_url, site.running.data)
     assert not verdict.faults, "\n".join(verdict.faults)
     # `recorded` counts what recorders settled, and `behind` may still be moving by what a projector noted last.
@@ -299,7 +299,7 @@ def _at_rest(site: Site) -> dict[str, object] | None:
     return status if all(stage["behind"] == 0 for stage in stages.values()) else None
 
 
-def _done(site: Site, *arguments: str) -> str:
-    done = site.running.command(*arguments)
+def _done(site: Site, *arguments: str, timeout: float = 120) -> str:
+    done = site.running.command(*arguments, timeout=timeout)
     assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout

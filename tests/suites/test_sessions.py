@@ -65,6 +65,9 @@ _LEFT_OUT: dict[str, dict[str, str]] = {
         **dict.fromkeys(
             (
                 "test_sqlite_session_close_closes_worker_thread_connections",
+                "test_sqlite_session_reaps_connections_from_exited_worker_threads",
+                "test_sqlite_session_closes_retired_connections_before_the_next_allocation",
+                "test_sqlite_session_keeps_connections_of_live_worker_threads",
                 "test_sqlite_session_closed_rejects_empty_add_items",
                 "test_sqlite_session_file_lock_is_shared_across_instances",
                 "test_sqlite_session_rollback_failure_evicts_connection",

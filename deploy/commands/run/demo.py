@@ -7,7 +7,9 @@ import logging
 import os
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -61,7 +63,13 @@ def demo(
             _note(f"up after {time.monotonic() - began:.1f} s\nextractor: {describe(settings)}")
             if (missing := missing_model(settings)) is not None:
                 _note(f"questions are answered by words, not by meaning: {missing}")
-            wrong = _show(instance, settings)
+            shown: Future[int] = Future()
+            # The stack is watched meanwhile, because a worker that ends would else be missing for the rest of the demo.
+            threading.Thread(target=_show, args=(instance, settings, shown), daemon=True).start()
+            while not (stop() or shown.done()):
+                stack.watch()
+                time.sleep(0.05)
+            wrong = 1 if stop() else shown.result()
             if stay and not stop():
                 print(f"explorer   {sign_in_url(settings, instance)}")
                 _stay(instance, stack, stop)
@@ -71,7 +79,15 @@ def demo(
     return 1 if wrong else 0
 
 
-def _show(instance: Instance, settings: Settings) -> int:
+def _show(instance: Instance, settings: Settings, shown: Future[int]) -> None:
+    """Gives ``shown`` the number of the questions that were answered wrongly, or the error that ended the demo."""
+    try:
+        shown.set_result(_pushed_and_asked(instance, settings))
+    except Exception as error:
+        shown.set_exception(error)
+
+
+def _pushed_and_asked(instance: Instance, settings: Settings) -> int:
     turns = [json.loads(line) for line in _resource("demo.jsonl").splitlines()]
     questions = json.loads(_resource("demo_questions.json"))
     began = time.monotonic()

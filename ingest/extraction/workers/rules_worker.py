@@ -21,6 +21,7 @@ from events.store.feed import Feed, LogFeed
 from events.store.log import Unreadable
 from events.store.subscription import (
     Batches,
+    BatchLimit,
     Handler,
     RoundResult,
     Subscription,
@@ -91,6 +92,7 @@ class ExtractorWorker(Handler):
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         # The position where this worker left each partition, and the turns above it that are extracted already.
         self._memory = KnownMemory()
+        self._limit = BatchLimit()
         self._left: dict[int, int] = {}
         self._read_before: dict[int, frozenset[int]] = {}
         self._subscription = Subscription(
@@ -132,13 +134,14 @@ class ExtractorWorker(Handler):
             left.update((claim.partition, page[-1].position) for claim, page in batches)
 
         try:
-            with connection.transaction():
+            with self._limit as partitions, connection.transaction():
                 result = handle_batch(
                     connection,
                     PROCESSOR,
                     self._feed,
                     extract,
                     events=self._settings.batch_events,
+                    partitions=partitions,
                     admit=lambda claims: self._owned(connection, claims),
                 )
         except BaseException:

@@ -152,6 +152,7 @@ def test_events_the_database_refuses_fail_their_own_turns_only(
     assert "index row requires" in failure.reason
 
 
+@pytest.mark.timeout(300 + MUTATIONS)
 def test_mutated_answers_keep_nobody_elses_cards_waiting(
     settings: Settings, api: MessagesApi, connection: Connection
 ) -> None:

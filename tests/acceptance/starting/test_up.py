@@ -11,10 +11,14 @@ import subprocess
 import sys
 import tempfile
 import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+import psutil
 import pytest
 from rich.cells import cell_len
 
@@ -113,7 +117,7 @@ def test_errors_are_one_sentence_with_the_remedy(
 
 
 @pytest.mark.skipif(not CARDLOG.exists(), reason="the command is not installed beside this Python")
-def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_and_fits_the_terminal(
+def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_without_a_killed_worker_and_fits_the_terminal(
     tmp_path: Path,
 ) -> None:
     place = tmp_path / "project"
@@ -124,11 +128,9 @@ def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_and_fits_th
     termios.tcsetwinsize(inner, (24, 80))
     environment = clean_environment()
     environment.pop("COLUMNS", None)
-    with (tmp_path / "said").open("w+") as said:
-        demo = subprocess.Popen(
-            [CARDLOG, "demo"], cwd=place, stdin=subprocess.DEVNULL, stdout=inner, stderr=said, env=environment
-        )
+    with demo(tmp_path, inner, cwd=place, env=environment) as (running, said):
         os.close(inner)
+        worker_of(running, said).kill()
         printed = b""
         try:
             while piece := os.read(terminal, 65536):
@@ -137,12 +139,43 @@ def test_in_a_folder_with_the_names_of_its_packages_the_demo_answers_and_fits_th
             pass  # the other end of the terminal is closed
         finally:
             os.close(terminal)
-        status = demo.wait(60)
-        said.seek(0)
-        assert status == 0, said.read()
+        status = running.wait(60)
+        assert status == 0, said.read_text()
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", printed.decode())
     assert "10 of 10 questions answered rightly" in shown
     assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+@pytest.mark.skipif(not CARDLOG.exists(), reason="the command is not installed beside this Python")
+def test_ctrl_c_ends_a_demo_that_waits_for_its_cards(tmp_path: Path) -> None:
+    with demo(tmp_path, subprocess.PIPE, env=clean_environment()) as (running, said):
+        worker_of(running, said).suspend()
+        running.send_signal(signal.SIGINT)
+        printed, _ = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert printed == b""
+    assert "Traceback" not in said.read_text()
+
+
+@contextmanager
+def demo(folder: Path, output: int, **more: Any) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """Runs the demo. Yields its process, and the file with the lines that it says."""
+    with (folder / "said").open("w") as said:
+        running = subprocess.Popen(
+            [CARDLOG, "demo"], stdin=subprocess.DEVNULL, stdout=output, stderr=said, **more
+        )
+    try:
+        yield running, folder / "said"
+    finally:
+        running.terminate()
+        running.wait(60)
+
+
+def worker_of(running: subprocess.Popen[bytes], said: Path) -> psutil.Process:
+    """Returns the projector of a demo that has started and waits for its cards."""
+    eventually(lambda: "up after" in said.read_text(), within=120)
+    [projector] = (each for each in psutil.Process(running.pid).children() if each.name() == "projector")
+    return projector
 
 
 def test_both_services_want_the_key_that_the_ready_line_names(stack: Running) -> None:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.sql import SQL
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.cards import KnowledgeLearned
+from events.types.cards import KnowledgeLearned, StateAsserted
+from events.types.envelope import NewEvent
 from events.types.relations import CardsConnected
-from tests.support.projectors.folding import ORIGIN, apart, event, fold_live
-from tests.support.retrieval.channels import noted, recall
+from retrieval.channels.channel import Hit
+from retrieval.channels.graph import GraphChannel
+from retrieval.query.question import understand
+from retrieval.query.scope import scope_of
+from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live
+from tests.support.projectors.plans import rows_read
+from tests.support.retrieval.channels import noted, recall, searching
+
+PAST = 600
+"""States of one entity, each of which ended the one before."""
 
 
 def test_a_card_that_shares_no_word_is_found_through_what_it_is_related_to(
@@ -74,3 +89,46 @@ def test_the_graph_never_leaves_the_walls(database: str, connection: Connection)
     fold_live(database)
     contents = [card["content"] for card in recall(database, "harbour")["cards"]]
     assert contents == ["We planned the harbour"]
+
+
+class _Counting:
+    """A connection that counts the rows that its statements read."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+        self.rows = 0.0
+
+    async def execute(self, query: Any, parameters: Any) -> Any:
+        explained = SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + query
+        [[[found]]] = await (await self._connection.execute(explained, parameters)).fetchall()
+        self.rows += rows_read(found["Plan"])
+        return await self._connection.execute(query, parameters)
+
+
+def test_the_present_states_of_an_entity_are_read_without_its_past(
+    database: str, connection: Connection
+) -> None:
+    def told(key: str, value: str, days_ago: int) -> NewEvent:
+        at = NOW - timedelta(days=days_ago)
+        fact = StateAsserted(
+            content=f"{key} of Rex: {value}", entity="Rex", concept_key=key, value=value, tags=(), announced=True,
+            cardinality="single_value", effective_at=at, origin=replace(ORIGIN, said_at=at),
+        )  # fmt: skip
+        return apart(fact)
+
+    seed = told("food", "herring", 1)
+    weights = [told("weight", f"{number} kg", 20 * (PAST - number)) for number in range(PAST)]
+    log.append(connection, [*weights, seed])
+    fold_live(database)
+    connection.execute("VACUUM ANALYZE")
+    question = understand("what does Rex eat?", NOW)
+
+    async def around(pooled: AsyncConnection) -> tuple[Sequence[Hit], float]:
+        looking: Any = _Counting(pooled)
+        scope = scope_of(question, user_id="alex", projects=("default",))
+        hits = await GraphChannel({seed.event_id: 1.0}).search(looking, question, scope)
+        return hits, looking.rows
+
+    hits, rows = searching(database, around)
+    assert [hit.card_id for hit in hits] == [weights[-1].event_id]
+    assert rows < PAST / 4

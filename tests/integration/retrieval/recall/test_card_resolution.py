@@ -13,6 +13,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
+from events.store import log
+from events.types.cards import EventNoted, StateAsserted
+from events.types.envelope import NewEvent, uuid7
 from events.types.relations import CardsConnected
 from retrieval.cards.past import fold_of
 from retrieval.http.read_api import create_app
@@ -22,6 +25,7 @@ from retrieval.query.scope import scope_of
 from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.fusion import Evidence
 from tests.support.conversing import Memory, day, recorded
+from tests.support.projectors.folding import ORIGIN, event
 from tests.support.waiting import PATIENT
 
 Recall = Callable[..., dict[str, Any]]
@@ -130,6 +134,82 @@ def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:
     history = {card["content"] for card in recall("What is the history of my dog?")["cards"]}
     assert history == {"Has a dog named Rex", "The vet could do nothing more"}
     assert recall("Do I have a dog?", kinds=["state"])["cards"] == []
+
+
+CHANGES = 300
+"""Changes of one value. They are more cards than the relations of a recall are read of."""
+
+
+def weighed(number: int, before: UUID | None) -> list[NewEvent]:
+    """A turn and its fact, which the next fact supersedes."""
+    at, cause = day(20 * (number - CHANGES)), uuid7()
+    origin = replace(ORIGIN, session_id=f"s{number}", turn_ids=(f"t{number}",), said_at=at)
+    turn = EventNoted(
+        content=f"My boat weighs {number} kg",
+        entity="user",
+        tags=(),
+        occurred_at=at,
+        origin=origin,
+        episode=True,
+    )
+    fact = StateAsserted(
+        content=f"The weight of the boat is {number} kg", entity="boat", concept_key="weight", value=f"{number} kg",
+        tags=(), cardinality="single_value", effective_at=at, announced=True, origin=origin,
+    )  # fmt: skip
+    return [replace(event(payload), causation_id=cause) for payload in (turn, fact)]
+
+
+def moved(number: int, before: UUID | None) -> list[NewEvent]:
+    """A plan that moves the plan before it."""
+    at = day(number - CHANGES)
+    origin = replace(ORIGIN, session_id=f"s{number}", turn_ids=(f"t{number}",), said_at=at)
+    more: dict[str, Any] = {"replaces": "the race", "replaces_event": before} if before else {}
+    content = f"The boat race is at pier {number}"
+    plan = EventNoted(
+        content=content, entity="user", tags=(), occurred_at=at, origin=origin, status="planned", **more
+    )
+    return [event(plan)]
+
+
+def connected(number: int, before: UUID | None) -> list[NewEvent]:
+    """A fact that somebody connected with the fact before it."""
+    at = day(number - CHANGES)
+    origin = replace(ORIGIN, session_id=f"s{number}", turn_ids=(f"t{number}",), said_at=at)
+    fact = event(
+        StateAsserted(
+            content=f"The boat lies at pier {number}",
+            entity="user",
+            concept_key="berth",
+            value=f"pier {number}",
+            tags=(),
+            cardinality="multi_value",
+            effective_at=at,
+            origin=origin,
+        )
+    )
+    if before is None:
+        return [fact]
+    edge = CardsConnected(from_card=fact.event_id, to_card=before, predicate="update", reason="it moved")
+    return [event(edge), fact]
+
+
+@pytest.mark.parametrize("change", [weighed, moved, connected])
+def test_of_a_value_with_hundreds_of_changes_the_present_one_answers(
+    memory: Memory, recall: Recall, change: Callable[[int, UUID | None], list[NewEvent]]
+) -> None:
+    said: list[NewEvent] = []
+    for number in range(CHANGES):
+        said += change(number, said[-1].event_id if said else None)
+    log.append(memory.connection, said)
+    memory.fold()
+    for question in (
+        "Where is the boat and what is its weight?",
+        "Does my boat at pier 7 have a weight of 7 kg?",
+    ):
+        answer = recall(question, k=20)["cards"]
+        facts = [card["content"] for card in answer if not card["content"].startswith("My boat weighs")]
+        assert len(facts) == 1, facts
+        assert f" {CHANGES - 1}" in facts[0]
 
 
 def test_a_layer_is_preferred_or_the_only_one(memory: Memory, recall: Recall) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -26,10 +25,6 @@ from retrieval.recall.fault_injection import CHANNELS, faults_of
 from tests.support.databases import copied, kill_all
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
 from tests.support.waiting import eventually
-
-# The longest time of a recall with dead channels: its deadlines of 0.1 s and the delay of a busy machine. Without the
-# deadlines, the server ends the slow queries after 5 s.
-_WITHIN_S = 4.5
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +76,6 @@ class Asking:
         assert answer.status_code == 200, answer.text
         document: dict[str, Any] = answer.json()
         return document
-
-    def timed(self) -> tuple[dict[str, Any], float]:
-        began = time.perf_counter()
-        return self.recall(), time.perf_counter() - began
 
 
 def asking(database: str, **changed: Any) -> TestClient:
@@ -148,15 +139,14 @@ def test_one_channel_fails_and_the_others_answer(
 
 
 def test_with_all_channels_dead_the_answer_is_empty_and_names_them(cards: str) -> None:
-    faults = {
-        f"fault_{name}": fault
-        for name, fault in zip(CHANNELS, ["down", "error", "slow:60000"] * 2, strict=False)
-    }
-    with asking(cards, **faults) as client:
-        answer, seconds = Asking(client).timed()
+    faults = dict(zip(CHANNELS, ["down", "error", "slow:60000"] * 2, strict=False))
+    with asking(cards, **{f"fault_{name}": fault for name, fault in faults.items()}) as client:
+        answer = Asking(client).recall()
     assert answer["cards"] == []
-    assert len(answer["warnings"]) == 5
-    assert seconds < _WITHIN_S
+    assert len(answer["warnings"]) == len(CHANNELS)
+    # Without a deadline, the server would end a slow query and the channel would be down.
+    found = {name: each["status"] for name, each in answer["channels"].items()}
+    assert found == {name: "late" if fault.startswith("slow") else "down" for name, fault in faults.items()}
 
 
 def test_where_all_are_late_they_get_more_time(cards: str) -> None:
@@ -268,10 +258,11 @@ def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
 
 def test_a_connection_that_hangs_costs_its_channels_deadlines_and_no_more(cards: str) -> None:
     """There are more late channels than connections. A channel that gets no connection is late, and is not blamed."""
-    faults = {f"fault_{name}": "slow:60000" for name in ("semantic", "tags", "fuzzy", "time", "graph")}
+    faults = {f"fault_{name}": "slow:60000" for name in CHANNELS}
     with asking(cards, pool_size=1, **faults) as client:
-        _, seconds = Asking(client).timed()
-        assert seconds < _WITHIN_S
+        answer = Asking(client).recall()
+    # Without the deadlines, the server would end the slow queries and their channels would be down.
+    assert {each["status"] for each in answer["channels"].values()} == {"late"}
 
 
 def test_connections_that_died_in_the_pool_cost_nobody_an_answer(

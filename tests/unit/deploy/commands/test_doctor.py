@@ -7,6 +7,7 @@ import pytest
 from deploy.commands.operate.doctor import old_pgvector
 from events.platform.settings import Settings
 from ingest.extraction.claude.extractor import ClaudeExtractor
+from tests.support.deployed import compose
 
 
 @pytest.mark.parametrize(
@@ -16,6 +17,12 @@ def test_a_pgvector_below_the_repair_is_named(version: str, warns: bool) -> None
     warning = old_pgvector(version)
     assert (warning is not None) == warns
     assert warning is None or (version in warning and "0.8.4" in warning)
+
+
+def test_the_pgvector_of_the_compose_file_needs_no_warning() -> None:
+    version = compose()["services"]["postgres"]["image"].removeprefix("pgvector/pgvector:")
+    assert version[0].isdigit()
+    assert old_pgvector(version) is None
 
 
 def test_a_model_whose_cache_wants_a_longer_prompt_is_named() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -60,15 +59,11 @@ def test_knowledge_is_outdated_after_90_days(days: int, flagged: bool) -> None:
     assert not outdated(state("Taipei", last_verified=verified), NOW)
 
 
-def test_a_hundred_cards_are_checked_within_a_millisecond() -> None:
+@pytest.mark.processor_seconds(10)
+def test_thousands_of_cards_are_checked_in_a_time_that_grows_with_their_number() -> None:
     cards = [
         state(f"town {n}", concept_key=("residence", "employer", "school", "phone_model")[n % 4])
-        for n in range(100)
+        for n in range(20_000)
     ]
-    best = 1.0
-    for _ in range(20):
-        began = time.perf_counter()
-        assert len(contradictions(cards)) == 4
-        assert not any(aging(each, NOW) or outdated(each, NOW) for each in cards)
-        best = min(best, time.perf_counter() - began)
-    assert best < 0.001
+    assert len(contradictions(cards)) == 4
+    assert not any(aging(each, NOW) or outdated(each, NOW) for each in cards)
