@@ -39,7 +39,7 @@ _READ = 200  # characters of a value
 _TERMS = 200  # the own terms of a card that are compared with those of others
 _LATER = 10  # the latest turns that name a fact that the question asks for: one of them may have ended it
 _NEARBY = 200  # the cards at most whose other relations and whose history are read
-_FOLLOWED = 5_000  # the cards at most between a value and the value that is true now
+_FOLLOWED = 1_000  # the cards at most between a value and the value that is true now: a longer way takes 50 ms and more
 _NEAR = 500  # positions in the log between a card and the episode of its turn, at most
 
 _LOOKED_AT = 500  # the latest events and concepts among which an overview finds the most important ones
