@@ -202,7 +202,7 @@ class Recall:
             resolution=resolution,
             overlaid=overlaid,
             cards=cards,
-            evidence=overlaid.evidence(question, resolution.evidence),
+            evidence=overlaid.evidence(question, resolution.evidence, resolution.terms),
             terms={**resolution.terms, **overlaid.terms},
             warnings=(*unzoned, *moded, *unread),
         )
