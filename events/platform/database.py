@@ -32,8 +32,10 @@ outage, although the server is there again.
 """
 
 ANSWERS_WITHIN_S = 6.0
-"""The longest wait of a service for the answer of one statement, in seconds. A server that is suspended keeps its
+"""The longest wait of a service for the answer of one read, in seconds. A server that is suspended keeps its
 connections, so neither its own timeouts nor those of TCP end the wait."""
+COMMANDS_WITHIN_S = 15.0
+"""The same for a command, which may wait for another command of its user."""
 
 PEER: dict[str, Any] = {
     "connect_timeout": 5,
@@ -50,8 +52,8 @@ Row = dict[str, Any]
 
 
 class AnsweredAsyncConnection(psycopg.AsyncConnection[Any]):
-    """A connection of a service. It closes, and raises ``psycopg.OperationalError``, when the server does not answer a
-    statement within :data:`ANSWERS_WITHIN_S`."""
+    """A connection of a service for reads. It closes, and raises ``psycopg.OperationalError``, when the server does not
+    answer a statement within :data:`ANSWERS_WITHIN_S`."""
 
     async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """Waits for an answer. A ``timeout`` of the caller is not changed."""
@@ -61,26 +63,26 @@ class AnsweredAsyncConnection(psycopg.AsyncConnection[Any]):
             return await super().wait(gen, interval, ANSWERS_WITHIN_S)
         except psycopg.errors._WaitTimeout as error:
             self.pgconn.finish()
-            raise _silent() from error
+            raise _silent(ANSWERS_WITHIN_S) from error
 
 
 class AnsweredConnection(psycopg.Connection[Any]):
-    """A connection as :class:`AnsweredAsyncConnection`, for threads."""
+    """A connection as :class:`AnsweredAsyncConnection`, for threads and within :data:`COMMANDS_WITHIN_S`."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """Waits for an answer. A ``timeout`` of the caller is not changed."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, ANSWERS_WITHIN_S)
+            return super().wait(gen, interval, COMMANDS_WITHIN_S)
         except psycopg.errors._WaitTimeout as error:
             self.pgconn.finish()
-            raise _silent() from error
+            raise _silent(COMMANDS_WITHIN_S) from error
 
 
-def _silent() -> psycopg.OperationalError:
+def _silent(within_s: float) -> psycopg.OperationalError:
     return psycopg.OperationalError(
-        f"PostgreSQL does not answer within {ANSWERS_WITHIN_S:g} s; see that its server runs, then try again"
+        f"PostgreSQL does not answer within {within_s:g} s; see that its server runs, then try again"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2 as httpx
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
@@ -19,7 +19,7 @@ from tests.support.kafka.forwarder import Forwarder
 from tests.support.projectors.folding import fold_live
 from tests.support.waiting import eventually
 
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 QUESTION = {"user_id": "alex", "query": "where do I live?"}
 
 
@@ -41,7 +41,7 @@ def settings(database: str, redis_url: str, forwarder: Forwarder) -> Settings:
     return replace(Settings(), database_url=url, redis_url=redis_url, auth="off", audit="off")
 
 
-def asked(client: TestClient, method: str, path: str, **more: Any) -> httpx.Response:
+def asked(client: TestClient, method: str, path: str, **more: Any) -> httpx2.Response:
     """Returns the answer of a request that would hang without a bound."""
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(client.request, method, path, **more).result(_PATIENCE_S)
