@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import psycopg
 from fastapi import Depends, FastAPI
@@ -84,7 +85,8 @@ from retrieval.replicas.read_servers import ServerSelection
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
 ANSWERS_WITHIN_S = 5.0
-"""The longest time of a recall. The longest wait for a lock or a slow channel is a part of it."""
+"""The longest time of a recall."""
+_PROBES_AFTER_S = 2.5
 
 
 def create_app(  # noqa: C901, PLR0915 - its routes count as branches
@@ -169,22 +171,22 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
 
     async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
         cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at")})
-        if health_status.hangs and not servers.replicas:
-            raise _silent()
         with metrics_of.seconds.time():
             try:
                 choice = await _choose(token, question.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
                 async with limiter.place(caller.asker, cost):
+                    if health_status.hangs and not servers.replicas:
+                        raise _silent()
                     try:
-                        answer = await bounded(ANSWERS_WITHIN_S, choice.server.recall.answer(question))
+                        answer = await timely(choice.server.recall.answer(question))
                     except (RecallUnavailableError, psycopg.Error, TimeoutError) as error:
                         away = isinstance(error, RecallUnavailableError) or is_gone(error)
                         if choice.server is servers.primary or not away:
                             raise
                         # The replica went away during the question, so the primary answers.
                         warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
-                        answer = await bounded(ANSWERS_WITHIN_S, servers.primary.recall.answer(question))
+                        answer = await timely(servers.primary.recall.answer(question))
             except ModeUnknownError as error:
                 raise invalid("mode", str(error), allowed=error.allowed) from None
             except SaturatedError as error:
@@ -206,6 +208,15 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         if not question.explain:  # a question that asks for reasons is a look at the memory, and no use of it
             card_use.count(question.user_id, [str(each.card_id) for each in shown.cards])
         return shown
+
+    async def timely(answer: Coroutine[Any, Any, RecallAnswer]) -> RecallAnswer:
+        """Returns the answer. Raises TimeoutError; by then a probe has seen whether PostgreSQL answers at all."""
+        loop = asyncio.get_running_loop()
+        probe = loop.call_later(_PROBES_AFTER_S, loop.run_in_executor, None, health_status)
+        try:
+            return await bounded(ANSWERS_WITHIN_S, answer)
+        finally:
+            probe.cancel()
 
     async def postgres_answers() -> bool:
         found = await asyncio.to_thread(health_status)
