@@ -12,6 +12,7 @@ import psycopg
 from events.health import heartbeat
 from events.platform.counting import counted
 from events.platform.database import Connection, connect
+from events.platform.failures import in_a_line
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -23,6 +24,7 @@ from ingest.recording.intake import open_intake
 from projectors.vectors.pending import waiting_up_to
 
 _LOOK_EVERY_S = 0.02
+_TELL_EVERY_S = 5.0
 _T = TypeVar("_T")
 
 
@@ -37,13 +39,20 @@ class CatchingUp:
     report that they wait (vectors without an embedding model). It never skips ``cards``.
     """
 
-    def __init__(self, settings: Settings, timeout: float) -> None:
+    def __init__(self, settings: Settings, timeout: float, *, tell_every_s: float = _TELL_EVERY_S) -> None:
         self._settings = settings
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
+        self._tell_every_s = tell_every_s
+        self._told_at = time.monotonic()
+        self._note: Callable[[str], None] = print
 
     def run(self, note: Callable[[str], None]) -> None:
-        """Returns when everything is projected. Raises :class:`StillBehindError` after the timeout."""
+        """Returns when everything is projected. Raises :class:`StillBehindError` after the timeout.
+
+        ``note`` gets a line about what is behind every ``tell_every_s`` seconds.
+        """
+        self._note = note
         with closing(open_intake(self._settings)) as intake:
             last = self._with_retry(intake.last_ids, "the queue")
             self._until(
@@ -53,7 +62,7 @@ class CatchingUp:
         self._until(lambda: self._behind(EXTRACTOR, heads))
         heads = self._heads()
         for name in sorted(PROJECTIONS, key="vectors".__eq__):
-            self._until(lambda name=name: self._projection_behind(name, heads, note))  # type: ignore[misc]
+            self._until(lambda name=name: self._projection_behind(name, heads))  # type: ignore[misc]
 
     def _heads(self) -> Mapping[int, int]:
         def look() -> Mapping[int, int]:
@@ -71,7 +80,7 @@ class CatchingUp:
         behind = sum(max(0, head - positions.get(partition, 0)) for partition, head in heads.items())
         return f"{processor.name} is {counted(behind, 'event')} behind" if behind else ""
 
-    def _projection_behind(self, name: str, heads: Mapping[int, int], note: Callable[[str], None]) -> str:
+    def _projection_behind(self, name: str, heads: Mapping[int, int]) -> str:
         with connect(self._settings.database_url, application="wait") as connection:
             row = connection.execute(
                 statement("projectors.generations", "live_generation"), {"projection": name}
@@ -88,7 +97,7 @@ class CatchingUp:
                     if report.stage == name and report.alive
                 ]
                 if alive and all(report.state == "waiting" for report in alive):
-                    note(f"not waiting for {name}: {alive[0].detail}")
+                    self._note(f"not waiting for {name}: {alive[0].detail}")
                     return ""
             return behind
 
@@ -96,7 +105,13 @@ class CatchingUp:
         while why := self._with_retry(behind, "the stack"):
             if time.monotonic() > self._deadline:
                 raise StillBehindError(f"after {self._timeout:.0f} s, {why}")
+            self._tell(why)
             time.sleep(_LOOK_EVERY_S)
+
+    def _tell(self, why: str) -> None:
+        if time.monotonic() - self._told_at >= self._tell_every_s:
+            self._told_at = time.monotonic()
+            self._note(f"waiting: {why}")
 
     def _with_retry(self, look: Callable[[], _T], what: str) -> _T:
         """Returns ``look()``, and calls it again while Redis or Postgres is away."""
@@ -108,4 +123,5 @@ class CatchingUp:
                     raise StillBehindError(
                         f"after {self._timeout:.0f} s, {what} cannot be reached: {error}"
                     ) from error
+                self._tell(f"{what} cannot be reached: {in_a_line(str(error))}")
                 time.sleep(0.2)

@@ -78,6 +78,8 @@ def _sentence(error: Exception) -> str:
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
         ("deploy", "events", "ingest", "projectors", "retrieval", "cardlog_client")
     )
+    if type(error).__module__ == "redis.exceptions" and kind in {"TimeoutError", "ConnectionError"}:
+        return f"Redis does not answer: {text}; see that its server runs, then try again"
     return text if known and text else f"{kind}: {text}"
 
 

@@ -26,6 +26,7 @@ from deploy.security import first_key
 from deploy.security.private_files import private_folder
 from deploy.security.roles import reader_url, service_url, sign_tenants
 from deploy.template import Template, reap
+from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
@@ -222,8 +223,8 @@ class Stack:
         if connection is None:
             raise StartStoppedError(_STOPPING)
         with connection:
-            for name in migrate(connection):
-                logger.info("applied %s", name)
+            if applied := migrate(connection):
+                logger.info("applied %s", counted(len(applied), "migration"))
             first_key.ensured(connection, key_file)
             if not self._settings.database_url:
                 settings = self._guarded(settings, connection)

@@ -18,7 +18,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
-from events.platform.database import RECONNECT_S, Row
+from events.platform.database import PEER, RECONNECT_S, AnsweredAsyncConnection, Row
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store.asking import Asking, Query, awaited_by
@@ -62,7 +62,7 @@ class ReadCursor(AsyncCursor[T]):
         self.format = Format.BINARY
 
 
-class ReadConnection(AsyncConnection):
+class ReadConnection(AnsweredAsyncConnection):
     """A connection whose statements see only the rows of the tenant for whom it was last asked (:meth:`see`)."""
 
     _seen: tuple[str, str] | None = None
@@ -140,6 +140,7 @@ def open_pool(settings: Settings, application: str, url: str | None = None) -> P
                 "application_name": f"cardlog {application}",
                 "prepare_threshold": 0,
                 "cursor_factory": ReadCursor,
+                **PEER,
             },
         )
     )

@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow
 
 from events.http.database import is_gone
 from events.http.tokens import Awaited
-from events.platform.failures import in_a_line
+from events.platform.failures import bounded, in_a_line
 from events.platform.sql import statement
 from retrieval.cards.reader import CardReader
 from retrieval.freshness import Arrival, Arrivals
@@ -80,7 +80,6 @@ class ReadServers:
         self._rests: dict[str, tuple[float, str]] = {}
         self._unfit: set[str] = set()
         self._watching: asyncio.Task[None] | None = None
-        self._ending: set[asyncio.Task[object]] = set()
         self._arrivals = {server.name: Arrivals(server.pool) for server in (primary, *self.replicas)}
         self._most_waits = most_waits
         self._waits: Counter[str] = Counter()
@@ -251,22 +250,7 @@ class ReadServers:
                 assert row is not None
                 return tuple(row)
 
-        asked = asyncio.create_task(look())
-        try:
-            done, _ = await asyncio.wait({asked}, timeout=within_s)
-        finally:
-            if not asked.done():
-                asked.cancel()
-                self._ending.add(asked)
-                asked.add_done_callback(self._ended)
-        if not done:
-            raise TimeoutError(f"the server does not answer within {within_s * 1000:.0f} ms")
-        return asked.result()
-
-    def _ended(self, task: asyncio.Task[object]) -> None:
-        self._ending.discard(task)
-        if not task.cancelled():
-            task.exception()
+        return await bounded(within_s, look())
 
 
 def _shortcomings(found: Arrival, vectors: bool) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from psycopg_pool import AsyncConnectionPool
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
 from events.access.web_sessions import digest_of_link, is_session_of, key_id_of_session, new_session
-from events.platform.database import RECONNECT_S, Row, address_of
-from events.platform.failures import retry_on_lost_connection
+from events.platform.database import PEER, RECONNECT_S, Row, address_of
+from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.sql import statement
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class KeyCache:
             max_size=2,
             open=False,
             reconnect_timeout=RECONNECT_S,
-            kwargs={"autocommit": True, "application_name": self._name, "connect_timeout": 5},
+            kwargs={"autocommit": True, "application_name": self._name, **PEER},
         )
         self._found: LRUCache[str, ApiKey] = LRUCache(_FOUND)
         # Ids that no key has are kept apart, so that guesses do not push keys out of the cache.
@@ -168,8 +168,7 @@ class KeyCache:
                 return await cursor.fetchone()
 
         try:
-            async with asyncio.timeout(_LOOKUP_S):
-                return await retry_on_lost_connection(row)
+            return await bounded(_LOOKUP_S, retry_on_lost_connection(row))
         except (psycopg.Error, TimeoutError) as error:
             raise KeysUnavailableError("the database that keeps the API keys is away") from error
 
@@ -182,11 +181,7 @@ class KeyCache:
                     self._url,
                     autocommit=True,
                     application_name=self._name,
-                    connect_timeout=5,
-                    keepalives_idle=5,
-                    keepalives_interval=2,
-                    keepalives_count=3,
-                    tcp_user_timeout=15_000,
+                    **PEER,
                 )
                 async with connection:
                     await connection.execute(statement("events.access", "listen_keys"))

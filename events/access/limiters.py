@@ -166,8 +166,8 @@ class ConcurrencyLimiter:
             self._give_turns()
             if isinstance(error, TimeoutError):
                 raise SaturatedError(
-                    f"{self.waiting} more {self._what} wait for one of {self._share.places} places in this process, "
-                    f"for more than {self._within_s:g} s; ask again later, or run more services"
+                    f"no place of {self._share.places} for {self._what} became free in this process within "
+                    f"{self._within_s:g} s, and {self.waiting} more wait; ask again later, or run more services"
                 ) from None
             raise
         before = _ASKER.set(asker), _WAITED.set(waited + time.monotonic() - since)

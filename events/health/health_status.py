@@ -28,7 +28,7 @@ RECORDER = "recorder"
 RELAY = "relay"
 _WITHOUT = "without a vector"
 _LONGEST_REASON = 300
-_OPTIONAL = frozenset(PROJECTIONS) - {"cards"}
+_OPTIONAL = frozenset((*PROJECTIONS, "curator")) - {"cards"}
 """Stages that other stages do not need. Such a stage is never stuck while all its workers say why they wait."""
 
 
@@ -323,6 +323,7 @@ class LogMonitor:
         self._clock = WorkClock()
 
     def __call__(self) -> LogHealth:
+        kept = self._connection
         try:
             if self._connection is None:
                 self._connection = connect(self._url, application=self._application)
@@ -330,6 +331,8 @@ class LogMonitor:
             return read_health(self._connection, self._clock)
         except psycopg.Error as error:
             self.close()
+            if kept is not None and kept.broken:
+                return self()  # it broke since the last call, and the server may be back for long
             reason = str(error).strip().splitlines() or [type(error).__name__]
             return LogHealth.absent(f"postgres {'is away' if is_away(error) else 'failed'}: {reason[0]}")
 

@@ -123,6 +123,10 @@ class Heartbeat:
         """Sets the state ``waiting``: the worker cannot continue. ``why`` is also its last error."""
         self._say("waiting", why, why)
 
+    def resting(self, why: str) -> None:
+        """Sets the state ``waiting``: no work is due yet. ``why`` is no error."""
+        self._say("waiting", why, None)
+
     def failed(self, why: str) -> None:
         """Sets the last error. The worker continues, and its state does not change."""
         with self._lock:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 import psycopg
+from psycopg_pool import PoolTimeout
 
 from events.http.errors import ProblemError
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
@@ -32,6 +33,8 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
     """
     message = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     reason = in_a_line(message or str(error)) or type(error).__name__
+    if isinstance(error, PoolTimeout):
+        reason = f"PostgreSQL is busy or does not answer: {reason}"
     if is_gone(error) or isinstance(error, psycopg.errors.UndefinedTable):
         return ProblemError(503, title, reason)
     if isinstance(error, psycopg.Error) and is_the_datas_fault(error):

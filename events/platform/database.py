@@ -31,9 +31,59 @@ A pool of psycopg would wait ever longer between two attempts. It would then ser
 outage, although the server is there again.
 """
 
+ANSWERS_WITHIN_S = 6.0
+"""The longest wait of a service for the answer of one read, in seconds. A server that is suspended keeps its
+connections, so neither its own timeouts nor those of TCP end the wait."""
+COMMANDS_WITHIN_S = 15.0
+"""The same for a command, which may wait for another command of its user."""
+
+PEER: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""The parameters of a connection that detects a dead peer within 15 s."""
+
 Connection = psycopg.Connection[Any]
 Row = dict[str, Any]
 """A row of a query, by the names of its columns."""
+
+
+class AnsweredAsyncConnection(psycopg.AsyncConnection[Any]):
+    """A connection of a service for reads. It closes, and raises ``psycopg.OperationalError``, when the server does not
+    answer a statement within :data:`ANSWERS_WITHIN_S`."""
+
+    async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """Waits for an answer. A ``timeout`` of the caller is not changed."""
+        if timeout is not None:
+            return await super().wait(gen, interval, timeout)
+        try:
+            return await super().wait(gen, interval, ANSWERS_WITHIN_S)
+        except psycopg.errors._WaitTimeout as error:
+            self.pgconn.finish()
+            raise _silent(ANSWERS_WITHIN_S) from error
+
+
+class AnsweredConnection(psycopg.Connection[Any]):
+    """A connection as :class:`AnsweredAsyncConnection`, for threads and within :data:`COMMANDS_WITHIN_S`."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        """Waits for an answer. A ``timeout`` of the caller is not changed."""
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, COMMANDS_WITHIN_S)
+        except psycopg.errors._WaitTimeout as error:
+            self.pgconn.finish()
+            raise _silent(COMMANDS_WITHIN_S) from error
+
+
+def _silent(within_s: float) -> psycopg.OperationalError:
+    return psycopg.OperationalError(
+        f"PostgreSQL does not answer within {within_s:g} s; see that its server runs, then try again"
+    )
 
 
 def tuples_of(
@@ -67,11 +117,7 @@ def connect(url: str, *, application: str, autocommit: bool = True) -> Connectio
         url,
         autocommit=True,
         application_name=f"cardlog {application}",
-        connect_timeout=5,
-        keepalives_idle=5,
-        keepalives_interval=2,
-        keepalives_count=3,
-        tcp_user_timeout=15_000,
+        **PEER,
     )
     connection.execute(statement("events.platform", "see_every_tenant"), {"tenant": vouch("*")})
     connection.autocommit = autocommit

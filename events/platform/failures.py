@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -28,6 +29,7 @@ _AWAY_STATES = frozenset(
 
 
 _LONGEST = 500
+_ENDING: set[asyncio.Task[Any]] = set()  # the event loop holds tasks only weakly
 _UNWRITABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -71,6 +73,31 @@ async def retry_on_lost_connection(
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             if not _may_pass(error) or time.monotonic() > until:
                 raise
+
+
+async def bounded(seconds: float, asking: Coroutine[Any, Any, _T]) -> _T:
+    """Returns the result of ``asking``. Raises TimeoutError after ``seconds``, and then cancels ``asking``.
+
+    The caller does not wait for the end of a cancelled statement, which takes psycopg up to ten seconds on a server
+    that does not answer.
+    """
+    asked = asyncio.create_task(asking)
+    try:
+        done, _ = await asyncio.wait({asked}, timeout=seconds)
+    finally:
+        if not asked.done():
+            asked.cancel()
+            _ENDING.add(asked)
+            asked.add_done_callback(_ended)
+    if not done:
+        raise TimeoutError(f"the server does not answer within {seconds:g} s")
+    return asked.result()
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _ENDING.discard(task)
+    if not task.cancelled():
+        task.exception()  # otherwise asyncio logs the error of a task that nobody waits for
 
 
 def _may_pass(error: psycopg.Error) -> bool:

@@ -34,6 +34,7 @@ class RoundResult:
     ``passed``: events that the checkpoints moved past. ``done``: events for the rate in the heartbeat; None means
     ``passed``. ``more``: the handler knows of work, so the next round begins at once. ``wait_s``: the longest wait for
     news; None means the feed's own. ``note``: a remark for the operator. ``stalled``: the reason why nothing moves.
+    ``resting``: the reason why no work is due yet, which is no error.
     """
 
     passed: int = 0
@@ -42,6 +43,7 @@ class RoundResult:
     wait_s: float | None = None
     note: str | None = None
     stalled: str | None = None
+    resting: str | None = None
 
 
 class Handler(ABC):
@@ -81,6 +83,8 @@ class Reporter(Protocol):
     def running(self, note: str | None = None) -> None: ...
 
     def waiting(self, why: str) -> None: ...
+
+    def resting(self, why: str) -> None: ...
 
     def passed(self, count: int) -> None: ...
 
@@ -174,10 +178,12 @@ class Subscription:
     def _run_round(self, connection: Connection) -> None:
         self._linger.begin_round()
         result = self._handler.handle(connection)
-        if result.stalled is None:
-            self._heartbeat.running(result.note or self._feed.note)
-        else:
+        if result.stalled is not None:
             self._heartbeat.waiting(result.stalled)
+        elif result.resting is not None:
+            self._heartbeat.resting(result.resting)
+        else:
+            self._heartbeat.running(result.note or self._feed.note)
         self._heartbeat.passed(result.passed if result.done is None else result.done)
         if result.passed and self._backoff_s > _FIRST_BACKOFF_S:
             logger.info("%s runs again", self._options.name)

@@ -55,7 +55,7 @@ class TurnPublisher:
     def __init__(self, settings: Settings, *, idle_s: float = 1.0) -> None:
         """After ``idle_s`` seconds without a push, connections are checked before the next one."""
         self._settings = settings
-        self._redis = connect_redis_async(settings.redis_url, socket_timeout=5, socket_connect_timeout=2)
+        self._redis = connect_redis_async(settings.redis_url, socket_timeout=3, socket_connect_timeout=2)
         self._together = not in_cluster(settings.redis_url)
         self._idle_s = idle_s
         self._used_at = 0.0

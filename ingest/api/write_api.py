@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import psycopg
 from fastapi import Depends, FastAPI, Request
@@ -32,8 +32,8 @@ from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.shown import DimensionOf
-from events.platform.database import RECONNECT_S, Connection, connect
-from events.platform.failures import retry_on_lost_connection
+from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect
+from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
@@ -71,8 +71,11 @@ from ingest.recording.intake import QueueHealth, open_intake
 from ingest.recording.overviews import Overviews
 
 logger = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 PUSH_WAIT_S = 1.0
+_LOOKS_WITHIN_S = 2.0
+"""A push waits this long for Postgres. It needs no answer of it."""
 
 
 def unavailable(*_: object, **__: object) -> NoReturn:
@@ -106,18 +109,19 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         max_size=settings.pool_size,
         open=False,
         reconnect_timeout=RECONNECT_S,
-        kwargs={"autocommit": True, "application_name": "cardlog write"},
+        kwargs={"autocommit": True, "application_name": "cardlog write", **PEER},
     )
     # Commands use blocking connections in the service's threads, like every other append.
     appenders: ConnectionPool[Any] = ConnectionPool(
         settings.database_url,
+        connection_class=AnsweredConnection,
         min_size=0,
         max_size=settings.pool_size,
         open=False,
         reconnect_timeout=RECONNECT_S,
         # A command is not repeated when its connection dies, so it gets no connection that died before.
         check=ConnectionPool.check_connection,
-        kwargs={"autocommit": True, "application_name": "cardlog write, commands"},
+        kwargs={"autocommit": True, "application_name": "cardlog write, commands", **PEER},
     )
     keyring = Keyring(settings)
     limiter = ConcurrencyLimiter(max(1, settings.max_pushes), PUSH_WAIT_S, "pushes")
@@ -275,6 +279,16 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
                 turn["turn_id"] = str(uuid7())
         return keyring.queue_key
 
+    async def of_postgres(look: Callable[[], Awaitable[_T]]) -> _T:
+        """Returns what ``look`` reads. Raises TimeoutError, at once while a probe of Postgres has no answer."""
+        if health_status.hangs:
+            raise TimeoutError("PostgreSQL does not answer")
+        try:
+            return await bounded(_LOOKS_WITHIN_S, retry_on_lost_connection(look))
+        except TimeoutError:
+            asyncio.get_running_loop().run_in_executor(None, health_status)
+            raise
+
     async def load_sealer() -> Sealer | None:
         async def look() -> Any:
             async with pool.connection(timeout=1.0) as connection:
@@ -283,8 +297,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
                 ).fetchone()
 
         try:
-            row = await retry_on_lost_connection(look)
-        except (psycopg.OperationalError, psycopg.errors.UndefinedTable) as error:
+            row = await of_postgres(look)
+        except (psycopg.OperationalError, psycopg.errors.UndefinedTable, TimeoutError) as error:
             logger.warning("the answer has no token, because the key of tokens cannot be read: %s", error)
             return None
         assert row is not None
@@ -320,8 +334,8 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
                 return [row[0].removeprefix("turn/") for row in await cursor.fetchall()]
 
         try:
-            known = await retry_on_lost_connection(look)
-        except psycopg.OperationalError as error:
+            known = await of_postgres(look)
+        except (psycopg.OperationalError, TimeoutError) as error:
             logger.warning("postgres is away; the recorder drops duplicates later: %s", error)
             known = []
         return list(dict.fromkeys([*known, *twice]))

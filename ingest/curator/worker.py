@@ -75,16 +75,22 @@ class Curator(Handler):
             partition: (position, head)
             for partition, position, head in self._rows(connection, "read_to", events=_EVENTS)
         }
-        done = 0
+        done, due = 0, False
         for user, position, partition in self._users(connection):
+            due = True
             if self._stopping():
                 return RoundResult(done=done)
             if self._curated(connection, user):
                 self._read.setdefault(partition, {})[user] = position
                 done += 1
         passed = self._advance(connection, reached)
+        idle_s = self._settings.curator_idle_s
+        left = sum(head - position for position, head in reached.values()) > passed
         return RoundResult(
-            passed=passed, done=done, wait_s=max(0.2, min(5.0, self._settings.curator_idle_s / 4))
+            passed=passed,
+            done=done,
+            wait_s=max(0.2, min(5.0, idle_s / 4)),
+            resting=f"no user with new events is idle for {idle_s} s yet" if left and not due else None,
         )
 
     def _users(self, connection: Connection) -> Iterator[tuple[str, int, int]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import psycopg
 from fastapi import Depends, FastAPI
@@ -32,7 +33,7 @@ from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
 from events.platform.database import connect
-from events.platform.failures import retry_on_lost_connection
+from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -77,12 +78,15 @@ from retrieval.read_servers import ServerSelection
 from retrieval.recall.answer import RecallAnswer
 from retrieval.recall.ask import Ask, ModeUnknownError
 from retrieval.recall.metrics import RecallMetrics
-from retrieval.recall.recall import RecallUnavailableError
+from retrieval.recall.recall import TOO_SLOW, RecallUnavailableError
 from retrieval.references import ReferenceReader
 from retrieval.uses import Uses
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
+ANSWERS_WITHIN_S = 5.0
+"""The longest time of a recall."""
+_PROBES_AFTER_S = 2.5
 
 
 def create_app(  # noqa: C901, PLR0915 - its routes count as branches
@@ -172,22 +176,29 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
                 choice = await _choose(token, question.user_id, vectors=recall.by_meaning)
                 warnings = list(choice.warnings)
                 async with limiter.place(caller.asker, cost):
+                    if health_status.hangs and not servers.replicas:
+                        raise _silent()
                     try:
-                        answer = await choice.server.recall.answer(question)
+                        answer = await timely(choice.server.recall.answer(question))
                     except (RecallUnavailableError, psycopg.Error, TimeoutError) as error:
                         away = isinstance(error, RecallUnavailableError) or is_gone(error)
                         if choice.server is servers.primary or not away:
                             raise
                         # The replica went away during the question, so the primary answers.
                         warnings.append(f"answered by the primary: {servers.rest(choice.server, error)}")
-                        answer = await servers.primary.recall.answer(question)
+                        answer = await timely(servers.primary.recall.answer(question))
             except ModeUnknownError as error:
                 raise invalid("mode", str(error), allowed=error.allowed) from None
             except SaturatedError as error:
+                if not await postgres_answers():
+                    raise _silent() from error
                 raise ProblemError(503, "Too many questions", str(error)) from error
             except RecallUnavailableError as error:
-                raise ProblemError(503, "Cards unavailable", str(error)) from error
+                raise _unavailable(str(error)) from error
             except (psycopg.Error, TimeoutError) as error:
+                if isinstance(error, TimeoutError):
+                    slow = await postgres_answers()
+                    raise (_unavailable(TOO_SLOW) if slow else _silent()) from error
                 raise problem_of(error, "Cards unavailable") from error
         if choice.waited and not choice.fresh:
             warnings.append(f"wait_for: not yet projected after {settings.wait_for_ms} ms")
@@ -197,6 +208,19 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         if not question.explain:  # a question that asks for reasons is a look at the memory, and no use of it
             card_use.count(question.user_id, [str(each.card_id) for each in shown.cards])
         return shown
+
+    async def timely(answer: Coroutine[Any, Any, RecallAnswer]) -> RecallAnswer:
+        """Returns the answer. Raises TimeoutError; by then a probe has seen whether PostgreSQL answers at all."""
+        loop = asyncio.get_running_loop()
+        probe = loop.call_later(_PROBES_AFTER_S, loop.run_in_executor, None, health_status)
+        try:
+            return await bounded(ANSWERS_WITHIN_S, answer)
+        finally:
+            probe.cancel()
+
+    async def postgres_answers() -> bool:
+        found = await asyncio.to_thread(health_status)
+        return found is not None and found.events is not None
 
     async def _choose(token: str | None, user_id: str, *, vectors: bool = False) -> ServerSelection:
         choice = await servers.choose()
@@ -300,6 +324,14 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def _unavailable(why: str) -> ProblemError:
+    return ProblemError(503, "Cards unavailable", why)
+
+
+def _silent() -> ProblemError:
+    return _unavailable("PostgreSQL does not answer; see that its server runs, then ask again")
 
 
 def seen_in(found: LogHealth | None) -> HealthSnapshot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection
+from statistics import median_low
 from typing import Literal
 
 from events.resources import recall as resources
@@ -13,7 +14,7 @@ SAMPLES = 10
 """The P95 needs this many latencies. The first answers of a process are slow, so fewer decide nothing."""
 PROBE_EVERY_S = 0.5
 BUSY = 5
-"""A channel whose P95 is at most this many times that of the quickest other channel is slow because the machine is."""
+"""A channel whose P95 is at most this many times the median P95 of the others is slow because the machine is."""
 
 Admission = Literal["ask", "probe", "rest"]
 
@@ -26,8 +27,9 @@ class ChannelHealth:
     count. Errors do not count, because a quick error says nothing about speed. The P95 is interpolated: one slow
     answer in ten is allowed, two are not.
 
-    On a busy machine every channel is slow. So the limit is at least :data:`BUSY` times the P95 of the quickest other
-    channel of ``beside``, and a quarantine ends when the other channels become as slow. Probes may not get that far.
+    On a busy machine every channel is slow. So the limit is at least :data:`BUSY` times the median P95 of the other
+    channels of ``beside``: no quarantine begins while they are as slow, and it ends when they become so. The lower
+    median keeps the limit low when half of them are slow for a reason of their own. Probes may not get that far.
     """
 
     def __init__(
@@ -88,8 +90,8 @@ class ChannelHealth:
     @property
     def limit_ms(self) -> float:
         """The P95 above which the channel is quarantined."""
-        others = [each.p95 for each in self._beside if each is not self]
-        return max(self._limit_ms, BUSY * min((p95 for p95 in others if p95 is not None), default=0.0))
+        others = [p95 for each in self._beside if each is not self and (p95 := each.p95) is not None]
+        return max(self._limit_ms, BUSY * median_low(others)) if others else self._limit_ms
 
     @property
     def p95(self) -> float | None:

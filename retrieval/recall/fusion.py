@@ -55,7 +55,7 @@ def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> 
             told = evidence[hit.card_id] = Evidence()
         # A card that only the graph found is looked up when its hit is good.
         told.votes += hit.score / 2 / (RRF_K + 1) if name == "graph" else 1 / (RRF_K + 1 + rank)
-        place = _PACE / (_PACE + rank)
+        place = _place(rank)
         if name == "semantic":
             told.meaning = (hit.score - far) / (best - far) if best > far else 1.0
             told.meaning_place = place
@@ -69,13 +69,28 @@ def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> 
             told.beside, told.seed = hit.score, hit.beside
 
 
-def of_share(share: float, *, inside: bool) -> Evidence:
+def place_behind(seen: Mapping[UUID, Evidence]) -> float:
+    """Returns the number of a place behind every card that the semantic channel found; 0 when it found none.
+
+    A card that the channel has not seen yet can have no lower place than this.
+    """
+    count = sum(told.meaning_place > 0 for told in seen.values())
+    return _place(count) if count else 0.0
+
+
+def _place(rank: int) -> float:
+    return _PACE / (_PACE + rank)
+
+
+def of_share(share: float, *, of_best: float, behind: float = 0.0, inside: bool) -> Evidence:
     """Returns the evidence of a card that no channel has seen yet, by its share of the question's terms.
 
-    The share stands for each channel that finds cards by their content: a card with all the terms counts as the best
-    hit of each. ``inside`` says that the card lies in the time that the question names.
+    The share stands for the channels of meaning and spelling. ``of_best``, the share as a part of the best card's,
+    stands for the channel of words, whose best hit counts fully. ``behind`` is the lowest place by meaning that the
+    card can have. ``inside`` says that the card lies in the time that the question names.
     """
-    return Evidence((3 * share + inside) / (RRF_K + 1), share, share, share, share, share)
+    votes = (3 * share + inside) / (RRF_K + 1)
+    return Evidence(votes, share, max(share, behind), of_best, of_best, share)
 
 
 def strongest(evidence: Mapping[UUID, Evidence]) -> dict[UUID, float]:

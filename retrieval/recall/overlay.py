@@ -28,7 +28,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from events.http.tokens import Keyring
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import RECONNECT_S, Connection, see_tenant_of
+from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, see_tenant_of
 from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
@@ -320,7 +320,7 @@ def _teams_of(connection: Connection, user_id: str) -> list[str]:
 def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
     return ConnectionPool(
         url,
-        connection_class=Connection,
+        connection_class=AnsweredConnection,
         min_size=1,
         max_size=_THREADS,
         open=False,
@@ -330,6 +330,7 @@ def _pool(settings: Settings, url: str) -> ConnectionPool[Connection]:
         configure=_read_only,
         kwargs={
             "application_name": "cardlog overlay",
+            **PEER,
             # A generic plan would read every row of a heavy user.
             "options": f"-c statement_timeout={settings.overlay_deadline_ms} -c plan_cache_mode=force_custom_plan",
         },

@@ -14,7 +14,7 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.channels.channel import assistant_share
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
-from retrieval.recall.fusion import Evidence, of_share
+from retrieval.recall.fusion import Evidence, of_share, place_behind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,24 +66,36 @@ class OverlayResult:
         """Returns the conflicts that a chosen card is part of."""
         return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
-    def evidence(self, question: Question, resolved: Mapping[UUID, Evidence]) -> dict[UUID, Evidence]:
+    def evidence(
+        self, question: Question, resolved: Mapping[UUID, Evidence], terms: Mapping[UUID, frozenset[int]]
+    ) -> dict[UUID, Evidence]:
         """Returns the resolved evidence and that of the other cards. A card without evidence is absent.
 
-        No channel has seen these cards: the share of the question's terms that a card holds stands for each channel
-        that reads contents. An event has the evidence of the event that it replaces, too.
+        No channel has seen these cards. The share of the question's terms that a card holds stands for the channels
+        that compare meaning and spelling. A channel of words compares with its best hit, so its place is taken by the
+        share relative to the best one, among these cards and those with the keys ``terms``. No card is placed lower
+        than behind all cards that were found by meaning. An event has the evidence of the event that it replaces, too.
         """
         asked = dict(question.weights) | {CONCEPT_TERM + key: 1.0 for key in question.concepts}
         total = sum(asked.values())
         found = dict(resolved)
-        for card_id, card in self.cards.items():
-            if card_id not in found:
-                own = set(card.term_keys[: card.own_terms])
-                keys = term_keys(card.user_id, asked)
-                held = sum(weight for key, weight in zip(keys, asked.values(), strict=True) if key in own)
-                share = assistant_share(question) if card.provenance == "assistant_stated" else 1.0
-                told = of_share(share * held / total if total else 0.0, inside=_within(question, card))
-                if told.votes:
-                    found[card_id] = told
+        unseen = {card_id: card for card_id, card in self.cards.items() if card_id not in found}
+        held: dict[UUID, float] = {}
+        for card in list(unseen.values())[:1]:  # all cards are of one user
+            weights = dict(zip(term_keys(card.user_id, asked), asked.values(), strict=True))
+            own = {**terms, **self.terms}
+            held = {each: sum(weights[key] for key in weights.keys() & own[each]) for each in own}
+        best, behind = max(held.values(), default=0.0), place_behind(resolved)
+        for card_id, card in unseen.items():
+            share = assistant_share(question) if card.provenance == "assistant_stated" else 1.0
+            told = of_share(
+                share * held[card_id] / total if total else 0.0,
+                of_best=share * held[card_id] / best if best else 0.0,
+                behind=behind,
+                inside=_within(question, card),
+            )
+            if told.votes:
+                found[card_id] = told
         for older, newer in self.replacements:
             if older in resolved and newer in self.cards:
                 found[newer] = found.get(newer, Evidence()).joined(resolved[older])

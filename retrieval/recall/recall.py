@@ -47,6 +47,7 @@ from retrieval.recall.user_sizes import UserSizes
 
 logger = logging.getLogger(__name__)
 
+TOO_SLOW = "Postgres did not answer in time; the cards cannot be read now"
 _LOOKED_UP = 30  # the best-found cards that are looked up, or more when more are asked for
 _EACH = 3  # cards that are looked up for each card of the answer
 _T = TypeVar("_T")
@@ -201,7 +202,7 @@ class Recall:
             resolution=resolution,
             overlaid=overlaid,
             cards=cards,
-            evidence=overlaid.evidence(question, resolution.evidence),
+            evidence=overlaid.evidence(question, resolution.evidence, resolution.terms),
             terms={**resolution.terms, **overlaid.terms},
             warnings=(*unzoned, *moded, *unread),
         )
@@ -394,8 +395,8 @@ async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
         logger.warning("the cards cannot be read: %s", in_a_line(str(error)))
         # A pool without a free connection and a statement that takes too long do not mean that Postgres is away.
         slow = isinstance(error, PoolTimeout | QueryCanceled)
-        why = "Postgres did not answer in time" if slow else "Postgres is away"
-        raise RecallUnavailableError(f"{why}; the cards cannot be read now") from error
+        away = "Postgres is away; the cards cannot be read now"
+        raise RecallUnavailableError(TOO_SLOW if slow else away) from error
 
 
 def _shortcoming(report: ChannelReport) -> str:

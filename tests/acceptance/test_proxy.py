@@ -344,9 +344,11 @@ def test_the_command_serves_until_it_is_stopped(stack: Running, model: Model) ->
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     words = ["proxy", "--port", port, "--upstream-openai", f"{model.url}/v1", "--data", str(stack.data)]
-    process = subprocess.Popen([*COMMAND, *words], env=clean_environment())
+    process = subprocess.Popen([*COMMAND, *words], env=clean_environment(), stderr=subprocess.PIPE, text=True)
     try:
         url = f"http://127.0.0.1:{port}"
+        assert process.stderr is not None
+        assert f"the proxy is ready at {url}\n" in iter(process.stderr.readline, "")
         eventually(lambda: healthy(url))
         model.answers(WHOLE[CHAT])
         app = App(url)
@@ -354,7 +356,7 @@ def test_the_command_serves_until_it_is_stopped(stack: Running, model: Model) ->
         app.will_have_said(stack, ("user", "I live in Oslo."), ("assistant", SAID))
     finally:
         process.terminate()
-        process.wait(30)
+        process.communicate(timeout=30)
 
 
 def metric(url: str, name: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -48,5 +50,10 @@ def proxy(
     # No retries: the context has a deadline, and the pushes have a queue.
     client = AsyncClient(write, read, timeout=MEMORY_WITHIN_S, retries=0, api_key="")
     own_key = api_key_of(settings) if is_loopback(host) else None
-    run_app(create_app(settings, client, own_key), settings, host, port)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        name = f"[{host}]" if family == socket.AF_INET6 else host
+        scheme = "https" if settings.tls_cert_file else "http"
+        print(f"the proxy is ready at {scheme}://{name}:{port}", file=sys.stderr, flush=True)
+        run_app(create_app(settings, client, own_key), settings, host, port, listener)
     return 0

@@ -36,7 +36,7 @@ def push(
 
     A line that breaks the contract is reported and skipped. The other lines are pushed, and the exit status is 1.
     """
-    client = connect_redis(cardlog.redis_url, socket_timeout=30)
+    client = connect_redis(cardlog.redis_url, socket_timeout=10)
     key = None if tenant == DEFAULT_TENANT else read_queue_key(cardlog)
     size = _size(file)
     pushed = bad = 0

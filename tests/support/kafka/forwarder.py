@@ -1,4 +1,4 @@
-"""A port that stays the same while the broker behind it comes and goes."""
+"""A port that stays the same while the server behind it comes and goes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import threading
 
 
 class Forwarder:
-    """Carries bytes between the clients of ``port`` and its broker. A shut forwarder refuses clients.
+    """Carries bytes between the clients of ``port`` and its server. A shut forwarder refuses clients.
 
-    With ``tls`` the clients speak TLS, and the broker does not.
+    With ``tls`` the clients speak TLS, and the server does not. While ``flowing`` is not set, the server looks
+    suspended: its connections stay, and it does not answer.
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
+        self.flowing = threading.Event()
+        self.flowing.set()
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port: int = listener.getsockname()[1]
         self._listener: socket.socket | None = None
@@ -23,7 +26,7 @@ class Forwarder:
         self._thread: threading.Thread | None = None
 
     def open(self, target: int) -> None:
-        """Forwards to the broker at that local port from now on."""
+        """Forwards to the server at that local port from now on."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self._thread = threading.Thread(target=self._accept, args=(self._listener, target), daemon=True)
         self._thread.start()
@@ -65,6 +68,7 @@ class Forwarder:
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
+                self.flowing.wait()
                 sink.sendall(data)
         for each in (source, sink):
             _end(each)

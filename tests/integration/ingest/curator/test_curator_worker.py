@@ -37,10 +37,12 @@ def left(connection: Connection) -> int:
 
 def test_a_user_who_just_spoke_waits(connection: Connection, database: str) -> None:
     tell(connection, database, *TOLD)
-    assert curator(connection, database, idle_s=3600).handle(connection).done == 0
+    early = curator(connection, database, idle_s=3600).handle(connection)
+    assert (early.done, early.resting) == (0, "no user with new events is idle for 3600 s yet")
     assert left(connection) == count(connection, "log.events")
     idle = curator(connection, database)
     assert idle.handle(connection).done == 1
+    assert idle.handle(connection).resting is None
     added = count(connection, "log.events")
     assert idle.handle(connection).done == 0  # its own events are nothing to curate
     assert left(connection) == 0

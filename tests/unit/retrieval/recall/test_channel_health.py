@@ -68,6 +68,22 @@ def test_a_channel_that_is_slow_beside_slow_ones_is_not_quarantined() -> None:
     assert not slow.quarantined
 
 
+def test_one_quick_channel_does_not_make_a_busy_machine_idle() -> None:
+    channels: list[ChannelHealth] = []
+    channels += [ChannelHealth(clock=Clock(), beside=channels) for _ in range(5)]
+    for channel, ms in zip(channels, (190.0, 60.0, 50.0, 40.0, 5.0), strict=True):
+        for _ in range(SAMPLES):
+            channel.record(ms)
+    assert not channels[0].quarantined
+    for channel in channels[2:4]:
+        for _ in range(SAMPLES):
+            channel.record(10.0)
+    channels[0].record(190.0)
+    assert is_quarantined(channels[0]), (
+        "the machine is not busy, so two slow channels have reasons of their own"
+    )
+
+
 def test_only_the_last_ten_count() -> None:
     assert not fed(Clock(), *[500.0] * 5, *[10.0] * SAMPLES).quarantined
 

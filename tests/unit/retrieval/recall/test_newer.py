@@ -320,7 +320,7 @@ def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
 
 
 def test_a_card_that_a_card_of_its_own_place_ended_keeps_the_place() -> None:
-    evidence = of_share(1.0, inside=False)
+    evidence = of_share(1.0, of_best=1.0, inside=False)
     ended = Candidate(card=episode(1, "I moved to Oslo."), evidence=evidence)
     by = Candidate(card=episode(1, "I moved to Oslo, and then to Rome."), evidence=evidence)
     ended.is_ended(by, 1.0, surely=True)

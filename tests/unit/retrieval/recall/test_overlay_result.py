@@ -19,6 +19,7 @@ from projectors.cards.card import StoredCard
 from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
+from retrieval.recall.fusion import Evidence
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
 from tests.support.cards import card
@@ -89,18 +90,32 @@ def test_the_evidence_of_a_pending_card_is_the_share_of_the_question_that_it_hol
         REAL: event("a spare tyre"),
         PENDING: event("soup for lunch"),
     }
-    evidence = OverlayResult(cards=cards).evidence(QUESTION, {})
+    evidence = OverlayResult(cards=cards).evidence(QUESTION, {}, {})
     assert evidence.keys() == {OLD, REAL}
     assert (evidence[OLD].words, evidence[OLD].meaning, evidence[REAL].words) == (1, 1, 0.5)
     assert evidence[OLD].votes == pytest.approx(2 * evidence[REAL].votes)
     of_assistant = OverlayResult(cards={OLD: event(provenance="assistant_stated")})
-    assert of_assistant.evidence(QUESTION, {})[OLD].words == 0.5
+    assert of_assistant.evidence(QUESTION, {}, {})[OLD].words == 0.5
+
+
+def test_a_pending_card_with_the_most_words_of_a_question_is_the_best_hit_of_the_words() -> None:
+    asked = understand("麻糬是什麼動物?", NOW)
+    told = "我養了一隻貓叫麻糬。"
+    laid = OverlayResult(cards={PENDING: event(told)})
+    evidence = laid.evidence(asked, {OLD: Evidence(votes=1.0)}, {OLD: frozenset()})[PENDING]
+    assert (evidence.words, evidence.words_place) == (1, 1)
+    assert 0.5 < evidence.meaning < 1, "the card does not tell the word 動物"
+    near = laid.evidence(asked, {OLD: Evidence(votes=1.0, meaning_place=1.0)}, {OLD: frozenset()})[PENDING]
+    assert evidence.meaning_place < near.meaning_place < 1, "it is at least the second by meaning"
+    whole = frozenset(term_keys("ann", analyse("麻糬是一隻動物")))
+    beside = laid.evidence(asked, {OLD: Evidence(votes=1.0)}, {OLD: whole})[PENDING]
+    assert beside.words == beside.meaning == evidence.meaning
 
 
 def test_a_pending_card_inside_the_stretch_asked_about_has_evidence() -> None:
     asked = understand("what happened yesterday?", NOW)
     inside, outside = event("soup", occurred_at=NOW - timedelta(days=1)), event("tea")
-    assert OverlayResult(cards={OLD: inside, REAL: outside}).evidence(asked, {}).keys() == {OLD}
+    assert OverlayResult(cards={OLD: inside, REAL: outside}).evidence(asked, {}, {}).keys() == {OLD}
 
 
 def test_the_first_reading_is_done_before_anybody_waits_for_it() -> None:

@@ -45,7 +45,10 @@ def rank(
 ) -> Ranking:
     """The ranking of cards that the channels found equally well, one a little less well than the one before."""
     given = shares or tuple(1.0 - 0.01 * place for place in range(len(cards)))
-    evidence = {each.card_id: of_share(share, inside=False) for each, share in zip(cards, given, strict=True)}
+    evidence = {
+        each.card_id: of_share(share, of_best=share, inside=False)
+        for each, share in zip(cards, given, strict=True)
+    }
     known = {each.card_id: each for each in cards}
     terms = {each.card_id: frozenset(term_keys("ann", analyse(each.content))) for each in cards}
     about = understand(question, asked.pop("now", NOW + timedelta(days=1)))
