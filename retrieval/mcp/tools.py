@@ -68,10 +68,10 @@ class Tool:
         try:
             return await self.run(memory, arguments)
         except RefusedError as error:
-            if error.field not in self.sent_as:
+            argument = self.sent_as.get(error.field or "")
+            if argument is None:
                 raise
-            reason = str(error).removeprefix(f"{error.field}: ")
-            raise RefusedError(f"{self.sent_as[error.field]}: {reason}") from error
+            raise RefusedError(f"{argument}: {str(error).removeprefix(f'{error.field}: ')}") from error
 
 
 def _unbounded(schema: Mapping[str, object]) -> dict[str, object]:
