@@ -96,7 +96,11 @@ def problem_of(errors: Sequence[JsonObject], known: Mapping[object, Collection[s
     ``errors`` are pydantic's, with the place (``body``, ``query`` or ``path``) before each location. ``known`` holds
     the fields by place. An unknown field comes before other faults: a required field often has another name there.
     """
-    fault = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+    first = errors[0]
+    # A field of several types has a fault for each. The one about the value is of the type that was given.
+    same = (each for each in errors if each["loc"][:2] == first["loc"][:2])
+    fault = next((each for each in same if not each["type"].endswith(("_type", "literal_error"))), first)
+    fault = next((each for each in errors if each["type"] == "extra_forbidden"), fault)
     reason, (place, *names) = reason_of(fault), fault["loc"]
     if fault["type"] == "extra_forbidden" and len(names) == 1 and (fields := known.get(place)):
         near = get_close_matches(str(names[0]), fields, 1)

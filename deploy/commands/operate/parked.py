@@ -111,7 +111,8 @@ def run_drop(
         raise ValueError("the user is missing: give --user NAME as listed by `cardlog parked list`, or --all")
     if all_ and not yes:
         listed = run_list(options=options, cardlog=cardlog, connection=connection)
-        return Answer(listed.document, [*listed.lines, "nothing was dropped: add --yes to drop this"])
+        hint = ["nothing was dropped: add --yes to drop this"] if listed.document else []
+        return Answer(listed.document, [*listed.lines, *hint])
     return _settle_queues(options, cardlog, because, whole=whole)
 
 

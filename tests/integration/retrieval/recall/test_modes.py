@@ -174,3 +174,4 @@ def test_an_empty_list_of_projects_is_refused(database: str) -> None:
     with TestClient(create_app(settings_of(database, ""))) as client:
         refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", "project_id": []})
     assert (refused.status_code, refused.json()["field"]) == (422, "project_id")
+    assert refused.json()["reason"] == "must have 1 or more items"
