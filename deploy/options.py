@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, TypeVar
+from zoneinfo import ZoneInfo
 
 from cyclopts import Parameter
 
@@ -78,6 +79,24 @@ def _is_tenant(_kind: object, value: str | None) -> None:
 
 Tenant = Annotated[str, Parameter(validator=_is_tenant, help="the tenant of the user")]
 """The tenant of a user whom a command names."""
+
+
+def _is_zone(_kind: object, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        ZoneInfo("" if value == "localtime" else value)  # "localtime" is the zone of this machine
+    except (KeyError, ValueError, OSError):
+        raise ValueError("must be an IANA name such as Asia/Taipei") from None
+
+
+Zone = Annotated[
+    str | None,
+    Parameter(
+        metavar="ZONE", validator=_is_zone, help="IANA time zone of the asker (default: the user's latest)"
+    ),
+]
+"""The time zone of the questions of a user."""
 
 
 class Scope:

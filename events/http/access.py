@@ -27,7 +27,8 @@ def require(principal: Principal, scope: Scope) -> None:
         raise ProblemError(
             403,
             "Scope missing",
-            f"this key may not do this: it needs the scope {scope}; use a key with that scope",
+            f"this key may not do this: it needs the scope {scope}; make such a key with "
+            f"`cardlog keys create --name NAME --scope {scope}`",
         )
 
 

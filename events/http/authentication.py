@@ -141,7 +141,7 @@ def _unauthenticated() -> ProblemError:
     return ProblemError(
         401,
         "Not authenticated",
-        "this request has no valid credential; send one API key as Authorization: Bearer clk_… "
+        "this request has no valid credential; send one API key as Authorization: Bearer KEY "
         "(`cardlog keys create` makes a key)",
         field="Authorization",
         headers={"www-authenticate": "Bearer"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from events.types.json_values import JsonObject
@@ -89,6 +90,25 @@ _REASONS = {
 }
 
 
+def problem_of(errors: Sequence[JsonObject], known: Mapping[object, Collection[str]]) -> ProblemError:
+    """Returns the 422 problem of a request that does not fit its model.
+
+    ``errors`` are pydantic's, with the place (``body``, ``query`` or ``path``) before each location. ``known`` holds
+    the fields by place. An unknown field comes before other faults: a required field often has another name there.
+    """
+    first = errors[0]
+    # A field of several types has a fault for each. The one about the value is of the type that was given.
+    same = (each for each in errors if each["loc"][:2] == first["loc"][:2])
+    fault = next((each for each in same if not each["type"].endswith(("_type", "literal_error"))), first)
+    fault = next((each for each in errors if each["type"] == "extra_forbidden"), fault)
+    reason, (place, *names) = reason_of(fault), fault["loc"]
+    if fault["type"] == "extra_forbidden" and len(names) == 1 and (fields := known.get(place)):
+        near = get_close_matches(str(names[0]), fields, 1)
+        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(fields)}"
+        reason = f"is not a known field; {hint}"
+    return invalid(_where_of(fault["loc"]), reason)
+
+
 def reason_of(error: JsonObject) -> str:
     """Returns the reason of a validation error, for people. ``error`` is an item of pydantic's ``errors()``."""
     if error["type"] == "value_error":
@@ -97,7 +117,7 @@ def reason_of(error: JsonObject) -> str:
     return reason.format(**error.get("ctx", {}))
 
 
-def where_of(location: Sequence[int | str]) -> str:
+def _where_of(location: Sequence[int | str]) -> str:
     """Returns the field at ``location``. The first part of ``location`` is only the place: body, query or path."""
     # For a field of several types pydantic appends the type that it tried.
     parts = [str(part) for part in location[1:]]

@@ -21,7 +21,7 @@ from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
 from events.http.authentication import Authentication
 from events.http.documentation import add_docs, describe
-from events.http.errors import ProblemError, invalid, missing, reason_of, where_of
+from events.http.errors import ProblemError, invalid, missing, problem_of
 from events.http.guard import EXPOSED, JSON, Guard, problem_response, rules_of
 from events.http.limits import limits_of
 from events.http.passing_on import NO_ROUTE, OTHER, PASSED_ON, PassingOn, near
@@ -115,9 +115,8 @@ def install(
         return problem_response(missing("user", "user_id"))
 
     @app.exception_handler(RequestValidationError)
-    async def _validation(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        return problem_response(invalid(where_of(first["loc"]), reason_of(first)))
+    async def _validation(request: Request, error: RequestValidationError) -> Response:
+        return problem_response(problem_of(error.errors(), _known_fields(request)))
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> Response:
@@ -166,6 +165,20 @@ async def _known_parameters(request: Request) -> None:
                 if known
                 else "is not a parameter of this route, which has none; leave it out",
             )
+
+
+def _known_fields(request: Request) -> dict[object, list[str]]:
+    """Returns the fields of the models of a route, by their place: ``body`` or ``query``."""
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute):
+        return {}
+    found: dict[object, list[str]] = {}
+    for place, parameters in (("body", route.dependant.body_params), ("query", route.dependant.query_params)):
+        for parameter in parameters:
+            kind = parameter.field_info.annotation
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                found[place] = [each.alias or name for name, each in kind.model_fields.items()]
+    return found
 
 
 def _no_route(request: Request, path: str) -> Response:

@@ -38,6 +38,7 @@ PATTERN_OR_DAY = f"^{_AROUND}(?:{_YEAR}-{_MONTH}-{_DAY}|{_INSTANT.replace('SIGN'
 """Every accepted instant, and days such as 2023-11-20."""
 
 _ACCEPTED = re.compile(PATTERN)
+_DAY_FIRST = re.compile(rf"{_AROUND}([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|[0-9]{{8}})")
 _LATE_BLANK = re.compile(rf" (?=[0-9]{{2}}(?::?[0-9]{{2}})?{_AROUND}$)")
 
 
@@ -93,6 +94,15 @@ def instant_in_a_url(text: str) -> datetime:
 
 def _reason(text: str) -> str:
     shown = repr(text if len(text) <= 40 else text[:40] + "…")
+    if (day := _DAY_FIRST.match(text)) is not None:
+        try:
+            date.fromisoformat(day[1])
+        except ValueError:
+            return f"is {shown}, and the calendar has no such day; use ISO 8601 with an offset, such as {EXAMPLE}"
+        if text[day.end() :].strip(_BLANK)[:1] in ("", "Z", "+", "-"):
+            return (
+                f"is {shown} without a time of day; give the day, the time and the offset, such as {EXAMPLE}"
+            )
     try:
         instant = datetime.fromisoformat(text.strip(_BLANK))
     except ValueError:

@@ -22,7 +22,7 @@ from events.store.log import Unreadable, event_if_readable
 from events.store.rows import rows_of
 from events.types.codec import encode
 from events.types.envelope import Event, partition_of
-from events.types.tenancy import tenant_of, user_of
+from events.types.tenancy import shown_user, tenant_of, user_of
 from events.types.tombstones import Erased
 from events.types.turns import TurnRecorded
 
@@ -33,11 +33,31 @@ _PACKAGE = "retrieval.export"
 _PAGE = 500
 
 
+class UserUnknownError(LookupError):
+    """Nothing is known of a user, and nothing of the user was erased."""
+
+    def __init__(self, storage_id: str) -> None:
+        super().__init__(
+            f"there is no user {shown_user(storage_id)}; `cardlog users list` lists all of a tenant"
+        )
+
+
 def export(connection: Connection, storage_id: str) -> Iterator[bytes]:
     """Yields the lines of the export of a user. Words that were erased are not in it.
 
     Events up to the head at the start are exported. Reads a page at a time, so a slow reader holds no transaction.
+    Raises :class:`UserUnknownError` before the first line.
     """
+    lines = _lines(connection, storage_id)
+    first, second = next(lines), next(lines)
+    if b'"kind":"end"' in second and b'"erased":0' in second:
+        raise UserUnknownError(storage_id)
+    yield first
+    yield second
+    yield from lines
+
+
+def _lines(connection: Connection, storage_id: str) -> Iterator[bytes]:
     partition = partition_of(storage_id)
     head = log.heads(connection).get(partition, 0)
     yield _line(

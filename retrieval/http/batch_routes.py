@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from events.access.principal import Principal
 from events.http.access import Reader
 from events.http.answering import routes_of
-from events.http.errors import ProblemError, invalid, reason_of, where_of
+from events.http.errors import ProblemError, problem_of
 from events.resources.recall import Answer, Answered, Answers, ProblemDetails
+from retrieval.http.questions import RecallIn
 
 MOST_QUESTIONS = 32
 AT_ONCE = 4
@@ -55,8 +56,8 @@ def batch_router(ask: Ask) -> APIRouter:
                 try:
                     return Answered(answer=await ask(caller, question))
                 except ValidationError as error:
-                    first = error.errors()[0]
-                    problem = invalid(where_of(("body", *first["loc"])), reason_of(first))
+                    faults = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+                    problem = problem_of(faults, {"body": list(RecallIn.model_fields)})
                 except ProblemError as error:
                     problem = error
             return Answered(problem=ProblemDetails.model_validate(problem.document))

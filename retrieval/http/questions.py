@@ -30,7 +30,7 @@ class RecallIn(BaseModel, extra="forbid", use_attribute_docstrings=True):
 
     user_id: str = Field(min_length=1, description="whose memory is asked")
     query: str = Field(min_length=1, description="the question, in English or Chinese")
-    project_id: str | list[str] = "default"
+    project_id: str | Annotated[list[str], Field(min_length=1)] = "default"
     """one project, several, or * for all; only cards of these projects answer"""
     session_id: str | None = None
     """the session that asks: without a mode, cards of its recent mode come first"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -18,7 +18,7 @@ from events.platform.database import Connection, keep_to_tenant_of
 from events.resources.operating import UsersPage
 from events.types.tenancy import storage_id
 from events.types.turn_contract import MAX_NAME_BYTES
-from retrieval.export.export import export
+from retrieval.export.export import UserUnknownError, export
 from retrieval.export.users import users
 
 _MOST = 1000
@@ -64,15 +64,14 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
         except NotYoursError:
             raise _missing() from None
         with or_problem("Log unavailable"):
-            connection = connect()
-            lines = _lines(connection, owner)
-            first = [next(lines), next(lines)]
-        if b'"kind":"end"' in first[1] and b'"erased":0' in first[1]:
-            lines.close()
-            raise _missing()
+            lines = _lines(connect(), owner)
+            try:
+                first = next(lines)
+            except UserUnknownError:
+                raise _missing() from None
 
         def body() -> Iterator[bytes]:
-            yield from first
+            yield first
             yield from lines
 
         return StreamingResponse(body(), media_type="application/x-ndjson")
@@ -80,7 +79,7 @@ def users_router(connect: Callable[[], Connection]) -> APIRouter:
     return router
 
 
-def _lines(connection: Connection, owner: str) -> Generator[bytes, None, None]:
+def _lines(connection: Connection, owner: str) -> Iterator[bytes]:
     with connection:
         keep_to_tenant_of(connection, owner)
         yield from export(connection, owner)

@@ -14,7 +14,11 @@ from events.types.json_values import Json
 
 
 class RefusedError(RuntimeError):
-    """A service refused or is away. The message is for the model."""
+    """A service refused or is away. The message is for the model. ``field``: the field of the request at fault."""
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +71,5 @@ class Memory:
                 f"the memory does not answer ({type(error).__name__}); try again later"
             ) from error
         if not answer.is_success:
-            raise RefusedError(str(found.get("detail", answer.status_code)))
+            raise RefusedError(str(found.get("detail", answer.status_code)), found.get("field"))
         return found

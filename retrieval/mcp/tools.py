@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
@@ -24,11 +24,16 @@ CONTEXT_TOKENS = 2_000
 AGENT = "mcp"
 _BY_SERVER = ("user_id", "project_id", "op", "agent_id")
 """Fields of an op that its arguments cannot give."""
+_OTHERS = {"merge": "into_id", "split": "from_id", "distinct": "other_id", "alias": "alias"}
+"""The field of each action about a person that the argument ``other`` fills."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool. ``run`` answers with text. ``needed`` are the arguments that must be there."""
+    """A tool. ``run`` answers with text. ``needed`` are the arguments that must be there.
+
+    ``sent_as`` holds the arguments that the services know by another name, by that name.
+    """
 
     name: str
     does: str
@@ -37,6 +42,7 @@ class Tool:
     run: Callable[[Memory, Arguments], Awaitable[str]]
     reads: bool = True
     destroys: bool = False
+    sent_as: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schema(self) -> dict[str, object]:
@@ -56,8 +62,16 @@ class Tool:
         fault = next(self._checked.iter_errors(dict(arguments)), None)
         if fault is not None:
             where = ".".join(map(str, fault.instance_path))
-            raise RefusedError(f"{where + ': ' if where else ''}{fault.message[:500]}")
-        return await self.run(memory, arguments)
+            choices = getattr(fault.kind, "options", ())
+            reason = f"must be one of {', '.join(choices)}" if choices else fault.message
+            raise RefusedError(f"{where + ': ' if where else ''}{reason[:500]}")
+        try:
+            return await self.run(memory, arguments)
+        except RefusedError as error:
+            argument = self.sent_as.get(error.field or "")
+            if argument is None:
+                raise
+            raise RefusedError(f"{argument}: {str(error).removeprefix(f'{error.field}: ')}") from error
 
 
 def _unbounded(schema: Mapping[str, object]) -> dict[str, object]:
@@ -106,13 +120,20 @@ async def _reference(memory: Memory, asked: Arguments) -> str:
     if not all(name):
         raise RefusedError(f"kind and key are required to {action} a reference")
     address = "/v1/references/{}/{}"
+    given = {each: value for each, value in asked.get("args", {}).items() if each not in _BY_SERVER}
+    given["agent_id"] = AGENT
     if action == "show":
         one = await memory.ask(address, *name)
+    elif action == "create":
+        one = await memory.change("POST", "/v1/references/{}", name[0], **given | {"key": name[1]})
+    elif "op" not in asked:
+        raise RefusedError("op is required to apply, such as add, with its arguments in args")
     else:
-        if "op" not in asked:
-            raise RefusedError("op is required to apply, such as add, with its arguments in args")
-        given = {each: value for each, value in asked.get("args", {}).items() if each not in _BY_SERVER}
-        one = await memory.change("PATCH", address, *name, **given | {"op": asked["op"], "agent_id": AGENT})
+        try:
+            one = await memory.change("PATCH", address, *name, **given | {"op": asked["op"]})
+        except RefusedError as error:
+            hint = "; the action create makes one" if error.field == "key" else ""
+            raise RefusedError(f"{error}{hint}", error.field) from error
     data = orjson.dumps(one["data"], option=orjson.OPT_INDENT_2).decode()
     told = {each: one[each] for each in ("kind", "key", "version", "tier")}
     return page("reference", pages.pieces(data), asked, **told)
@@ -139,9 +160,8 @@ async def _people(memory: Memory, asked: Arguments) -> str:
         return page("person", [pages.person(one), *pages.cards([*one["facts"], *others])], asked)
     if "other" not in asked:
         raise RefusedError(f"other is required to {action} a person: the id of the other one, or the alias")
-    field = {"merge": "into_id", "split": "from_id", "distinct": "other_id", "alias": "alias"}[action]
-    path = f"/v1/people/{{}}/{action}"
-    after = await memory.change("POST", path, person, **{field: asked["other"]}, **whole, agent_id=AGENT)
+    other = {_OTHERS[action]: asked["other"]}
+    after = await memory.change("POST", f"/v1/people/{{}}/{action}", person, **other, **whole, agent_id=AGENT)
     return page("person", [pages.person(after)], asked)
 
 
@@ -219,12 +239,13 @@ _ALWAYS = (
         {"query": _TEXT, "max_tokens": {"type": "integer", "minimum": 600, "maximum": MOST_TOKENS}},
         ("query",),
         _context,
+        sent_as={"token_budget": "max_tokens"},
     ),
     Tool(
         "reference",
-        "Named values such as todo_list/groceries: list, show one, or apply an op such as add.",
+        "Named values such as todo_list/groceries: list, show, create, or apply an op such as add.",
         {
-            "action": {"enum": ["list", "show", "apply"]},
+            "action": {"enum": ["list", "show", "create", "apply"]},
             "kind": _NAME,
             "key": _NAME,
             "op": _NAME,
@@ -261,6 +282,7 @@ _ALWAYS = (
         ("action",),
         _people,
         reads=False,
+        sent_as=dict.fromkeys(_OTHERS.values(), "other"),
     ),
     Tool(
         "timeline",
@@ -268,6 +290,7 @@ _ALWAYS = (
         {"card_id": _NAME, "about": _NAME, "since": _INSTANT, "until": _TEXT, "titles": _TITLES, **_PAGES},
         (),
         _timeline,
+        sent_as={"occurred_from": "since", "occurred_to": "until"},
     ),
 )
 _FORGET = Tool(

@@ -24,6 +24,10 @@ _FIELDS = {
 }
 
 
+HEADERS = {field: NAMED + name for name, field in _FIELDS.items()}
+"""The header that gives each field of a request to the memory."""
+
+
 class NotAskedError(ValueError):
     """A request goes without a memory. The message gives the reason and the remedy."""
 

@@ -13,7 +13,7 @@ from cachetools import TTLCache
 
 from cardlog_client import AsyncClient, CardlogError, UnavailableError
 from retrieval.hooks import MAX_QUESTION_BYTES, cut, knows_something
-from retrieval.proxy.asker import Asker
+from retrieval.proxy.asker import HEADERS, NAMED, Asker
 from retrieval.proxy.model_apis import Question
 
 logger = logging.getLogger(__name__)
@@ -70,8 +70,9 @@ class Memory:
             found = Context("failed", reason=str(error))
         except CardlogError as error:
             # The memory is well. The request or its key is wrong.
-            logger.warning("a request goes without context: %s", error)
-            return Context("failed", reason=str(error))
+            reason = _in_headers(error)
+            logger.warning("a request goes without context: %s", reason)
+            return Context("failed", reason=reason)
         except Exception as error:  # whatever answers at the address, the request of the app goes on
             logger.exception("the memory gave no prompt")
             found = Context("failed", reason=f"the memory gave no prompt ({type(error).__name__})")
@@ -94,3 +95,13 @@ class Memory:
         if not knows_something(block["name"] for block in prompt["blocks"]):
             return Context("empty")
         return Context("added", prompt["text"], [each["card_id"] for each in prompt["cards"]])
+
+
+def _in_headers(error: CardlogError) -> str:
+    """Returns the reason of a refusal. It names the header of the app's request that gave the field at fault."""
+    if error.status == 401:
+        return f"the API key of Cardlog is not valid; send another one in {NAMED}key (`cardlog keys create` makes one)"
+    header = HEADERS.get(error.field or "")
+    if header is None:
+        return str(error)
+    return f"{header}: {error.problem.get('reason') or str(error)}"

@@ -107,9 +107,9 @@ async def in_modes(modes: ModeReader, scope: Scope, ask: Ask) -> tuple[Scope, tu
     if unknown and modes.closed:
         raise ModeUnknownError(unknown[0], told)
     warnings = tuple(
-        f"the mode {name} is not declared; declared are {', '.join(told) or 'others'}"
+        f"the mode {name} is not declared, so only cards of turns with this very mode answer; "
+        f"declared are {', '.join(told) or 'others'}"
         for name in unknown
-        if known
     )
     if len(meant) > 1:
         warnings += (_BY_RANK,)

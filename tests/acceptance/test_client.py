@@ -35,7 +35,25 @@ def test_the_example_of_the_guide_works(stack: Running, monkeypatch: pytest.Monk
     ):
         assert address in example
         example = example.replace(address, real)
-    exec(compile(example, str(GUIDE), "exec"), {})
+    for _ in range(2):  # somebody who reads the guide runs the example again
+        exec(compile(example, str(GUIDE), "exec"), {})
+
+
+def test_a_client_without_a_key_names_where_it_looks_for_one(
+    stack: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CARDLOG_API_KEY", "CARDLOG_KEY_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    with Client(stack.write_url, stack.read_url) as keyless, pytest.raises(RefusedError) as refused:
+        keyless.recall("cleo", "where do I live?")
+    assert refused.value.status == 401
+    assert {"CARDLOG_API_KEY", "CARDLOG_KEY_FILE"} <= set(str(refused.value).split())
+
+
+@pytest.mark.parametrize("turns", ["hello", ["hello"], 5])
+def test_what_is_no_turn_is_refused_with_an_example_of_one(turns: Any) -> None:
+    with Client() as client, pytest.raises(RefusedError, match=r"^turns: .*\"user_id\": "):
+        client.push(turns)
 
 
 def test_a_client_follows_a_turn_until_its_cards_have_vectors(stack: Running, client: Client) -> None:

@@ -263,11 +263,20 @@ def test_settings_are_edited_without_harm(stack: Running, tmp_path: Path) -> Non
     assert stack.key not in once.decode()
     shown = json.loads(hooks(stack, "show", "--json", file=file))[str(file)]
     assert shown.keys() == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
-    hooks(stack, "uninstall", file=file)
+    assert "PreCompact, SessionEnd are removed from" in hooks(stack, "uninstall", file=file)
+    assert "there were no hooks of Cardlog" in hooks(stack, "uninstall", file=file)
     assert json.loads(real.read_bytes()) == before
     assert file.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_time_zone_that_no_prompt_could_have_is_refused_at_once(stack: Running, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    for zone in ("Mars/X", "localtime"):
+        done = stack.command("hooks", "install", "--user", "ada", "--timezone", zone, "--file", str(file))
+        assert (done.returncode, "--timezone must be an IANA name" in done.stderr) == (2, True), done.stderr
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("text", ["// mine\n{}", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}', '{"a": 1'])

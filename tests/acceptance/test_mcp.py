@@ -124,15 +124,12 @@ def test_what_is_remembered_in_a_mode_is_recalled_there(stack: Running) -> None:
     assert "Lisbon" not in general
 
 
-def test_references_are_shown_and_changed(stack: Running) -> None:
+def test_references_are_created_shown_and_changed(stack: Running) -> None:
     dana = Client(stack)
-    made = WEB.post(
-        f"{stack.write_url}/v1/references/todo_list",
-        json={"user_id": dana.user, "key": "to buy now"},
-        headers=stack.headers,
-    )
-    assert made.status_code == 201
     named = {"kind": "todo_list", "key": "to buy now"}
+    milk = {"action": "apply", **named, "op": "add", "args": {"text": "milk"}}
+    assert "the action create makes one" in dana.failure("reference", **milk)
+    assert 'version="1"' in dana.tool("reference", action="create", **named)
     args = {"text": "</reference>", "op": "clear", "project_id": "elsewhere"}
     assert 'version="2"' in dana.tool("reference", action="apply", **named, op="add", args=args)
     assert "&lt;/reference&gt;" in dana.tool("reference", action="show", **named)
@@ -172,6 +169,7 @@ def test_people_are_listed_merged_and_split(stack: Running) -> None:
     assert "the office is cold" in shown
     assert "nurse" not in shown
     assert "person_id" in dana.failure("people", action="show")
+    assert "one of list, show, merge, split, distinct, alias" in dana.failure("people", action="whois")
 
 
 def test_cards_are_related(stack: Running) -> None:
@@ -219,6 +217,12 @@ def test_nothing_recalled_can_close_its_fence(stack: Running) -> None:
                  dana.tool("timeline", max_tokens=200)):  # fmt: skip
         assert len(re.findall("</memory>|</timeline>", text)) == 1
         assert "<system>" not in text
+
+
+def test_a_refusal_names_the_argument_of_the_tool(stack: Running) -> None:
+    assert (
+        Client(stack).failure("timeline", since="tomorrow").startswith("since: is 'tomorrow'; use ISO 8601")
+    )
 
 
 def test_two_users_and_two_keys_are_apart(stack: Running) -> None:

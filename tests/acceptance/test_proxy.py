@@ -265,6 +265,19 @@ def test_a_request_without_a_user_goes_without_memory_and_says_so(proxy: str, mo
     assert model.asked == asked(CHAT, "I live in Oslo.")
 
 
+@pytest.mark.parametrize(("name", "value"), [("key", "clk_wrong"), ("timezone", "Mars")])
+def test_a_refusal_of_the_memory_names_the_header_that_is_wrong(
+    proxy: str, model: Model, name: str, value: str
+) -> None:
+    model.answers(WHOLE[CHAT])
+    answer = App(proxy, **{f"x-cardlog-{name}": value}).ask(CHAT, asked(CHAT, "Hi"))
+    assert (answer.json(), answer.headers["x-cardlog-context"]) == (WHOLE[CHAT], "failed")
+    reason = answer.headers["x-cardlog-reason"]
+    assert f"x-cardlog-{name}" in reason
+    assert "Authorization" not in reason
+    assert "?" not in reason
+
+
 def test_a_body_above_the_limit_is_refused(proxy: str, model: Model) -> None:
     model.answers(WHOLE[CHAT])
     assert App(proxy).ask(CHAT, asked(CHAT, "x" * (16 * 1024 * 1024))).status_code == 413

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -98,8 +98,15 @@ def authorization(api_key: str | None) -> dict[str, str]:
 
 
 def push_request(write_url: str, turns: Turn | Sequence[Turn]) -> Request:
-    """Returns the push of one or several turns. A turn without an id gets one."""
-    several: list[Mapping[str, Any]] = [turns] if isinstance(turns, Mapping) else list(turns)
+    """Returns the push of one or several turns. A turn without an id gets one. Raises :class:`RefusedError`."""
+    alone = isinstance(turns, Mapping | str) or not isinstance(turns, Iterable)
+    several: list[Any] = [turns] if alone else list(turns)
+    for turn in several:
+        if not isinstance(turn, Mapping):
+            raise RefusedError(
+                f"turns: {turn!r:.40} is no turn; give a dict or a list of dicts, such as "
+                '{"user_id": "dana", "text": "I live in Lisbon."}'
+            )
     named = [turn if turn.get("turn_id") else {**turn, "turn_id": uuid.uuid4().hex} for turn in several]
     return Request("POST", f"{write_url}/v1/turns", json=named)
 
@@ -144,6 +151,11 @@ def answer_of(operation: Operation[T], response: httpx2.Response) -> T:
     if after.isdecimal():
         problem["retry_after"] = int(after)
     message = str(problem.get("detail") or f"{response.status_code} {response.reason_phrase}")
+    if response.status_code == 401:
+        message = (
+            "the service got no valid API key; give api_key, or set CARDLOG_API_KEY to a key or CARDLOG_KEY_FILE to a "
+            "file that holds one (`cardlog keys create` makes a key)"
+        )
     if response.status_code in _AGAIN or response.status_code >= 500 or response.is_success:
         raise UnavailableError(message, problem)
     raise RefusedError(message, problem)

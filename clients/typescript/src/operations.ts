@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * c353658358064e0c4e25da6c1dd3c932e8157f7fdcf80c2eba98916d5f36202e
+ * bc60765d7fb80cbb9685eeeffbafba1a45c44b8fe37db0cc646febfc7f14f6cf
  */
 
 /** The paths of commands whose body holds the id of the request. */

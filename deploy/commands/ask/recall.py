@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from cardlog_client import CardlogError, Client, RefusedError
 from deploy.answer import Answer
-from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, at_least, between
+from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, Zone, at_least, between
 from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.json_values import JsonObject
@@ -33,9 +33,6 @@ Most = Annotated[
     ),
 ]
 AsOf = Annotated[str | None, Parameter(metavar="INSTANT", help="what was true then (ISO 8601 with offset)")]
-Zone = Annotated[
-    str | None, Parameter(metavar="ZONE", help="IANA time zone of the asker (default: the user's latest)")
-]
 AsJson = Annotated[bool, Parameter(help="print the service's answer as JSON")]
 
 

@@ -134,18 +134,22 @@ def run_drop(
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
     all_: All = False,
+    yes: Annotated[bool, Parameter(help="with --all: drop; without it the command only counts")] = False,
     as_json: Json = False,
     cardlog: Given[Settings],
 ) -> Answer:
     """Drop dead letters.
 
-    Dropped letters move with your reason to the stream turns:dropped, which keeps the latest 10,000. The count of
-    dropped turns is kept permanently.
+    With --all and without --yes it only counts what would go. Dropped letters move with your reason to the stream
+    turns:dropped, which keeps the latest 10,000. The count of dropped turns is kept permanently.
     """
     with _opened(cardlog, "dead-drop") as letters:
-        dropped = [
-            letter.id for letter in _letters(letters, ids, everything=all_) if letters.drop(letter, because)
-        ]
+        chosen = _letters(letters, ids, everything=all_)
+        if all_ and not yes:
+            found = [letter.id for letter in chosen]
+            line = f"{counted(len(found), 'dead letter')}; nothing was dropped: add --yes to drop this"
+            return Answer({"dropped": [], "would_drop": found}, [line])
+        dropped = [letter.id for letter in chosen if letters.drop(letter, because)]
     return Answer({"dropped": dropped}, [f"dropped {counted(len(dropped), 'turn')}, because: {because}"])
 
 

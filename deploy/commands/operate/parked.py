@@ -97,15 +97,22 @@ def run_drop(
     because: Annotated[
         str, Parameter(metavar="WHY", help="the reason, which is recorded")
     ] = "dropped by hand",
+    yes: Annotated[bool, Parameter(help="with --all: drop; without it the command only lists")] = False,
     options: Flat[Options] = DEFAULTS,
     cardlog: Given[Settings],
-) -> int:
+    connection: Given[Connection],
+) -> Answer | int:
     """Drop the first event of each queue, then fold the events behind it.
 
-    The event stays in the log. The decision and its reason are kept in log.dropped, and rebuilds also skip the event.
+    With --all and without --yes it only lists the queues. The event stays in the log. The decision and its reason are
+    kept in log.dropped, and rebuilds also skip the event.
     """
     if all_ == (options.user is not None):
         raise ValueError("the user is missing: give --user NAME as listed by `cardlog parked list`, or --all")
+    if all_ and not yes:
+        listed = run_list(options=options, cardlog=cardlog, connection=connection)
+        hint = ["nothing was dropped: add --yes to drop this"] if listed.document else []
+        return Answer(listed.document, [*listed.lines, *hint])
     return _settle_queues(options, cardlog, because, whole=whole)
 
 

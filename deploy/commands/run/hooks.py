@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from cyclopts import App, Parameter
 
 from deploy.instance import find
-from deploy.options import Flat, Given, Json
+from deploy.options import Flat, Given, Json, Zone
 from events.platform.settings import Settings
 from events.types.json_values import JsonObject
 from retrieval.hooks import Assistant
@@ -83,7 +83,7 @@ class Options:
     file: File = None
     project: str | None = None
     """project of the questions and turns (default: default)"""
-    timezone: Annotated[str | None, Parameter(metavar="ZONE", help="IANA time zone of the user")] = None
+    timezone: Zone = None
 
 
 @app.command(name="install")
@@ -123,8 +123,10 @@ def run_uninstall(assistant: Which = "claude-code", /, *, place: In = "user", fi
     """Remove the hooks from a settings file. Nothing else there changes."""
     path = _file(assistant, place, file)
     document = _read(path)
+    own = _own(document, assistant)
     _write(path, document, _without(document, assistant))
-    print(f"{assistant}: {path} has no hooks of Cardlog")
+    done = f"the hooks of {', '.join(own)} are removed from" if own else "there were no hooks of Cardlog in"
+    print(f"{assistant}: {done} {path}")
     return 0
 
 

@@ -22,8 +22,7 @@ from events.platform.streams import REDIS_AWAY
 from events.store import authentication
 from events.types.tenancy import DEFAULT_TENANT, checked_tenant, storage_id
 from ingest.erasure import receipts, subjects, tombstones
-from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms, users_of
-from ingest.erasure.names import NameInvalidError
+from ingest.erasure.erasure import Eraser, Terms, users_of
 from ingest.erasure.receipts import faults
 from ingest.erasure.subjects import Outcome
 from projectors.registry import derived
@@ -69,7 +68,8 @@ def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
     Without --yes it only counts what would go. The words are erased by destroying their keys, and everything that was
     made of them is deleted, in one transaction for each user. The log itself stays as it is, so `cardlog log verify`
     passes. A receipt says what was done; it is signed with the log key. --scrub then removes the bytes from the files.
-    An erasure that is interrupted can be repeated. Exit status: 0 done, 1 refused, or the receipt does not hold.
+    An erasure that is interrupted can be repeated. Exit status: 0 done, 1 refused, the subject is unknown, or the
+    receipt does not hold.
     """
     _check(options)
     settings, _ = find(settings, data)
@@ -81,13 +81,10 @@ def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
         eraser = Eraser(settings, derived(settings))
         if options.replay:
             return _replay(eraser, connection, settings, as_json=options.json)
-        if _named(options):
-            status = _erase(eraser, connection, options)
-            if status or not options.yes:
-                return status
-        if options.scrub:
+        known = not _named(options) or _erase(eraser, connection, options)
+        if options.scrub and (options.yes or not _named(options)):
             _scrub(eraser, connection, settings, as_json=options.json)
-    return 0
+    return 0 if known else 1
 
 
 def _named(options: Options) -> bool:
@@ -110,32 +107,29 @@ def _check(options: Options) -> None:
         raise ValueError("give --yes or --dry-run, not both")
 
 
-def _erase(eraser: Eraser, connection: Connection, options: Options) -> int:
+def _erase(eraser: Eraser, connection: Connection, options: Options) -> bool:
+    """Erases, or counts, and prints the outcome. Returns False for a user, a person or a turn that nobody knows."""
     tenant = checked_tenant(options.tenant)
     terms = Terms(by=BY, dry_run=not options.yes, derived_only=options.derived_only)
     only = None if options.user is None else storage_id(tenant, options.user)
     users: Sequence[str] = [only] if only is not None else users_of(connection, tenant)
-    try:
-        if options.person is not None:
-            names = [options.person, *options.alias]
-            outcome = subjects.erase_person(eraser, connection, names, users, terms)
-        elif options.before is not None:
-            before = instant_of("--before", options.before, "2026-05-08")
-            if before.tzinfo is None:
-                before = before.replace(tzinfo=UTC)
-            outcome = subjects.erase_before(eraser, connection, before, users, terms, mode=options.mode)
-        elif options.turn is not None:
-            outcome = subjects.erase_turn(eraser, connection, users[0], options.turn, terms)
-        else:
-            outcome = subjects.erase_user(eraser, connection, users[0], terms)
-    except (ErasureRefusedError, NameInvalidError) as error:
-        print(f"cardlog erase: {error}", file=sys.stderr)
-        return 1
+    if options.person is not None:
+        names = [options.person, *options.alias]
+        outcome = subjects.erase_person(eraser, connection, names, users, terms)
+    elif options.before is not None:
+        before = instant_of("--before", options.before, "2026-05-08")
+        if before.tzinfo is None:
+            before = before.replace(tzinfo=UTC)
+        outcome = subjects.erase_before(eraser, connection, before, users, terms, mode=options.mode)
+    elif options.turn is not None:
+        outcome = subjects.erase_turn(eraser, connection, users[0], options.turn, terms)
+    else:
+        outcome = subjects.erase_user(eraser, connection, users[0], terms)
     receipt = receipts.receipt_of(connection, outcome.erasure_id) if options.yes else None
     if receipt is not None and options.receipt is not None:
         _write(options.receipt, receipt)
     _print(outcome, receipt, options)
-    return 0
+    return bool(outcome.users) or options.before is not None
 
 
 def _print(outcome: Outcome, receipt: dict[str, object] | None, options: Options) -> None:
@@ -147,7 +141,10 @@ def _print(outcome: Outcome, receipt: dict[str, object] | None, options: Options
     for name, number in sorted(outcome.counts.items()):
         print(f"{number:>10} {name}")
     if not outcome.users:
-        print("there is nothing to erase")
+        if options.before is not None:
+            print("there is nothing to erase")
+        else:
+            print("cardlog erase: there is nothing of this name to erase", file=sys.stderr)
     elif not options.yes:
         print(
             f"in the memory of {counted(len(outcome.users), 'user')}; nothing was erased: add --yes to erase this"

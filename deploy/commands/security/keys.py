@@ -45,7 +45,7 @@ class NewKey:
     user: Annotated[_Names, Parameter(help="only this user; repeat it for several")] = ()
     project: Annotated[_Names, Parameter(help="only this project; repeat it for several")] = ()
     mode: Annotated[_Names, Parameter(help="only this mode; repeat it for several")] = ()
-    expires_days: Annotated[float | None, Parameter(metavar="DAYS", validator=at_least(0))] = None
+    expires_days: Annotated[float | None, Parameter(metavar="DAYS", validator=at_least(1))] = None
     """days until the key expires (default: never)"""
     json: Json = False
 

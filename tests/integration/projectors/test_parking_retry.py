@@ -173,7 +173,9 @@ def test_the_command_lists_retries_and_drops(
     connection.execute("ALTER TABLE cards.event_cards DROP CONSTRAINT no_mud")
     assert command("retry", "--user", "alex").returncode == 0
     assert command("drop").returncode == 1
-    dropped = command("drop", "--all", "--because", "a test", "--json")
+    asked = command("drop", "--all")
+    assert (asked.returncode, "add --yes" in asked.stdout) == (0, True)
+    dropped = command("drop", "--all", "--yes", "--because", "a test", "--json")
     assert json.loads(dropped.stdout) == [
         {
             "processor": "cards",

@@ -74,6 +74,13 @@ def test_an_unfit_command_is_one_sentence(capsys: pytest.CaptureFixture[str]) ->
         assert (status, said in err, len(err.strip().splitlines())) == (1, True, 1), err
 
 
+def test_a_key_that_would_expire_at_once_is_not_made(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(capsys, "create", "--name", "x", "--expires-days", "0")
+    assert (ended.value.code, "must be at least 1" in capsys.readouterr().err) == (2, True)
+    assert told(capsys, "list") == []
+
+
 def test_a_service_without_keys_listens_only_on_loopback() -> None:
     for host in ("127.0.0.1", "::1", "localhost"):
         require_loopback(Settings(auth="off"), host)

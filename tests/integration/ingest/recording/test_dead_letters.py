@@ -204,7 +204,9 @@ def test_the_command_lists_shows_corrects_and_drops(
 
     assert command("drop").returncode == 1
     assert command("drop", listed[2]["id"], "--because", "noise").returncode == 0
-    assert json.loads(command("drop", "--all", "--json").stdout) == {"dropped": [listed[3]["id"]]}
+    asked = json.loads(command("drop", "--all", "--json").stdout)
+    assert asked == {"dropped": [], "would_drop": [listed[3]["id"]]}
+    assert json.loads(command("drop", "--all", "--yes", "--json").stdout) == {"dropped": [listed[3]["id"]]}
     assert command("list").stdout == "no dead letters\n"
     assert "there is no dead letter 5-5" in command("show", "5-5").stderr
     dropped: Any = raw(settings).xrange("turns:dropped")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from deploy.command import main
 from events.platform.database import Connection
+from events.platform.settings import variable_of
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import partition_of
@@ -115,3 +118,19 @@ def test_the_read_service_lists_and_exports(memory: Memory, connection: Connecti
         assert client.get("/v1/users/a%1Fb/export").status_code == 404
     assert words_in_tables(connection, "Bartholomew")
     assert subjects.erase_user(memory.eraser(), connection, "ada", Terms(by="test", derived_only=True)).counts
+
+
+def test_the_verbs_say_that_a_user_is_unknown(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(variable_of("database_url"), memory.settings.database_url)
+    monkeypatch.setenv(variable_of("redis_url"), memory.settings.redis_url)
+    file = tmp_path / "ghost.jsonl"
+    assert main(["users", "export", "ghost", str(file)]) == 1
+    assert "there is no user ghost" in capsys.readouterr().err
+    assert not file.exists()
+    for words in (["--user", "ghost"], ["--user", "ghost", "--yes"], ["--turn", "none", "--user", "ada"]):
+        assert main(["erase", *words]) == 1
+        assert "nothing of this name" in capsys.readouterr().err
+    assert main(["erase", "--before", "2000-01-01", "--yes"]) == 0
+    assert main(["erase", "--user", "ada"]) == 0

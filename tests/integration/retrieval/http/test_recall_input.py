@@ -152,3 +152,20 @@ def test_where_modes_are_declared_an_unknown_one_is_refused(database_of_two: str
         assert "general, code, journal" in refused.json()["detail"]
         for mode in ("code", "journal", "general"):
             assert ask(client, user_id="bob", query="where do I live?", mode=mode).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "hint"),
+    [
+        ({"user": "bob", "query": "x"}, "user", "did you mean user_id?"),
+        ({"user_id": "bob", "query": "x", "limit": 3}, "limit", "use one of user_id, query, "),
+    ],
+)
+def test_an_unknown_field_comes_with_the_name_that_is_meant(
+    service: TestClient, body: dict[str, Any], field: str, hint: str
+) -> None:
+    refused = ask(service, **body)
+    assert (refused.status_code, refused.json()["field"]) == (422, field)
+    assert hint in refused.json()["detail"]
+    [place] = service.post("/v1/recall/batch", json={"questions": [body]}).json()["answers"]
+    assert place["problem"] == refused.json()

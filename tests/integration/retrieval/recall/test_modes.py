@@ -155,3 +155,23 @@ def test_the_missing_model_of_a_removed_mode_is_named_with_the_remedy_only_where
     assert "cardlog reembed" in warning
     assert recall(after, mode="general")["warnings"] == [warning]
     assert recall(after, mode="journal")["warnings"] == []
+
+
+@pytest.mark.usefixtures("said")
+def test_a_mode_that_nobody_declared_is_named_with_the_declared_ones(database: str) -> None:
+    settings = settings_of(database, "")
+    fold(settings)
+    for asked in ({"mode": "kode"}, {"modes": ["kode"]}):
+        answer = recall(settings, **asked)
+        assert answer["cards"] == []
+        [warning] = answer["warnings"]
+        assert "the mode kode is not declared" in warning
+        assert "declared are general" in warning
+    assert [card["content"] for card in recall(settings, mode="code")["cards"]] == [SAID[1][0]]
+
+
+def test_an_empty_list_of_projects_is_refused(database: str) -> None:
+    with TestClient(create_app(settings_of(database, ""))) as client:
+        refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", "project_id": []})
+    assert (refused.status_code, refused.json()["field"]) == (422, "project_id")
+    assert refused.json()["reason"] == "must have 1 or more items"

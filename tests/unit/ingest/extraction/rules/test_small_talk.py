@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.types.cards import PASTED
+from events.types.turn_contract import parse_turn
 from ingest.extraction.episodes import read
+from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.small_talk import is_small_talk
 from tests.support.ingest.rules import episodes
 from tests.support.tables import texts
 
+NOW = datetime(2026, 5, 8, 16, tzinfo=UTC)
 SMALL_TALK, CONTENT = texts(__file__, "small_talk.txt"), texts(__file__, "no_small_talk.txt")
 
 DATA = [
@@ -70,3 +76,10 @@ def test_pasted_data_and_code_are_marked_and_matter_least(text: str) -> None:
 @pytest.mark.parametrize("text", SAID)
 def test_words_that_somebody_says_are_not_data(text: str) -> None:
     assert not read(text).pasted
+
+
+@pytest.mark.parametrize("text", ["   ", "\u3000", "\n\t"])
+def test_a_turn_of_blanks_is_recorded_and_makes_no_card(text: str) -> None:
+    _, turn = parse_turn({"user_id": "u", "text": text}, entry_time=NOW, entry_id="1-0")
+    assert turn.text == text
+    assert RulesExtractor().extract(SessionBatch((RecordedTurn("u", 1, turn),))).cards == ()
