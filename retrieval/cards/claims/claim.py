@@ -37,6 +37,7 @@ _UNITS = {
     "mile": ("length", 1609.0, "mile miles 英里"),
     "m2": ("area", 1.0, "平方公尺 平方米 平米 sqm m2"),
     "ping": ("area", 3.3, "坪"),
+    "mg": ("mass", 0.001, "mg milligram milligrams 毫克"),
     "g": ("mass", 1.0, "g gram grams 克 公克"),
     "kg": ("mass", 1000.0, "kg kilo kilos kilogram kilograms 公斤 千克"),
     "lb": ("mass", 453.6, "lb lbs pounds"),

@@ -23,8 +23,9 @@ from events.language.changes import (
     values,
 )
 from events.language.concepts import concept, concepts_asked, concepts_changed
-from events.language.terms import term_keys
+from events.language.terms import stem, term_keys
 from projectors.cards.card import Card
+from retrieval.cards.claims.claim import UNITS
 from retrieval.query.scope import OWNER
 from retrieval.recall.ranking.asked import Asked, asks, words_of
 from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
@@ -32,6 +33,7 @@ from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate
 COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
+_UNITS = frozenset(map(stem, UNITS))
 _SOON = timedelta(minutes=30)
 
 
@@ -115,7 +117,7 @@ def _compare_with(
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
     topic = told & asked.keys or told
     # A value that the question names tells which thing is meant.
-    others = frozenset() if value is not None else _values(card.content)
+    others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
     of_fact = told | of_slot | (value or frozenset())
@@ -141,10 +143,10 @@ def _compare_with(
         # One more member of a list is no change of the others.
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share = _share(topic, said)
+        share = _share(_thing_keys(card.value, asked.user_id) or topic, said)
         if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
-        replaced = changes and another and not asked.question.message
+        replaced = changes and another and value is None and not asked.question.message
         if replaced:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(older.evidence.meaning, near))
@@ -220,6 +222,15 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
 @lru_cache(maxsize=4096)
 def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
     return frozenset(term_keys(user_id, words_of(name))) if name and name != OWNER else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _thing_keys(value: str | None, user_id: str) -> frozenset[int]:
+    """Returns the keys of the words that a value with a number names: of the medicine, and not of its dose."""
+    if value is None or not _values(value):
+        return frozenset()
+    things = [word for word in words_of(value) if word.isalpha() and word not in _UNITS]
+    return frozenset(term_keys(user_id, things))
 
 
 # Most recalls of a user see the same cards as the recall before.

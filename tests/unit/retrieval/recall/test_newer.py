@@ -92,6 +92,18 @@ def test_what_others_do_and_what_did_not_happen_end_no_fact(
     assert ended(question, own, episode(2, other, said_at=LATER)) == {}
 
 
+def test_another_number_of_the_same_thing_puts_a_fact_in_doubt() -> None:
+    fact = state(1, "Takes ibuprofen 200mg", "medication", value="ibuprofen 200mg", said_at=EARLIER)
+    for words in ("the doctor has me on 400mg of ibuprofen", "ibuprofen 400mg before bed"):
+        assert ended("What do I take?", fact, episode(2, words, said_at=LATER)) == {1: 2}
+    for words in (
+        "400mg of magnesium before bed",
+        "ibuprofen 200mg before bed",
+        "the ibuprofen is in the drawer",
+    ):
+        assert ended("What do I take?", fact, episode(2, words, said_at=LATER)) == {}
+
+
 def test_a_repetition_after_the_change_refreshes_the_fact() -> None:
     fact = state(1, "Works at Hartwig", "employer", value="Hartwig", said_at=EARLIER)
     change = episode(2, "I am leaving Hartwig", said_at=LATER - timedelta(days=9))
