@@ -103,7 +103,7 @@ def problem_of(errors: Sequence[JsonObject], known: Mapping[object, Collection[s
     fault = next((each for each in errors if each["type"] == "extra_forbidden"), fault)
     reason, (place, *names) = reason_of(fault), fault["loc"]
     if fault["type"] == "extra_forbidden" and len(names) == 1 and (fields := known.get(place)):
-        near = get_close_matches(str(names[0]), fields, 1)
+        near = get_close_matches(str(names[0])[:100], fields, 1)
         hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(fields)}"
         reason = f"is not a known field; {hint}"
     return invalid(_where_of(fault["loc"]), reason)

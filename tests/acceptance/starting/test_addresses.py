@@ -131,7 +131,10 @@ def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> No
     asked = ("recall", "where do I live?")
     for words, said in (
         ((*asked, "--user", "u", "--as-of", "rubbish"), "--as-of is 'rubbish'; use ISO 8601"),
-        ((*asked, "--user", "u", "--timezone", "Foo/Bar"), "--timezone is 'Foo/Bar'; use an IANA name"),
+        (
+            (*asked, "--user", "u", "--timezone", "Foo/Bar"),
+            "--timezone must be an IANA name such as Asia/Taipei",
+        ),
         ((*asked, "--user", ""), "--user must not be empty"),
         (("recall", "", "--user", "u"), "QUESTION must not be empty"),
         (("log", "show", "--since", "rubbish"), "--since 'rubbish' is not ISO 8601"),
