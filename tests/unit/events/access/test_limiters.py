@@ -42,7 +42,7 @@ def test_a_caller_who_waits_too_long_is_refused_and_takes_no_place() -> None:
     async def run() -> None:
         room = ConcurrencyLimiter(1, 0.01)
         async with room.place():
-            with pytest.raises(SaturatedError, match="one of 1 places"):
+            with pytest.raises(SaturatedError, match="no place of 1 for recalls"):
                 async with room.place():
                     pass
         assert room.waiting == 0
