@@ -236,7 +236,7 @@ def _thing_keys(value: str | None, user_id: str) -> frozenset[int]:
 # Most recalls of a user see the same cards as the recall before.
 _changes = lru_cache(maxsize=4096)(tells_of_a_change)
 _values = lru_cache(maxsize=4096)(values)
-_differ = lru_cache(maxsize=65536)(differ)
+_differ = lru_cache(maxsize=8192)(differ)
 
 
 @lru_cache(maxsize=4096)
