@@ -71,7 +71,7 @@ def values(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-_SENTENCE = re.compile(r"[.!?\n。！？…]+(?:\s|$)?")
+_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")
 _CLAUSE = re.compile(r"[,;:，；：、—–]|\b(?:but|because|while|since|although|so)\b|但是?|因为|因為|所以")
 _SUPPOSED = re.compile(
     r"\b(?:if|unless|wish|would|could|might|maybe|perhaps)\b|如果|要是|假如|万一|萬一|希望|可能|也许|也許|说不定|說不定",
