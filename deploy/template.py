@@ -34,7 +34,7 @@ _MODULES = (
     "httpcore2",
     "ingest.api.write_api",
     "ingest.curator.worker",
-    "ingest.extraction.workers.extractor_factory",
+    "ingest.extraction.workers.extractor_worker",
     "ingest.extraction.workers.rules_worker",
     "ingest.recording.recorder",
     "ingest.references.proposer",

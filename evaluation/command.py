@@ -14,9 +14,9 @@ from evaluation.curator.command import run_curator
 from evaluation.extraction_trial import KINDS, Result, Score, cases, trial
 from evaluation.people.command import run_people
 from events.platform.settings import Settings, SettingsError
+from ingest.extraction.choosing import uses_model
 from ingest.extraction.extractor_port import Extractor
 from ingest.extraction.rules import RulesExtractor
-from ingest.extraction.workers.extractor_factory import uses_model
 
 app = App(
     name="eval",

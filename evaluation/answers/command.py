@@ -20,7 +20,7 @@ from evaluation.answers.readings import BUNDLED, Readings
 from evaluation.answers.recorded_model import ReadingCounts, RecordedExtractor
 from evaluation.answers.trial import ALL, Result, Score, check_recording, read_all, run_trial
 from events.platform.settings import Settings, SettingsError
-from ingest.extraction.workers.extractor_factory import uses_model
+from ingest.extraction.choosing import uses_model
 
 _DATA = "CARDLOG_EVAL_DATA"
 _PATIENCE_S = 86_400  # a server may have a person behind it

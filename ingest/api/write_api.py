@@ -66,7 +66,7 @@ from ingest.api.webhook_routes import webhook_router
 from ingest.core.documents import Documents, NoDocuments
 from ingest.erasure.derived import Derived
 from ingest.erasure.erasure import Eraser
-from ingest.extraction.workers.extractor_factory import create_extractor
+from ingest.extraction.choosing import create_extractor
 from ingest.recording.intake import QueueHealth, open_intake
 from ingest.recording.overviews import Overviews
 

@@ -27,10 +27,10 @@ from events.types.relations import Predicate
 from ingest.curator.memory import MemoryCard
 from ingest.curator.passes.undecided import MODEL_CONFIDENCE, Pair, PersonPair
 from ingest.curator.proposals import Proposal, person_merge, relation
+from ingest.extraction.choosing import uses_model
 from ingest.extraction.circuit_breaker import CircuitBreaker
 from ingest.extraction.extractor_port import ExtractorUnavailableError
 from ingest.extraction.token_budget import TokenBudget, about_tokens
-from ingest.extraction.workers.extractor_factory import uses_model
 
 if TYPE_CHECKING:
     from ingest.extraction.claude.model_client import ModelClient, Reply

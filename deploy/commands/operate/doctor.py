@@ -25,7 +25,7 @@ from events.platform.database import (
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
-from ingest.extraction.workers.extractor_factory import describe, uses_model
+from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
 

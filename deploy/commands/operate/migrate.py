@@ -28,8 +28,8 @@ from events.types.migrations import APPLY_FROM
 from events.types.tenancy import storage_id
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.decider import Command
+from ingest.extraction.choosing import create_extractor
 from ingest.extraction.extractor_port import ExtractorUnavailableError
-from ingest.extraction.workers.extractor_factory import create_extractor
 from ingest.migration.memories import Memories, TextInvalidError
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse

@@ -20,8 +20,8 @@ from events.platform.counting import counted
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.types.extraction import Usage
+from ingest.extraction.choosing import describe, uses_model
 from ingest.extraction.extractor_port import Extractor, SessionBatch
-from ingest.extraction.workers.extractor_factory import describe, uses_model
 from ingest.extraction.workers.reextraction import Reextraction, ReextractionFilter, past_extractions
 
 

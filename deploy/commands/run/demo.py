@@ -29,7 +29,7 @@ from deploy.options import Given, NoAuth
 from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
 from events.platform.settings import Settings
-from ingest.extraction.workers.extractor_factory import describe
+from ingest.extraction.choosing import describe
 from projectors.embedding.embedders import missing_model
 
 _ASKED_WARM = 2  # the second time is shown, because the first call fills caches that a running service has

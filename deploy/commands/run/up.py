@@ -18,7 +18,7 @@ from deploy.options import Given, NoAuth, between
 from deploy.security.first_key import sign_in_url
 from deploy.stack import Stack
 from events.platform.settings import Settings
-from ingest.extraction.workers.extractor_factory import describe
+from ingest.extraction.choosing import describe
 from projectors.embedding.embedders import missing_model
 
 logger = logging.getLogger(__name__)

@@ -17,6 +17,7 @@ from events.store.feed import Feed, LogFeed
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from ingest.extraction.choosing import describe
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
 from ingest.extraction.conversation import preceding, recorded
 from ingest.extraction.extraction_events import counted, events_of, given_up, unreadable_turn
@@ -32,7 +33,6 @@ from ingest.extraction.mode_contexts import mode_contexts
 from ingest.extraction.token_budget import TokenBudget
 from ingest.extraction.workers.bounded_executor import BoundedExecutor, CompletedCall, Slots
 from ingest.extraction.workers.event_targets import with_targets
-from ingest.extraction.workers.extractor_factory import describe
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN

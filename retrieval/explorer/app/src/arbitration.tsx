@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
 import { Turn } from "./card";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t, type Key } from "./texts";
 import { Busy, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";

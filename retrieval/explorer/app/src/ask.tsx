@@ -1,7 +1,7 @@
 /** Ask: the cards of an answer with every reason of their places, what just missed, and the prompt beside them. */
 import { useState } from "preact/hooks";
 import { api, type Recalled, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, toInstant, toLocal, useLoad, valueOf, Words } from "./ui";

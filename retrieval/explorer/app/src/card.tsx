@@ -1,7 +1,7 @@
 /** One card: its words in their turn, what became of it, where it comes from, and the edits of a person. */
 import { useState } from "preact/hooks";
 import { api, type Card, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { to } from "./route";
 import { t, type Key } from "./texts";
 import { Busy, Dialog, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";

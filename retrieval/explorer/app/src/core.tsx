@@ -1,7 +1,7 @@
 /** The core document: its values with their sources, what changed, the way back, and the patches that wait. */
 import { useState } from "preact/hooks";
 import { api, type Schemas, type Written } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go } from "./route";
 import { t } from "./texts";
 import { Busy, Dialog, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";

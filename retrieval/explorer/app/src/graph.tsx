@@ -1,7 +1,7 @@
 /** The neighbourhood of a card or of a name: one ring of neighbours, and a second ring behind it. The list below is its twin. */
 import { useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, hushed, Notice, useLoad, valueOf, Words } from "./ui";

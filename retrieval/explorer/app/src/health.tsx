@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { api, type Card } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { to } from "./route";
 import { locale, t } from "./texts";
 import { Busy, Empty, Notice, Time, useLoad, Words } from "./ui";

@@ -14,19 +14,12 @@ import { Modes } from "./modes";
 import { Operations } from "./operations";
 import { Problems } from "./problems";
 import { References } from "./references";
-import { go, to, useRoute, type Route } from "./route";
+import { go, to, useRoute } from "./route";
+import type { Given } from "./screen";
 import "./style.css";
 import { LANGUAGES, language, setLanguage, t, type Key } from "./texts";
 import { Timeline } from "./timeline";
 import { asProblem, Busy, Empty, Field, Notice, valueOf } from "./ui";
-
-/** What every screen gets. */
-export interface Given {
-  user: string;
-  route: Route;
-  session: Session;
-  may: (scope: string) => boolean;
-}
 
 const SCREENS: [string, Key, (given: Given) => unknown][] = [
   ["ask", "Ask", Ask],

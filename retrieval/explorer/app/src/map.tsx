@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api } from "./api";
 import { Form } from "./graph";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, hushed, Notice, Rows, useLoad, valueOf, Words } from "./ui";

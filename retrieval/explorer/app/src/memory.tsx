@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, type Card, type Problem } from "./api";
 import { Retract } from "./card";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
 import { asProblem, Busy, Empty, Field, Notice, Rows, toInstant, toLocal, useLoad, valueOf, Words } from "./ui";

@@ -1,7 +1,7 @@
 /** Modes: the registers of a memory, a new one, and which one is the default. */
 import { useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, useEdit, useLoad, valueOf, Words } from "./ui";

@@ -1,7 +1,7 @@
 /** Operations: the health of every stage, the generations, and for an administrator actions, what models cost and the audit log. */
 import { useState } from "preact/hooks";
 import { api } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { Operating } from "./operating";
 import { locale, t } from "./texts";
 import { Busy, Empty, Field, Notice, number, Table, Time, useLoad, usePolling, valueOf } from "./ui";

@@ -1,7 +1,7 @@
 /** Problems: what troubles the user, what was tried, and its end. */
 import { useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";
 

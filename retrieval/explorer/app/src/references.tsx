@@ -1,7 +1,7 @@
 /** References: each value with its history and ops, and the proposals that wait. */
 import { useState } from "preact/hooks";
 import { api, type Schemas } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { to } from "./route";
 import { t } from "./texts";
 import { asProblem, Busy, Empty, Field, Notice, Time, useEdit, useLoad, valueOf, Words } from "./ui";

@@ -1,7 +1,7 @@
 /** Timeline: facts as bars, events as points, and two lines that can be moved: valid time and transaction time. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api, type Card } from "./api";
-import type { Given } from "./main";
+import type { Given } from "./screen";
 import { go, to } from "./route";
 import { t } from "./texts";
 import { Busy, Empty, Field, Notice, told, useLoad, Words } from "./ui";

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from events.platform.settings import Settings
+from ingest.extraction.choosing import create_extractor
 from ingest.extraction.claude import prompt
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.extractor_port import ExtractorUnavailableError, SessionBatch, TurnsUnreadableError
-from ingest.extraction.workers.extractor_factory import create_extractor
 from tests.support.ingest.chat_completions import ChatCompletions
 from tests.support.ingest.claude import answering, said, state, states
 from tests.support.ingest.messages_api import Trouble, calls, status
