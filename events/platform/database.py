@@ -6,9 +6,10 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow, tuple_row
 from psycopg.sql import SQL
@@ -19,6 +20,7 @@ from events.platform.sql import statement
 from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
+_R = TypeVar("_R")
 
 OLDEST_SERVER = 150000
 REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
@@ -55,7 +57,7 @@ class AnsweredAsyncConnection(psycopg.AsyncConnection[Any]):
     """A connection of a service for reads. It closes, and raises ``psycopg.OperationalError``, when the server does not
     answer a statement within :data:`ANSWERS_WITHIN_S`."""
 
-    async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+    async def wait(self, gen: PQGen[_R], interval: float = 0.1, timeout: float | None = None) -> _R:
         """Waits for an answer. A ``timeout`` of the caller is not changed."""
         if timeout is not None:
             return await super().wait(gen, interval, timeout)
@@ -69,7 +71,7 @@ class AnsweredAsyncConnection(psycopg.AsyncConnection[Any]):
 class AnsweredConnection(psycopg.Connection[Any]):
     """A connection as :class:`AnsweredAsyncConnection`, for threads and within :data:`COMMANDS_WITHIN_S`."""
 
-    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+    def wait(self, gen: PQGen[_R], interval: float = 0.1, timeout: float | None = None) -> _R:
         """Waits for an answer. A ``timeout`` of the caller is not changed."""
         if timeout is not None:
             return super().wait(gen, interval, timeout)

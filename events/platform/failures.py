@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import psycopg
 from psycopg_pool import PoolTimeout
@@ -29,7 +29,7 @@ _AWAY_STATES = frozenset(
 
 
 _LONGEST = 500
-_ENDING: set[asyncio.Task[Any]] = set()  # the event loop holds tasks only weakly
+_ENDING: set[asyncio.Task[object]] = set()  # the event loop holds tasks only weakly
 _UNWRITABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -75,7 +75,7 @@ async def retry_on_lost_connection(
                 raise
 
 
-async def bounded(seconds: float, asking: Coroutine[Any, Any, _T]) -> _T:
+async def bounded(seconds: float, asking: Coroutine[object, object, _T]) -> _T:
     """Returns the result of ``asking``. Raises TimeoutError after ``seconds``, and then cancels ``asking``.
 
     The caller does not wait for the end of a cancelled statement, which takes psycopg up to ten seconds on a server
@@ -94,7 +94,7 @@ async def bounded(seconds: float, asking: Coroutine[Any, Any, _T]) -> _T:
     return asked.result()
 
 
-def _ended(task: asyncio.Task[Any]) -> None:
+def _ended(task: asyncio.Task[object]) -> None:
     _ENDING.discard(task)
     if not task.cancelled():
         task.exception()  # otherwise asyncio logs the error of a task that nobody waits for

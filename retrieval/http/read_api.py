@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import psycopg
 from fastapi import Depends, FastAPI
@@ -209,7 +208,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
             card_use.count(question.user_id, [str(each.card_id) for each in shown.cards])
         return shown
 
-    async def timely(answer: Coroutine[Any, Any, RecallAnswer]) -> RecallAnswer:
+    async def timely(answer: Coroutine[object, object, RecallAnswer]) -> RecallAnswer:
         """Returns the answer. Raises TimeoutError; by then a probe has seen whether PostgreSQL answers at all."""
         loop = asyncio.get_running_loop()
         probe = loop.call_later(_PROBES_AFTER_S, loop.run_in_executor, None, health_status)
