@@ -36,11 +36,12 @@ def before_change(clause: str) -> str | None:
 
 
 def told_clauses(text: str) -> Iterator[str]:
-    """Yields the clauses of ``text`` without those of a sentence that only supposes something.
+    """Yields the clauses of ``text``, in simplified script, without a sentence that only supposes something.
 
     A clause that says "not any more" or 不…了 tells a change, and denies none.
     """
-    for sentence in _SENTENCE.split(text[:READ]):
+    head = text[:READ]
+    for sentence in _SENTENCE.split(to_simplified(head) if has_cjk(head) else head):
         if not _SUPPOSED.search(sentence):
             for clause in filter(None, _CLAUSE.split(sentence)):
                 yield _DENIED.sub(" ", clause) if _ANY_MORE.search(clause) else clause
@@ -72,26 +73,24 @@ def values(text: str) -> frozenset[str]:
 
 
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")
-_CLAUSE = re.compile(r"[,;:，；：、—–]|\b(?:but|because|while|since|although|so)\b|但是?|因为|因為|所以")
+_CLAUSE = re.compile(r"[,;:，；：、—–]|\b(?:but|because|while|since|although|so)\b|但是?|因为|所以")
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|wish|would|could|might|maybe|perhaps)\b|如果|要是|假如|万一|萬一|希望|可能|也许|也許|说不定|說不定",
+    r"\b(?:if|unless|wish|would|could|might|maybe|perhaps)\b|如果|要是|假如|万一|希望|可能|也许|说不定",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
-    r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|沒|未|不(?!再|过|過)|别|別|差点|差點", re.I
-)
-_ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没沒][^了]*了", re.IGNORECASE)
-_ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|我們|咱们|咱們|我|咱")
+_DENIED = re.compile(r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|未|不(?!再|过)|别|差点", re.I)
+_ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没][^了]*了", re.IGNORECASE)
+_ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|咱们|我|咱")
 _REPORTS = re.compile(
     r"\b(?:heard|hear|think|thought|know|knew|said|says?|told|saw|hope|guess|believe|glad|sorry|sure|that|who)\b"
 )
 _OWN = re.compile(r"\b(?:my|our)\s*$")
-_TOGETHER = re.compile(r"\s*(?:and|with)\b|\s*[和跟与與]")
+_TOGETHER = re.compile(r"\s*(?:and|with)\b|\s*[和跟与]")
 _BESIDE = re.compile(
     r"\b(?:am|are|is|was|were|be|been|being|have|has|had|do|does|did|will|got|get|getting|going|gonna|to|just|finally|already"
     r"|also|then|and|now|still|soon|recently|actually|last|next|this|week|month|year|yesterday|today|\w+ly)\b|'(?:m|ve|re|ll|d)\b"
-    r"|\b(?:a|an|the)\s*$|[上下这這去今明昨前本]个?個?(?:周|週|星期|礼拜|禮拜|月|年|天)[一二三四五六日天末底初]?"
-    r"|已经|已經|终于|終於|后来|後來|最近|现在|現在|正在|准备|準備|打算|决定|決定|刚|剛|要|会|會|就|也|又|才|再|还|還|都|的\s*$"
+    r"|\b(?:a|an|the)\s*$|[上下这去今明昨前本]个?(?:周|星期|礼拜|月|年|天)[一二三四五六日天末底初]?"
+    r"|已经|终于|后来|最近|现在|正在|准备|打算|决定|刚|要|会|就|也|又|才|再|还|都|的\s*$"
 )
 """The words around a verb that do not say who does it."""
 

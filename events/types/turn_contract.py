@@ -98,7 +98,7 @@ def parse_turn(
         raise TurnInvalidError("context_layer", f"is {_shown(layer)}; use one of {', '.join(LAYERS)}")
     contact, direction = _contact(fields)
     timezone = fields.get("timezone") or "UTC"
-    zone = _zone(timezone)
+    zone = known_zone(timezone)
     if zone is None:
         raise TurnInvalidError("timezone", f"is {_shown(timezone)}; use an IANA name such as Asia/Taipei")
     if fields.get("said_at", "").strip():
@@ -178,7 +178,7 @@ def local_said_at(turn: TurnRecorded) -> datetime:
 
     The clock is the turn's named zone. For a turn without one, the clock is the offset of ``said_at``.
     """
-    zone = _zone(turn.timezone)
+    zone = known_zone(turn.timezone)
     if zone is None or (turn.timezone == "UTC" and turn.said_at.utcoffset()):
         return turn.said_at
     return turn.said_at.astimezone(zone)
@@ -196,7 +196,7 @@ def on_clock(instant: datetime, clock: str | None) -> datetime:
     if clock is None:
         return instant
     try:
-        return instant.astimezone(_zone(clock) or datetime.strptime(clock, "%z").tzinfo)
+        return instant.astimezone(known_zone(clock) or datetime.strptime(clock, "%z").tzinfo)
     except (ValueError, OverflowError):
         return instant
 
@@ -264,7 +264,8 @@ def _known_zone(name: str) -> ZoneInfo | None:
         return None
 
 
-def _zone(name: str) -> ZoneInfo | None:
+def known_zone(name: str) -> ZoneInfo | None:
+    """Returns the IANA zone of this name, or None when there is none."""
     # "localtime" is the zone of this machine, not of the speaker. The length check keeps long names out of the cache.
     return None if name == "localtime" or len(name) > _LONGEST_ZONE else _known_zone(name)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -15,6 +14,7 @@ from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment
 from events.types.relations import Predicate
+from events.types.turn_contract import known_zone
 from events.types.turns import ContextLayer
 from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 
@@ -242,8 +242,6 @@ def axes_of(group_by: list[str]) -> list[str]:
 
 def zone_of(name: str) -> str:
     """Returns ``name`` when it is an IANA zone. Otherwise raises a 422 ProblemError."""
-    try:
-        # "localtime" is the zone of this machine.
-        return ZoneInfo("" if name == "localtime" else name).key
-    except (KeyError, ValueError, OSError):
-        raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei") from None
+    if (zone := known_zone(name)) is None:
+        raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei")
+    return zone.key

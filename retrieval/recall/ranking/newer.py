@@ -252,10 +252,13 @@ def _news(text: str) -> Mapping[str, Collection[str]]:
 
 @lru_cache(maxsize=4096)
 def _changed(text: str) -> Collection[str]:
-    """Returns who does what changes. "They" stands for people in general, who change things for everybody."""
+    """Returns who does what changes. "They" stands for people in general, who change things for everybody.
+
+    A correction is the speaker's own.
+    """
     told = (before_change(each) for each in told_clauses(text))
     doers = {who for before in told if before is not None and (who := doer(before)) is not None}
-    return {"" if who == "they" else who for who in doers}
+    return {"" if who == "they" else who for who in doers} | ({""} if mends(text) else set())
 
 
 def _any_about(doers: Collection[str], fact: frozenset[int], user_id: str) -> bool:

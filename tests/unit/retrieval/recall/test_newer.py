@@ -30,6 +30,7 @@ def ended(question: str, *cards: StoredCard) -> dict[int, int]:
     ("question", "fact", "key", "value", "later"),
     [
         ("Who is my boss?", "The boss is Ines", "manager", "Ines", "Ines is leaving us in June"),
+        ("Who is my boss?", "The boss is Ines", "manager", "Ines", "sorry, I misspoke: Tom is my boss"),
         ("Who do I report to?", "The boss is Ines", "manager", "Ines", "I report to Tom now"),
         ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "I quit, so much lighter!"),
         ("What do I eat?", "Follows a paleo diet", "diet", "paleo", "gave up on paleo, it was too much"),
