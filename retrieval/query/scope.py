@@ -61,10 +61,9 @@ class Scope:
     may also answer when it was said at or before ``until``, whatever its time. An event that a later event replaced
     at or before ``standing_at`` answers only with the later event.
     ``modes`` None means all modes; a card without a mode belongs to the general mode, and a reference to none.
-    ``known_modes`` tell what the
-    name of a mode means. ``first_mode`` is the mode of the asking session: its cards are looked for first. ``layers``
-    None also includes cards without a layer. ``metadata`` is the text of a JSON object that the metadata of a card must
-    contain. ``size`` only chooses the way of searching, and never the result.
+    ``known_modes`` tell what the name of a mode means. ``first_mode`` is the mode of the asking session: its cards are
+    looked for first. ``layers`` None also includes cards without a layer. ``metadata`` is the text of a JSON object
+    that the metadata of a card must contain. ``size`` only chooses the way of searching, and never the result.
     """
 
     user_id: str

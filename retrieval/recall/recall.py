@@ -162,25 +162,19 @@ class Recall:
         Raises as :meth:`answer` does.
         """
         now, unzoned = await local_time(self._sizes, ask)
-        named, unread = await self._named(ask)
-        more = [] if named is None else named.other_names(ask.query)
-        question = understand(f"{ask.query} ({', '.join(more)})" if more else ask.query, now)
-        scope = scope_of(
-            question,
-            user_id=ask.user_id,
-            projects=ask.projects,
-            kinds=ask.kinds,
-            as_of=ask.as_of,
-            known_at=ask.known_at,
-            layers=ask.layers,
-            metadata=ask.metadata,
-        )
-        scope, moded = await in_modes(self._modes, scope, ask)
+        question, scope = _understood(ask, ask.query, now)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
-        laying, size = await asyncio.gather(
-            self._overlay.begin(scope, ask.now), self._sizes.of(ask.user_id, question)
+        laying, size, (moded, warned), (named, unread) = await asyncio.gather(
+            self._overlay.begin(scope, ask.now),
+            self._sizes.of(ask.user_id, question),
+            in_modes(self._modes, scope, ask),
+            self._named(ask),
         )
-        scope = replace(scope, size=size)
+        if named is not None and (more := named.other_names(ask.query)):
+            question, scope = _understood(ask, f"{ask.query} ({', '.join(more)})", now)
+        scope = replace(
+            scope, size=size, modes=moded.modes, known_modes=moded.known_modes, first_mode=moded.first_mode
+        )
         results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
             evidence = await self._most_important(scope, ask.k)
@@ -204,7 +198,7 @@ class Recall:
             cards=cards,
             evidence=overlaid.evidence(question, resolution.evidence, resolution.terms),
             terms={**resolution.terms, **overlaid.terms},
-            warnings=(*unzoned, *moded, *unread),
+            warnings=(*unzoned, *warned, *unread),
         )
         return found, evidence
 
@@ -380,6 +374,21 @@ class Recall:
             for card_id in ids
             if card_id in cards and (reason := scope.refuses(cards[card_id], question.now.tzinfo)) is not None
         ]
+
+
+def _understood(ask: Ask, query: str, now: datetime) -> tuple[Question, Scope]:
+    """Returns the question and its scope, without the modes of the user."""
+    question = understand(query, now)
+    return question, scope_of(
+        question,
+        user_id=ask.user_id,
+        projects=ask.projects,
+        kinds=ask.kinds,
+        as_of=ask.as_of,
+        known_at=ask.known_at,
+        layers=ask.layers,
+        metadata=ask.metadata,
+    )
 
 
 async def _with_retry(resolution: Callable[[], Awaitable[_T]]) -> _T:
