@@ -29,6 +29,7 @@ from ingest.extraction.rules.factual import FactualText
 from ingest.extraction.rules.moments import Dates, Moment, coming
 from ingest.extraction.rules.problems.reader import ProblemReader
 from ingest.extraction.rules.sentences import Sentence, clause, dictated, irrealis, simplified
+from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import SETS
 
 # "Moved the date to August": August is the new date and not the time of the event.
@@ -37,6 +38,8 @@ _TRADITIONAL_ZONES = frozenset(("Asia/Taipei", "Asia/Hong_Kong", "Asia/Macau"))
 # "[name]", "{city}", "XXX", "____", 某某: a template.
 _BLANK = re.compile(r"[\[\]{}<>【】]|\b[xX]{2,}\b|_{2}|\*{2}|某某|\bXYZ\b|○○|[〇OＸ]{2,}")
 _READ = 2000  # characters of a turn in which a time without a date is looked for
+# What began, or lasts. The perfective 了 before a length of time ends with it: 住了三個月.
+_LASTS_ZH = re.compile(rf"了(?!{TIME})|[起就从自已]|开始|以来|至今|一直")
 _PAST_TENSE = re.compile(r"\b(?:[a-z]{3,}ed|left|got|began|went|took|gave|quit|sold|bought)\b")
 
 
@@ -92,7 +95,7 @@ class TurnReader:
         dates = Dates(sentence, self._reference)
         found: list[CardEvent] = []
         for draft in self._drafts(sentence, dates, correction_announced):
-            if not self._is_told(draft, sentence, offset):
+            if not self._is_told(draft, sentence, offset, dates):
                 continue
             if isinstance(draft, StateDraft):
                 state = self._state(draft, sentence, offset, dates)
@@ -105,17 +108,33 @@ class TurnReader:
                     found.append(event)
         yield from _with_announced(found)
 
-    def _is_told(self, draft: StateDraft | EventDraft, sentence: Sentence, offset: int) -> bool:
+    def _is_told(self, draft: StateDraft | EventDraft, sentence: Sentence, offset: int, dates: Dates) -> bool:
         """Returns False for a condition, a wish, an example, the words of another, and an order to the reader.
 
-        What held "when I was ten" is no state of now.
+        What held "when I was ten" or 去年 is no state of now.
         """
         return not (
             irrealis(sentence, draft.span[1])
             or (isinstance(draft, StateDraft) and _is_of_a_life_time(sentence, *draft.span))
+            or (isinstance(draft, StateDraft) and self._is_of_a_time_gone(draft, sentence, dates))
             or dictated(sentence, draft.span[0])
             or not self._text.holds(offset, offset + len(sentence.raw))
         )
+
+    def _is_of_a_time_gone(self, draft: StateDraft, sentence: Sentence, dates: Dates) -> bool:
+        """Returns True for a Chinese state beside a time that is over: 去年我住在東京.
+
+        Chinese verbs have no tense, so the time tells what is past. A change lasts, and so does what began then.
+        """
+        lasting = draft.timed or draft.dated or draft.announced or draft.statement != "asserted"
+        if not sentence.chinese or lasting or draft.value_span is not None:
+            return False
+        moment = dates.of(*draft.span)
+        if moment is None or moment.end is None or moment.end.date() > self._reference.date():
+            return False
+        first, last = clause(sentence, *draft.span)
+        of_another = moment.stop <= first and TIME in dates.masked[first:last]
+        return not of_another and _LASTS_ZH.search(dates.masked, first, last) is None
 
     def _drafts(self, sentence: Sentence, dates: Dates, announced: bool) -> Iterator[StateDraft | EventDraft]:
         masked = dates.masked
