@@ -68,7 +68,9 @@ _WHO_DOES = (
 )
 _DID = re.compile(
     rf"(?:{_WHO_DOES}(?:'ve| have| has)?(?: (?:and I|just|finally|also|all|both|already|actually|even|{TIME}+))*|"
-    rf"^(?:[A-Z]\w+ly,? )?(?:{TIME}+,? )?) ?(?:\w{{2,}}(?<!ne)ed|{either('did')})\b",
+    # Without a subject, a past form that is also the base form is an order: "Set the alarm for Monday".
+    rf"^(?:[A-Z]\w+ly,? )?(?:{TIME}+,? )?(?!(?i:put|set|cut|hit|let|shut|read|hurt|quit|feed)\b)) ?"
+    rf"(?:\w{{2,}}(?<!ne)ed|(?i:{either('did')}))\b",
 )
 _WILL = re.compile(
     rf"{_WHO_DOES}(?:'ll| will|(?:'m|'re|'s| am| are| is) (?:also |now |then )*(?:going to |gonna |about to "

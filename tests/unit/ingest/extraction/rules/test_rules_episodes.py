@@ -16,6 +16,7 @@ from tests.support.ingest.rules import (
     [
         ("I went hiking yesterday.", "activity", "2026-05-07"),
         ("Last Friday I showed my aunt the old lighthouse.", "activity", "2026-05-01"),
+        ("Ran along the canal yesterday.", "activity", "2026-05-07"),
         ("I'm flying to Tokyo next Friday.", "plan", "2026-05-15"),
         ("I have an appointment with the dentist tomorrow.", "plan", "2026-05-09"),
         ("We decided to use Postgres instead of Mongo.", "decision", "2026-05-08"),
@@ -31,7 +32,13 @@ def test_what_happened_or_will_is_an_event_at_its_own_time(text: str, key: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["I went hiking.", "I might fly to Tokyo next Friday.", "We moved the sofa to the window.", "我會去東京"],
+    [
+        "I went hiking.",
+        "I might fly to Tokyo next Friday.",
+        "We moved the sofa to the window.",
+        "Set the alarm for Monday.",
+        "我會去東京",
+    ],
 )
 def test_an_event_without_its_time_is_left_to_the_episode(text: str) -> None:
     assert events(text) == []
