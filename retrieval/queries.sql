@@ -10,8 +10,8 @@ WITH touched AS (
 ), own AS (
     SELECT e.card_id, e.content, e.occurred_at, e.said_at, e.speaker, e.topics, e.sentiment, e.importance, e.turn_ids,
            e.session_id, e.project_id, e.mode, e.term_keys
-    FROM cards.event_cards e
-    WHERE e.user_id = %(user_id)s AND e.episode AND NOT e.retracted
+    FROM cards.cards e
+    WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.episode AND NOT e.retracted
       AND (%(project_id)s::text IS NULL OR e.project_id = %(project_id)s)
       AND (%(reached_projects)s::text[] IS NULL OR e.project_id = ANY (%(reached_projects)s::text[]))
       AND (%(reached_modes)s::text[] IS NULL OR coalesce(e.mode, 'general') = ANY (%(reached_modes)s::text[]))
@@ -150,8 +150,8 @@ WHERE user_id = %(user_id)s AND position BETWEEN %(turn)s AND %(target)s;
 
 -- name: recent_mode
 -- The project and the mode of the latest card of a session. A card without a mode is of the general mode.
-SELECT c.project_id, coalesce(c.mode, 'general') FROM cards.event_cards c
-WHERE c.user_id = %(user_id)s AND c.session_id = %(session_id)s AND NOT c.retracted
+SELECT c.project_id, coalesce(c.mode, 'general') FROM cards.cards c
+WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.session_id = %(session_id)s AND NOT c.retracted
 ORDER BY c.position DESC
 LIMIT 1;
 

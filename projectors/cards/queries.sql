@@ -72,8 +72,9 @@ ORDER BY e.partition, e.position;
 
 -- name: reference_terms
 SELECT c.user_id, c.card_id, c.own_terms
-FROM reference_cards c
-JOIN unnest(%(users)s::text[], %(cards)s::uuid[]) AS asked(user_id, card_id) USING (user_id, card_id);
+FROM cards c
+JOIN unnest(%(users)s::text[], %(cards)s::uuid[]) AS asked(user_id, card_id) USING (user_id, card_id)
+WHERE c.kind = 'reference';
 
 -- name: remarked_statements
 SELECT s.user_id, s.identity
@@ -106,7 +107,7 @@ ORDER BY e.partition, e.position;
 -- True when a row of the user was made of one of these events.
 SELECT (EXISTS (SELECT FROM cards WHERE user_id = %(user_id)s AND card_id = ANY (%(events)s::uuid[]))
     -- The words of a reference come from its last op, and the id of its card from its creation.
-    OR EXISTS (SELECT FROM reference_cards WHERE user_id = %(user_id)s)
+    OR EXISTS (SELECT FROM cards WHERE user_id = %(user_id)s AND kind = 'reference')
     OR EXISTS (SELECT FROM statements WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
     OR EXISTS (SELECT FROM remarks WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))
     OR EXISTS (SELECT FROM person_events WHERE user_id = %(user_id)s AND event_id = ANY (%(events)s::uuid[]))

@@ -65,23 +65,17 @@ CREATE TABLE cards (
     term_keys      integer[] NOT NULL, -- of the card's own terms, then of the turns before it
     own_terms      integer NOT NULL,  -- the number of the card's own terms
     pair_keys      integer[] NOT NULL,
-    PRIMARY KEY (user_id, kind, card_id)
-) PARTITION BY LIST (kind);
-
-CREATE TABLE state_cards PARTITION OF cards FOR VALUES IN ('state');
-ALTER TABLE state_cards
-    ADD CHECK (concept_key IS NOT NULL AND entity IS NOT NULL AND value IS NOT NULL AND cardinality IS NOT NULL
-               AND effective_at IS NOT NULL);
-CREATE TABLE event_cards PARTITION OF cards FOR VALUES IN ('event');
-ALTER TABLE event_cards
-    ADD CHECK (occurred_at IS NOT NULL AND episode IS NOT NULL AND topics IS NOT NULL AND importance IS NOT NULL
-               AND event_status IS NOT NULL AND stated_status IS NOT NULL);
-CREATE TABLE knowledge_cards PARTITION OF cards FOR VALUES IN ('knowledge');
-ALTER TABLE knowledge_cards
-    ADD CHECK (title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL AND name_keys IS NOT NULL
-               AND related_keys IS NOT NULL);
-CREATE TABLE reference_cards PARTITION OF cards FOR VALUES IN ('reference');
-ALTER TABLE reference_cards ADD CHECK (title IS NOT NULL AND effective_at IS NOT NULL);
+    PRIMARY KEY (user_id, card_id),
+    CHECK (CASE kind
+        WHEN 'state' THEN concept_key IS NOT NULL AND entity IS NOT NULL AND value IS NOT NULL AND cardinality IS NOT NULL
+                          AND effective_at IS NOT NULL
+        WHEN 'event' THEN occurred_at IS NOT NULL AND episode IS NOT NULL AND topics IS NOT NULL AND importance IS NOT NULL
+                          AND event_status IS NOT NULL AND stated_status IS NOT NULL
+        WHEN 'knowledge' THEN title IS NOT NULL AND aliases IS NOT NULL AND definition IS NOT NULL
+                              AND name_keys IS NOT NULL AND related_keys IS NOT NULL
+        WHEN 'reference' THEN title IS NOT NULL AND effective_at IS NOT NULL
+        ELSE false END)
+);
 
 -- The planner needs no statistics of the most common words. Without these columns, ANALYZE takes far less time.
 ALTER TABLE cards
@@ -245,7 +239,7 @@ FROM relations WHERE NOT refused;
 -- The concepts that a command may name.
 CREATE VIEW concepts AS
 SELECT user_id, card_id, project_id, mode, title, aliases, definition, name_keys, position
-FROM knowledge_cards WHERE NOT retracted;
+FROM cards WHERE kind = 'knowledge' AND NOT retracted;
 
 -- What a proposal to retract reads: current states and episodes with the words that may mean them. Like the view above, it
 -- keeps the write side apart from the tables.
@@ -285,11 +279,12 @@ SET LOCAL max_parallel_maintenance_workers = 0;
 CREATE INDEX cards_term_keys ON cards USING gin (term_keys) WITH (gin_pending_list_limit = 64);
 
 -- name: index_event_cards
-CREATE INDEX event_cards_occurred ON event_cards (user_id, occurred_at);
+-- A statement uses an index of one kind only if it names the kind in its text. A generic plan knows no parameters.
+CREATE INDEX cards_occurred ON cards (user_id, occurred_at) WHERE kind = 'event';
 -- The graph channel reads the episodes just before and after a card.
-CREATE INDEX event_cards_session ON event_cards (user_id, session_id, position) WHERE episode;
+CREATE INDEX cards_session ON cards (user_id, session_id, position) WHERE episode;
 -- Finds events that began before a time window and last into it.
-CREATE INDEX event_cards_until ON event_cards (user_id, occurred_until) WHERE occurred_until IS NOT NULL;
+CREATE INDEX cards_until ON cards (user_id, occurred_until) WHERE kind = 'event' AND occurred_until IS NOT NULL;
 
 -- name: index_modes
 -- The cards of a mode that few cards have. A card without a mode is of the general mode, which needs no index.
@@ -299,12 +294,14 @@ CREATE INDEX cards_modes ON cards (user_id, mode) WHERE mode IS NOT NULL;
 CREATE INDEX relations_to_card ON relations (user_id, to_card);
 
 -- name: index_state_cards
-CREATE INDEX state_cards_concept ON state_cards (user_id, project_id, entity, concept_key, effective_at);
+CREATE INDEX cards_concept ON cards (user_id, project_id, entity, concept_key, effective_at) WHERE kind = 'state';
 -- The graph channel reads the present states of an entity. Without this index it would read all states of the user.
-CREATE INDEX state_cards_entity ON state_cards (user_id, project_id, entity, effective_at) WHERE superseded_at IS NULL;
-CREATE INDEX state_cards_effective ON state_cards (user_id, effective_at);
-CREATE INDEX knowledge_cards_pinned ON knowledge_cards (user_id) WHERE pinned;
-CREATE INDEX knowledge_cards_title ON knowledge_cards (user_id, title);
+CREATE INDEX cards_entity ON cards (user_id, project_id, entity, effective_at) WHERE kind = 'state' AND superseded_at IS NULL;
+CREATE INDEX cards_effective ON cards (user_id, effective_at) WHERE kind = 'state';
+CREATE INDEX cards_caused_by ON cards (user_id, caused_by) WHERE kind = 'state';
+CREATE INDEX cards_pinned ON cards (user_id) WHERE kind = 'knowledge' AND pinned;
+-- Most cards are events. The cards of another kind are read without them, in the order of pages.
+CREATE INDEX cards_kinds ON cards (user_id, kind, card_id) WHERE kind <> 'event';
 
 -- name: index_statements
 -- Finds the identity of a statement, also when its card no longer exists.
@@ -312,8 +309,6 @@ CREATE INDEX statements_event ON statements (user_id, event_id);
 CREATE INDEX statements_person ON statements (user_id, person) WHERE person IS NOT NULL;
 CREATE INDEX ties_tied ON ties (user_id, tied);
 CREATE INDEX person_events_event ON person_events (user_id, event_id);
-CREATE INDEX state_cards_caused_by ON state_cards (user_id, caused_by);
-CREATE INDEX knowledge_cards_caused_by ON knowledge_cards (user_id, caused_by);
 CREATE INDEX arbitrations_open ON arbitrations (user_id, said_at) WHERE status = 'open';
 
 -- name: index_words

@@ -118,7 +118,7 @@ WHERE r.predicate = 'same_as' AND NOT r.refused;
  LEFT JOIN LATERAL unnest(fine.{axis}) AS {items}(item) ON true
 
 -- name: page
--- A page of one kind. The primary key of a kind has the order of the pages, so the page needs no sorting.
+-- A page of one kind. The primary key has the order of the pages, and so has the index of the kinds that are no events.
 SELECT {columns}, {status} AS status
 FROM {cards} c
 WHERE c.kind = %(kind)s AND {slice}
@@ -392,7 +392,7 @@ ORDER BY u.changed_at, u.event_id;
 -- name: known_cards
 -- The cards as they were known then: the cards without later statements, and the refolded cards of the others.
 (SELECT k.* FROM cards.cards k
- WHERE k.user_id = %(user_id)s AND k.kind IN ('state', 'event', 'knowledge', 'reference') AND k.position <= %(known_position)s
+ WHERE k.user_id = %(user_id)s AND k.position <= %(known_position)s
    AND k.card_id <> ALL (%(hidden)s::uuid[])
  UNION ALL
  SELECT * FROM json_populate_recordset(NULL::cards.cards, %(known_cards)s::text::json))
@@ -436,7 +436,6 @@ WITH used AS (
     SELECT u.user_id, u.name::uuid AS card_id, u.day, u.uses
     FROM unnest(%(users)s::text[], %(names)s::text[], %(days)s::date[], %(uses)s::integer[]) AS u(user_id, name, day, uses)
     JOIN cards.cards c ON c.user_id = u.user_id AND c.card_id = u.name::uuid
-                      AND c.kind IN ('state', 'event', 'knowledge', 'reference')
 ), by_day AS (
     INSERT INTO log.answer_use (user_id, day, cards)
     SELECT user_id, day, sum(uses) FROM used GROUP BY user_id, day ORDER BY user_id, day

@@ -128,8 +128,8 @@ WITH seed AS MATERIALIZED (
     UNION ALL
     SELECT seed.strength * %(entity)s::float8, same.card_id, NULL
     FROM seed CROSS JOIN LATERAL (
-        SELECT c.card_id FROM cards.state_cards c
-        WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
+        SELECT c.card_id FROM cards.cards c
+        WHERE c.user_id = %(user_id)s AND c.kind = 'state' AND c.project_id = seed.project_id AND c.entity = seed.entity
           AND c.superseded_at IS NULL AND c.card_id <> seed.card_id
         ORDER BY c.effective_at DESC, c.card_id LIMIT 10
     ) same
@@ -137,21 +137,21 @@ WITH seed AS MATERIALIZED (
     UNION ALL
     SELECT seed.strength * %(concept)s::float8, same.card_id, NULL
     FROM seed CROSS JOIN LATERAL (
-        SELECT c.card_id FROM cards.state_cards c
-        WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.entity = seed.entity
+        SELECT c.card_id FROM cards.cards c
+        WHERE c.user_id = %(user_id)s AND c.kind = 'state' AND c.project_id = seed.project_id AND c.entity = seed.entity
           AND c.concept_key = seed.concept_key AND c.card_id <> seed.card_id
         ORDER BY c.effective_at DESC, c.card_id LIMIT 10
     ) same
     UNION ALL
     SELECT seed.strength / near.turns, near.card_id, seed.card_id
     FROM seed CROSS JOIN LATERAL (
-        (SELECT c.card_id, row_number() OVER (ORDER BY c.position) AS turns FROM cards.event_cards c
-         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+        (SELECT c.card_id, row_number() OVER (ORDER BY c.position) AS turns FROM cards.cards c
+         WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.project_id = seed.project_id AND c.session_id = seed.session_id
            AND c.position > seed.position AND c.episode
          ORDER BY c.position LIMIT 2)
         UNION ALL
-        (SELECT c.card_id, row_number() OVER (ORDER BY c.position DESC) FROM cards.event_cards c
-         WHERE c.user_id = %(user_id)s AND c.project_id = seed.project_id AND c.session_id = seed.session_id
+        (SELECT c.card_id, row_number() OVER (ORDER BY c.position DESC) FROM cards.cards c
+         WHERE c.user_id = %(user_id)s AND c.kind = 'event' AND c.project_id = seed.project_id AND c.session_id = seed.session_id
            AND c.position < seed.position AND c.episode
          ORDER BY c.position DESC LIMIT 2)
     ) near

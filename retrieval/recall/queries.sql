@@ -5,8 +5,7 @@ SELECT card_id, kind, content, entity, concept_key, value, cardinality, tags, oc
        sentiment, title, aliases, definition, pinned, retracted, contested, time_zone, time_grain, time_resolved, alternative_at, event_status,
        stated_status, participants, value_at, value_until, value_grain, term_keys[:least(own_terms, %(most)s)] AS terms
 FROM cards.cards
-WHERE user_id = %(user_id)s AND kind = ANY (ARRAY['state', 'event', 'knowledge', 'reference'])
-  AND card_id = ANY (%(cards)s::uuid[]);
+WHERE user_id = %(user_id)s AND card_id = ANY (%(cards)s::uuid[]);
 
 -- name: cards_checkpoint
 -- The checkpoint of the live card tables, in this snapshot.
@@ -68,8 +67,8 @@ FROM (
     OFFSET 0
 ) own
 CROSS JOIN LATERAL (
-    SELECT e.card_id FROM cards.event_cards e
-    WHERE e.user_id = own.user_id AND e.session_id = own.session_id AND e.episode
+    SELECT e.card_id FROM cards.cards e
+    WHERE e.user_id = own.user_id AND e.kind = 'event' AND e.session_id = own.session_id AND e.episode
       AND e.position BETWEEN own.first AND own.last
       AND e.project_id = own.project_id AND e.turn_ids && own.turn_ids
     ORDER BY e.position
@@ -79,9 +78,9 @@ CROSS JOIN LATERAL (
 -- name: turn_states
 -- The states that were made of the same turn as each of these episodes. The cards of one extraction have one cause.
 SELECT e.card_id, s.card_id, s.retracted
-FROM cards.event_cards e
-JOIN cards.state_cards s ON s.user_id = e.user_id AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
-WHERE e.user_id = %(user_id)s AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode AND NOT s.contested;
+FROM cards.cards e
+JOIN cards.cards s ON s.user_id = e.user_id AND s.kind = 'state' AND s.caused_by = e.caused_by AND s.turn_ids && e.turn_ids
+WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)s::uuid[]) AND e.episode AND NOT s.contested;
 
 -- name: unprojected_events
 -- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.
@@ -126,11 +125,9 @@ ORDER BY e.position DESC;
 
 -- name: user_card_count
 -- The number of cards of one user, the approximate number of cards of all users, and the clock of the user's latest event.
-SELECT cards, greatest(cards, (
-           SELECT sum(reltuples) FROM pg_class
-           WHERE oid IN ('cards.state_cards'::regclass, 'cards.event_cards'::regclass, 'cards.knowledge_cards'::regclass))),
-       (SELECT time_zone FROM cards.event_cards
-        WHERE user_id = %(user_id)s AND occurred_at <= now()
+SELECT cards, greatest(cards, (SELECT reltuples FROM pg_class WHERE oid = 'cards.cards'::regclass)),
+       (SELECT time_zone FROM cards.cards
+        WHERE user_id = %(user_id)s AND kind = 'event' AND occurred_at <= now()
         ORDER BY occurred_at DESC LIMIT 1)
 FROM cards.card_counts WHERE user_id = %(user_id)s;
 

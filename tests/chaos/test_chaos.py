@@ -73,7 +73,7 @@ def recorded(site: Site, turns: Iterable[Turn]) -> bool:
 
 
 def projected(site: Site, turns: Iterable[Turn]) -> bool:
-    return _count(site, turns, "cards.event_cards WHERE turn_ids = ARRAY[%s]")
+    return _count(site, turns, "cards.cards WHERE episode AND turn_ids = ARRAY[%s]")
 
 
 def _count(site: Site, turns: Iterable[Turn], where: str) -> bool:
@@ -152,7 +152,7 @@ def test_a_projector_stopped_in_a_transaction_stops_nobody_else_for_long(
     turns = turns_of("projector-")
     first, second = both(site, "projector")
     with ExitStack() as stops:
-        with stopped(second), locked(site, "cards.event_cards"):
+        with stopped(second), locked(site, "cards.cards"):
             for turn in turns:
                 pusher.push(turn)
             eventually(lambda: waits_for_a_lock(site, "cards"), within=SOON)

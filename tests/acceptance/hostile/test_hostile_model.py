@@ -85,7 +85,7 @@ def arrivals_of(connection: Connection, users: list[str], town: str) -> list[flo
 
     def all_there() -> bool:
         rows = connection.execute(
-            "SELECT user_id FROM cards.state_cards WHERE user_id = ANY (%s) AND value = %s "
+            "SELECT user_id FROM cards.cards WHERE kind = 'state' AND user_id = ANY (%s) AND value = %s "
             "AND superseded_at IS NULL AND NOT retracted",
             (users, town),
         )

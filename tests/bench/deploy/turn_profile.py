@@ -342,7 +342,7 @@ def print_sizes(connection: Connection, count: int, *, vectors: bool) -> None:
     cards = int(_one(connection, "SELECT count(*) FROM cards.cards"))
     tables = size(connection, "cards")
     print(f"cards: {cards / count:.2f} a turn, {tables / cards:.0f} bytes each, {tables / count:.0f} a turn")
-    for table in ("state_cards", "event_cards", "knowledge_cards", "words", "statements", "relations"):
+    for table in ("cards", "words", "statements", "relations"):
         print(f"    {table:<16}{size(connection, 'cards', table) / count:8.0f} bytes a turn")
     if vectors:
         stored = int(_one(connection, "SELECT count(*) FROM vectors.card_vectors_384"))

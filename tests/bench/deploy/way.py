@@ -165,7 +165,7 @@ def latencies(running: Running, rate: int, seconds: int) -> list[float]:
         with psycopg.connect(running.admin_database_url, autocommit=True) as connection:
             while len(seen) < total and not done.is_set():
                 rows = connection.execute(
-                    "SELECT turn_ids[1] FROM cards.event_cards WHERE user_id = 'paced' AND episode "
+                    "SELECT turn_ids[1] FROM cards.cards WHERE user_id = 'paced' AND episode "
                     "AND NOT turn_ids[1] = ANY (%s)",
                     (list(seen),),
                 ).fetchall()

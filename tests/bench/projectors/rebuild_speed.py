@@ -33,7 +33,7 @@ from tests.bench.support.history import fill
 from tests.support.databases import url_of
 
 RATE, COPIES, GROWTH, LIVE = 20_000, 3.0, 1.15, 3_000
-TABLES = ("event_cards", "state_cards", "knowledge_cards", "statements", "relations", "card_counts", "words")
+TABLES = ("cards", "statements", "relations", "card_counts", "words")
 LIVE_EVENTS = 20_000
 
 

@@ -65,7 +65,7 @@ _PICK = """
 CREATE SCHEMA bench;
 CREATE TABLE bench.picked AS
 SELECT row_number() OVER () AS number, p.* FROM (
-    SELECT user_id, kind, card_id, random() AS part FROM cards.cards TABLESAMPLE SYSTEM ({percent})
+    SELECT user_id, card_id, random() AS part FROM cards.cards TABLESAMPLE SYSTEM ({percent})
     WHERE kind <> 'reference' ORDER BY md5(card_id::text) LIMIT {cards}) p
 """
 _OF_STEP = (
@@ -78,10 +78,10 @@ _DAY = (
     + _OF_STEP + " < .5",
     """UPDATE cards.cards c SET mentions = c.mentions + 1, last_verified = now(),
        superseded_at = CASE c.kind WHEN 'state' THEN now() END FROM bench.picked p
-       WHERE c.user_id = p.user_id AND c.kind = p.kind AND c.card_id = p.card_id
+       WHERE c.user_id = p.user_id AND c.card_id = p.card_id
          AND p.number BETWEEN %(first)s AND %(last)s AND p.part BETWEEN .5 AND .8""",
     """DELETE FROM cards.cards c USING bench.picked p
-       WHERE c.user_id = p.user_id AND c.kind = p.kind AND c.card_id = p.card_id
+       WHERE c.user_id = p.user_id AND c.card_id = p.card_id
          AND p.number BETWEEN %(first)s AND %(last)s AND p.part > .8""",
     """DELETE FROM vectors.card_vectors_384 c USING bench.picked p
        WHERE c.user_id = p.user_id AND c.card_id = p.card_id

@@ -16,16 +16,16 @@ SELECT c.oid::regclass::text, array_agg(quote_ident(a.attname) ORDER BY a.attnum
 FROM pg_class c JOIN pg_attribute a
   ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relnamespace IN ('cards'::regnamespace, 'people'::regnamespace, 'vectors'::regnamespace)
-  AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  AND c.relkind = 'r'
 GROUP BY c.oid HAVING 'user_id' = ANY (array_agg(a.attname))
 ORDER BY c.oid::regclass::text <> 'vectors.card_vectors_384', c.oid::regclass::text <> 'cards.cards'
 """
 _INDEXES = """
-SELECT ix.oid::regclass::text, i.indrelid::regclass::text, replace(pg_get_indexdef(ix.oid), ' ON ONLY ', ' ON '),
+SELECT ix.oid::regclass::text, i.indrelid::regclass::text, pg_get_indexdef(ix.oid),
        con.conname, pg_get_constraintdef(con.oid)
 FROM pg_index i JOIN pg_class ix ON ix.oid = i.indexrelid
 LEFT JOIN pg_constraint con ON con.conindid = ix.oid AND con.contype = 'p'
-WHERE NOT ix.relispartition AND i.indrelid::regclass::text = ANY (%s)
+WHERE i.indrelid::regclass::text = ANY (%s)
 """
 # A key is a hash of a term and its user, so another user has other keys.
 _KEYS = {

@@ -150,7 +150,7 @@ def test_the_command_lists_retries_and_drops(
     projector = CardsProjector()
     ensure_live(connection, projector)
     connection.execute(
-        "ALTER TABLE cards.event_cards ADD CONSTRAINT no_mud CHECK (content NOT LIKE '%%mud%%')"
+        "ALTER TABLE cards.cards ADD CONSTRAINT no_mud CHECK (content NOT LIKE '%%mud%%')"
     )
     log.append(connection, [noted("alex", "saw mud"), noted("alex", "went home"), noted("bea", "went out")])
     append_raw(connection, "cleo", kind="NeverHeardOf")
@@ -170,7 +170,7 @@ def test_the_command_lists_retries_and_drops(
     failed = command("retry")
     assert failed.returncode == 1
     assert "alex still waits" in failed.stderr
-    connection.execute("ALTER TABLE cards.event_cards DROP CONSTRAINT no_mud")
+    connection.execute("ALTER TABLE cards.cards DROP CONSTRAINT no_mud")
     assert command("retry", "--user", "alex").returncode == 0
     assert command("drop").returncode == 1
     asked = command("drop", "--all")

@@ -306,7 +306,7 @@ def spoil(connection: Connection, user: str, state: str) -> None:
     """Have the server refuse to read the relations of one user, of whose cards each has one, with this SQLSTATE."""
     connection.execute(
         "INSERT INTO cards.relations SELECT user_id, card_id, gen_random_uuid(), 'expands', 'because', 1, "
-        "gen_random_uuid(), now(), false, 'test', false FROM cards.state_cards WHERE user_id = %s",
+        "gen_random_uuid(), now(), false, 'test', false FROM cards.cards WHERE kind = 'state' AND user_id = %s",
         (user,),
     )
     connection.execute(

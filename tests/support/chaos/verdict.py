@@ -122,7 +122,7 @@ def _judge_extractions(events: Sequence[Event], verdict: Verdict) -> None:
 
 def _judge_episodes(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
     rows = connection.execute(
-        "SELECT user_id, turn_ids, content FROM cards.event_cards WHERE episode"
+        "SELECT user_id, turn_ids, content FROM cards.cards WHERE episode"
     ).fetchall()
     told = Counter((row["user_id"], *row["turn_ids"]) for row in rows)
     verdict.blame("turns with several episodes", [key for key, count in told.items() if count > 1])
@@ -147,8 +147,8 @@ def _judge_episodes(ledger: Ledger, connection: psycopg.Connection[dict[str, Any
 
 def _judge_states(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
     rows = connection.execute(
-        """SELECT user_id, concept_key, value, effective_at, superseded_at, mentions FROM cards.state_cards
-           WHERE NOT retracted ORDER BY user_id, concept_key, effective_at"""
+        """SELECT user_id, concept_key, value, effective_at, superseded_at, mentions FROM cards.cards
+           WHERE kind = 'state' AND NOT retracted ORDER BY user_id, concept_key, effective_at"""
     ).fetchall()
     found: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
     for row in rows:

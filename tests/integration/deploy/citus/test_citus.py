@@ -24,14 +24,14 @@ _TABLES = """
     SELECT n.nspname || '.' || c.relname
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'people', 'core')
-      AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+      AND c.relkind = 'r'
 """
 _KEYS = """
     SELECT n.nspname || '.' || c.relname, i.indexrelid::regclass::text,
            ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey))
     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('log', 'cards', 'vectors', 'references', 'problems', 'people', 'core')
-      AND i.indisunique AND NOT c.relispartition
+      AND i.indisunique
 """
 _REFERENCES = """
     SELECT n.nspname || '.' || c.relname, m.nspname || '.' || d.relname

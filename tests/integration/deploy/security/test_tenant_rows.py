@@ -186,7 +186,7 @@ def test_a_process_without_a_tenant_sees_no_row_of_any_table(
             for session in (unknown, empty):
                 with suppress(psycopg.errors.InsufficientPrivilege), session.transaction():
                     assert session.execute(count).fetchone() == (0,), name
-    assert filled >= {"log.events", "cards.cards", "cards.event_cards", "vectors.card_vectors_384"}
+    assert filled >= {"log.events", "cards.cards", "vectors.card_vectors_384"}
 
 
 FORBIDDEN: dict[Process, tuple[LiteralString, ...]] = {
@@ -244,8 +244,8 @@ def test_a_process_may_not_do_the_work_of_another(urls: dict[str, str], process:
         "ALTER TABLE log.events DISABLE ROW LEVEL SECURITY",
         "DROP POLICY tenant ON log.events",
         "GRANT cardlog_log TO CURRENT_USER",
-        "ALTER TABLE cards.event_cards DISABLE ROW LEVEL SECURITY",
-        "TRUNCATE cards.event_cards",
+        "ALTER TABLE cards.cards DISABLE ROW LEVEL SECURITY",
+        "TRUNCATE cards.cards",
         "SELECT key FROM log.token_key",
         "SELECT outer_pad FROM log.tenant_key",
         "INSERT INTO log.blueprints VALUES ('cards', 'tables', 9, 'SELECT 1')",
@@ -277,10 +277,10 @@ def test_the_doctor_names_a_table_that_lost_a_policy(connection: Connection) -> 
 
     assert unprotected() == []
     broken: tuple[LiteralString, ...] = (
-        "DROP POLICY tenant ON cards.event_cards",
-        "ALTER TABLE cards.event_cards NO FORCE ROW LEVEL SECURITY",
-        "ALTER TABLE cards.event_cards DISABLE ROW LEVEL SECURITY",
-        "CREATE POLICY open ON cards.event_cards USING (true)",
+        "DROP POLICY tenant ON cards.cards",
+        "ALTER TABLE cards.cards NO FORCE ROW LEVEL SECURITY",
+        "ALTER TABLE cards.cards DISABLE ROW LEVEL SECURITY",
+        "CREATE POLICY open ON cards.cards USING (true)",
         "ALTER VIEW cards.command_targets RESET (security_invoker)",
         "CREATE TABLE public.notes (user_id text)",
     )

@@ -115,7 +115,7 @@ def filled(database: str, connection: Connection) -> Connection:
     for user, texts in TURNS.items():
         say(connection, user, *texts)
     work(connection, database)
-    assert filled_tables(connection) >= {"cards.state_cards", "vectors.card_vectors_384", "log.checkpoints"}
+    assert filled_tables(connection) >= {"cards.cards", "vectors.card_vectors_384", "log.checkpoints"}
     # Every table has a row, with a parked user and unfinished work among them.
     connection.execute(
         "INSERT INTO log.parked (processor, generation, partition, user_id, position, event_id, reason) "
@@ -143,7 +143,7 @@ def restored(
 def test_a_restored_dump_is_the_same_and_continues(restored: str, filled: Connection, database: str) -> None:
     with connect(restored, application="restored") as connection:
         expected = contents(filled)
-        assert {"log.events", "log.parked", "cards.state_cards", "cards.statements"} <= set(expected)
+        assert {"log.events", "log.parked", "cards.cards", "cards.statements"} <= set(expected)
         assert contents(connection) == expected
         assert migrate(connection) == [], "the log's schema came along, with the list of its migrations"
         assert verify(connection) == verify(filled)

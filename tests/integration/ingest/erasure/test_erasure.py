@@ -240,7 +240,7 @@ def test_a_retired_generation_forgets_too(memory: Memory, connection: Connection
     assert any(table.startswith("cards_g1.") for table in words_in_tables(connection, CANARY))
     subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     assert words_in_tables(connection, CANARY) == {}
-    assert words_in_tables(connection, "Valparaiso").keys() > {"cards_g1.state_cards"}
+    assert words_in_tables(connection, "Valparaiso").keys() > {"cards_g1.cards"}
 
 
 def test_a_generation_that_is_built_meanwhile_forgets_when_it_catches_up(
@@ -259,7 +259,7 @@ def test_a_generation_that_is_built_meanwhile_forgets_when_it_catches_up(
         load_all(task, log.heads(connection), 1, lambda *_: None)
     subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     subjects.erase_turn(memory.eraser(), connection, "bea", gone, TERMS)
-    assert words_in_tables(connection, CANARY).keys() >= {"cards_g2.event_cards"}
+    assert words_in_tables(connection, CANARY).keys() >= {"cards_g2.cards"}
     memory.fold()
     for projector in memory.projectors:
         building_schema = f"{projector.name}_g2"

@@ -65,7 +65,7 @@ def tell(database: str, connection: Connection, *events: NewEvent) -> set[str]:
     log.append(connection, list(events))
     fold_live(database)
     rows = connection.execute(
-        "SELECT value FROM cards.state_cards WHERE superseded_at IS NULL AND concept_key = 'residence'"
+        "SELECT value FROM cards.cards WHERE superseded_at IS NULL AND concept_key = 'residence'"
     )
     return {value for (value,) in rows}
 

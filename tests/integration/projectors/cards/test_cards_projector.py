@@ -104,7 +104,7 @@ def test_several_runners_at_once_fold_what_one_folds(database: str, connection: 
         thread.join()
     assert errors == []
     assert sum(passed) == events
-    assert count(connection, "cards.event_cards") == count(connection, "log.events WHERE type = 'EventNoted'")
+    assert count(connection, "cards.cards WHERE kind = 'event'") == count(connection, "log.events WHERE type = 'EventNoted'")
     assert rebuild(database, verify=True).equal
 
 
@@ -135,7 +135,7 @@ def test_a_crash_between_fold_and_commit_repeats_nothing(database: str, connecti
     with connect(database, application="runner") as second:
         while own.step(second):
             pass
-    assert count(connection, "cards.event_cards") == count(connection, "log.events WHERE type = 'EventNoted'")
+    assert count(connection, "cards.cards WHERE kind = 'event'") == count(connection, "log.events WHERE type = 'EventNoted'")
     assert rebuild(database, verify=True).equal
 
 
@@ -206,7 +206,7 @@ def test_an_event_far_behind_another_replaces_it_in_a_rebuild_too(
     ]
     log.append(connection, [*newer[:-1], noted("note"), newer[-1]])
     fold_live(database)
-    assert count(connection, "cards.event_cards WHERE superseded_at IS NOT NULL") == len(plans)
+    assert count(connection, "cards.cards WHERE kind = 'event' AND superseded_at IS NOT NULL") == len(plans)
     assert count(connection, "cards.relations") == len(plans)
     assert rebuild(database, verify=True).unequal == ()
 

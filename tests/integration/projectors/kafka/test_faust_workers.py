@@ -89,7 +89,7 @@ class Cardlog:
 
     def episodes(self) -> list[str]:
         rows = self.connection.execute(
-            "SELECT turn_ids[1] FROM cards.event_cards WHERE episode ORDER BY turn_ids[1]::int"
+            "SELECT turn_ids[1] FROM cards.cards WHERE episode ORDER BY turn_ids[1]::int"
         ).fetchall()
         return [row[0] for row in rows]
 

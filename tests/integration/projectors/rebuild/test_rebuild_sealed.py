@@ -60,7 +60,7 @@ def test_live_folding_passes_an_erased_event_and_equals_a_rebuild(
     fold_live(database)
     assert count(connection, "log.parked") == 0
     live = digest_of(connection, CardsProjector(), "cards")
-    values = connection.execute("SELECT value FROM cards.state_cards ORDER BY effective_at").fetchall()
+    values = connection.execute("SELECT value FROM cards.cards WHERE kind = 'state' ORDER BY effective_at").fetchall()
     assert values == [("Oslo",), ("Cairo",)]
     assert rebuild(database, verify=True).equal
     assert digest_of(connection, CardsProjector(), "cards") == live
@@ -75,7 +75,7 @@ def test_a_later_statement_folds_beside_an_erased_one(database: str, connection:
     log.append(connection, [moved("Cairo", 3)])
     fold_live(database)
     assert count(connection, "log.parked") == 0
-    assert count(connection, "cards.state_cards WHERE value = 'Cairo'") == 1
+    assert count(connection, "cards.cards WHERE value = 'Cairo'") == 1
 
 
 def test_a_changed_payload_fails_a_rebuild_by_name_and_parks_its_user_live(
@@ -94,4 +94,4 @@ def test_a_changed_payload_fails_a_rebuild_by_name_and_parks_its_user_live(
     )
     fold_live(database)
     assert connection.execute("SELECT DISTINCT user_id FROM log.parked").fetchall() == [("ada",)]
-    assert count(connection, "cards.event_cards WHERE user_id = 'bob'") == 2
+    assert count(connection, "cards.cards WHERE kind = 'event' AND user_id = 'bob'") == 2

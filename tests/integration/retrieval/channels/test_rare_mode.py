@@ -24,7 +24,7 @@ _QUESTIONS = ("we went to the market", "I moved to Osaka", "我们一起去了",
 
 _MARK = b"""
 UPDATE cards.cards c SET mode = CASE WHEN n % 100 = 0 THEN 'rare' WHEN n % 30 = 1 THEN 'scarce' END
-FROM (SELECT card_id, row_number() OVER (ORDER BY card_id) AS n FROM cards.event_cards) numbered
+FROM (SELECT card_id, row_number() OVER (ORDER BY card_id) AS n FROM cards.cards WHERE kind = 'event') numbered
 WHERE c.kind = 'event' AND c.card_id = numbered.card_id
 """
 

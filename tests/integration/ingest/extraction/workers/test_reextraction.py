@@ -125,7 +125,7 @@ def test_the_cards_are_those_of_the_newest_reading_and_the_log_keeps_all(
     now = [card for card in cards(connection, "ana") if card[0] == "state"]
     assert [(card[2], card[4]) for card in now] == [("Ankara", True)]
     assert [card[2] for card in cards(connection, "bea")] == ["Rex"]
-    episodes = connection.execute("SELECT count(*) FROM cards.event_cards WHERE user_id = 'ana' AND episode")
+    episodes = connection.execute("SELECT count(*) FROM cards.cards WHERE user_id = 'ana' AND episode")
     assert episodes.fetchone() == (3,)
     kinds = [type(event.payload).__name__ for event in events_of(connection, "ana")]
     assert kinds.count("StateAsserted") == 3 + 3
@@ -161,7 +161,7 @@ def test_a_statement_others_made_too_survives_and_what_only_the_old_reading_had_
     later = turn("ana", "I have a dog named Rex.", 500, gap_s=1)
     log.append(connection, [turn("ana", "I have a dog named Rex. I moved to Lisbon.", 0), later])
     by_rules(settings, connection)
-    before = connection.execute("SELECT mentions FROM cards.state_cards WHERE value = 'Rex'").fetchall()
+    before = connection.execute("SELECT mentions FROM cards.cards WHERE value = 'Rex'").fetchall()
     assert before == [(2,)]
     api.trouble = lambda request: (
         calls({"states": [], "events": [], "knowledge": []})
@@ -171,7 +171,7 @@ def test_a_statement_others_made_too_survives_and_what_only_the_old_reading_had_
     again(settings, connection)
     states = [card[2] for card in cards(connection, "ana") if card[0] == "state"]
     assert states == ["Rex"]
-    assert connection.execute("SELECT mentions FROM cards.state_cards").fetchall() == [(1,)]
+    assert connection.execute("SELECT mentions FROM cards.cards WHERE kind = 'state'").fetchall() == [(1,)]
     check_rebuilt(settings)
 
 
