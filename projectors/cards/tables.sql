@@ -65,7 +65,8 @@ CREATE TABLE cards (
     term_keys      integer[] NOT NULL, -- of the card's own terms, then of the turns before it
     own_terms      integer NOT NULL,  -- the number of the card's own terms
     pair_keys      integer[] NOT NULL,
-    PRIMARY KEY (user_id, card_id),
+    -- The kind is in the key, so that the cards of a user are counted by kind without reading them.
+    PRIMARY KEY (user_id, card_id) INCLUDE (kind),
     CHECK (CASE kind
         WHEN 'state' THEN concept_key IS NOT NULL AND entity IS NOT NULL AND value IS NOT NULL AND cardinality IS NOT NULL
                           AND effective_at IS NOT NULL
