@@ -149,9 +149,7 @@ def test_the_command_lists_retries_and_drops(
     command = partial(typed_here, capsys, "parked")
     projector = CardsProjector()
     ensure_live(connection, projector)
-    connection.execute(
-        "ALTER TABLE cards.cards ADD CONSTRAINT no_mud CHECK (content NOT LIKE '%%mud%%')"
-    )
+    connection.execute("ALTER TABLE cards.cards ADD CONSTRAINT no_mud CHECK (content NOT LIKE '%%mud%%')")
     log.append(connection, [noted("alex", "saw mud"), noted("alex", "went home"), noted("bea", "went out")])
     append_raw(connection, "cleo", kind="NeverHeardOf")
     runner = runner_of(database, projector)

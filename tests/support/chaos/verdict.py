@@ -121,9 +121,7 @@ def _judge_extractions(events: Sequence[Event], verdict: Verdict) -> None:
 
 
 def _judge_episodes(ledger: Ledger, connection: psycopg.Connection[dict[str, Any]], verdict: Verdict) -> None:
-    rows = connection.execute(
-        "SELECT user_id, turn_ids, content FROM cards.cards WHERE episode"
-    ).fetchall()
+    rows = connection.execute("SELECT user_id, turn_ids, content FROM cards.cards WHERE episode").fetchall()
     told = Counter((row["user_id"], *row["turn_ids"]) for row in rows)
     verdict.blame("turns with several episodes", [key for key, count in told.items() if count > 1])
     verdict.blame("turns without an episode", [key for key in ledger.acknowledged if key not in told])

@@ -104,7 +104,9 @@ def test_several_runners_at_once_fold_what_one_folds(database: str, connection: 
         thread.join()
     assert errors == []
     assert sum(passed) == events
-    assert count(connection, "cards.cards WHERE kind = 'event'") == count(connection, "log.events WHERE type = 'EventNoted'")
+    assert count(connection, "cards.cards WHERE kind = 'event'") == count(
+        connection, "log.events WHERE type = 'EventNoted'"
+    )
     assert rebuild(database, verify=True).equal
 
 
@@ -135,7 +137,9 @@ def test_a_crash_between_fold_and_commit_repeats_nothing(database: str, connecti
     with connect(database, application="runner") as second:
         while own.step(second):
             pass
-    assert count(connection, "cards.cards WHERE kind = 'event'") == count(connection, "log.events WHERE type = 'EventNoted'")
+    assert count(connection, "cards.cards WHERE kind = 'event'") == count(
+        connection, "log.events WHERE type = 'EventNoted'"
+    )
     assert rebuild(database, verify=True).equal
 
 

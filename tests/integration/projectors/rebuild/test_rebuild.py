@@ -51,7 +51,9 @@ def test_a_rebuild_gives_the_rows_live_folding_gave(database: str, connection: C
     assert before.keys() == TABLES
     assert statuses(connection) == {1: "retired", 2: "live"}
     # Each event that happened is one card, in both ways to fold.
-    assert count(connection, "cards.cards WHERE kind = 'event'") == count(connection, "log.events WHERE type = 'EventNoted'")
+    assert count(connection, "cards.cards WHERE kind = 'event'") == count(
+        connection, "log.events WHERE type = 'EventNoted'"
+    )
 
 
 def test_the_size_of_batches_changes_nothing(database: str, connection: Connection) -> None:

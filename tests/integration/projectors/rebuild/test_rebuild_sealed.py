@@ -60,7 +60,9 @@ def test_live_folding_passes_an_erased_event_and_equals_a_rebuild(
     fold_live(database)
     assert count(connection, "log.parked") == 0
     live = digest_of(connection, CardsProjector(), "cards")
-    values = connection.execute("SELECT value FROM cards.cards WHERE kind = 'state' ORDER BY effective_at").fetchall()
+    values = connection.execute(
+        "SELECT value FROM cards.cards WHERE kind = 'state' ORDER BY effective_at"
+    ).fetchall()
     assert values == [("Oslo",), ("Cairo",)]
     assert rebuild(database, verify=True).equal
     assert digest_of(connection, CardsProjector(), "cards") == live

@@ -100,6 +100,6 @@ def check_that_no_channel_reads_a_whole_table(database: str, connection: Connect
     before = scans()
     searching(url, search_as_all, many=False)
     eventually(lambda: scans()[1] > before[1])
-    whole, _, of_one_kind = scans()
-    assert whole == before[0]
-    assert of_one_kind > before[2], "the time channel uses them, also under a generic plan"
+    after = scans()
+    assert after[0] == before[0]
+    assert after[2] > before[2], "the time channel uses them, also under a generic plan"
