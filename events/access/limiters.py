@@ -86,14 +86,17 @@ def _script() -> str:
     return files("events.access").joinpath("lua", "take.lua").read_text("utf-8")
 
 
-_ASKER: ContextVar[Asker] = ContextVar("asker", default=ANYONE)
-"""Who holds the place that the present task runs in."""
 _WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
 """The seconds that the present task has waited for the places that it holds."""
 
 
+_SHORT = 0.1
+"""A line that has stood for this part of the longest wait is no burst."""
+_GAPS = 8
+
+
 class SaturatedError(RuntimeError):
-    """No place became free within the wait. The message gives the numbers and the remedy."""
+    """No place became, or would become, free in time. The message gives the numbers and the remedy."""
 
 
 @dataclass(slots=True, eq=False)
@@ -103,6 +106,19 @@ class _Waiting:
     turn: asyncio.Future[None]
     cost: float
     places: int
+
+
+@dataclass(slots=True)
+class _Standing:
+    """Since when requests of an asker have waited, when one last had its turn, and the mean time between two turns."""
+
+    since: float
+    turn: float
+    gap: float = 0.0
+
+    def turned(self, now: float) -> None:
+        self.gap += (now - self.turn - self.gap) / _GAPS
+        self.turn = now
 
 
 class ConcurrencyLimiter:
@@ -116,15 +132,20 @@ class ConcurrencyLimiter:
     requests of one line keep the order of their arrival. A request that costs more than 1 takes more places, at most
     half of all.
 
-    A request waits ``within_s`` seconds, less what it waited for other places before.
+    A request waits ``within_s`` seconds, less what it waited for other places before. So a burst is answered. If
+    requests of an asker have waited for a tenth of that without a break, more is asked than can be answered. A further
+    request that would wait for longer than the tenth is then refused. Else all would wait as long as they may, most of
+    them in vain.
     """
 
     def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
         self._share = FairShare(places)
         self._within_s = within_s
+        self._short_s = within_s * _SHORT
         self._what = what
         self._lines: dict[Asker, dict[str, deque[_Waiting]]] = {}
         """The lines that are not empty. The first line of an asker has the next turn."""
+        self._standing: dict[Asker, _Standing] = {}
         self._spent: dict[Asker | str, float] = {}
         self._pace: dict[str | None, float] = {}
 
@@ -139,19 +160,35 @@ class ConcurrencyLimiter:
 
     @property
     def saturated(self) -> bool:
-        """True when as many requests wait as there are places, and the present asker has its part in that.
+        """True when the present request waited for so long that its optional work should be skipped.
 
-        Optional work should then be skipped. An asker that asks less than the others do skips nothing.
+        An asker that asks less than the others do waits for less time, and skips nothing.
         """
-        askers = {*self._lines, *self._share.askers}
-        asked = {each: self.asked(each) for each in askers}
-        return self.waiting >= self._share.places and asked.get(_ASKER.get(), 0) * len(asked) >= sum(
-            asked.values()
+        return _WAITED.get() * 2 > self._short_s
+
+    async def admit(self, asker: Asker, line: str = "") -> None:
+        """Raises :class:`SaturatedError` if a request would wait for its place in vain.
+
+        The refusal comes after a short time: its client may ask again at once.
+        """
+        standing, lines = self._standing.get(asker), self._lines.get(asker, {})
+        if standing is None or time.monotonic() - standing.since < self._short_s:
+            return
+        turns = (len(lines.get(line, ())) + 1) * len({*lines, line})
+        if turns * standing.gap > self._short_s:
+            await asyncio.sleep(self._short_s)
+            raise self._refusal(self._short_s)
+
+    def _refusal(self, within_s: float) -> SaturatedError:
+        return SaturatedError(
+            f"no place of {self._share.places} for {self._what} became free in this process within {within_s:g} s, "
+            f"and {self.waiting} more wait; ask again later, or run more services"
         )
 
     @asynccontextmanager
     async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free in time."""
+        await self.admit(asker, line)
         mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
         self._join(asker, line, mine)
         since, waited = time.monotonic(), _WAITED.get()
@@ -165,17 +202,13 @@ class ConcurrencyLimiter:
                 self._leave(asker, line, mine)
             self._give_turns()
             if isinstance(error, TimeoutError):
-                raise SaturatedError(
-                    f"no place of {self._share.places} for {self._what} became free in this process within "
-                    f"{self._within_s:g} s, and {self.waiting} more wait; ask again later, or run more services"
-                ) from None
+                raise self._refusal(self._within_s) from None
             raise
-        before = _ASKER.set(asker), _WAITED.set(waited + time.monotonic() - since)
+        before = _WAITED.set(waited + time.monotonic() - since)
         try:
             yield
         finally:
-            _ASKER.reset(before[0])
-            _WAITED.reset(before[1])
+            _WAITED.reset(before)
             self._share.give_back(asker, mine.places)
             self._give_turns()
 
@@ -187,6 +220,8 @@ class ConcurrencyLimiter:
         for each, among in ((asker[0], None), (asker, asker[0])):
             self._spent[each] = max(self._spent.get(each, 0.0), self._pace.get(among, 0.0))
         self._lines.setdefault(asker, {}).setdefault(line, deque()).append(mine)
+        now = time.monotonic()
+        self._standing.setdefault(asker, _Standing(now, now))
         self._give_turns()
 
     def _leave(self, asker: Asker, line: str, mine: _Waiting) -> None:
@@ -195,7 +230,7 @@ class ConcurrencyLimiter:
         if not lines[line]:
             del lines[line]
         if not lines:
-            del self._lines[asker]
+            del self._lines[asker], self._standing[asker]
 
     def _called(self, asker: Asker) -> _Waiting:
         """Takes the first request out of the next line of ``asker``. The line then waits for the asker's others."""
@@ -217,6 +252,8 @@ class ConcurrencyLimiter:
             if following.turn.done():
                 continue  # it left at the same moment
             self._share.take(asker, following.places)
+            if (standing := self._standing.get(asker)) is not None:
+                standing.turned(time.monotonic())
             for each, among in ((asker[0], None), (asker, asker[0])):
                 self._pace[among] = self._spent[each]
                 self._spent[each] += following.cost

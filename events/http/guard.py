@@ -99,7 +99,8 @@ class Guard:
 
     ``checks`` run after the guard's own checks and before the guard reads the body. ``authentication`` is the last one.
     Every answer has the security headers, and a web page of an allowed origin may read each refusal. ``routes`` are
-    those of the app. With ``passes_on`` the guard also reads the bodies of requests for the other service.
+    those of the app. With ``passes_on`` the guard also reads the bodies of requests for the other service. ``limiters``
+    are those of routes, by path: a request that would wait there in vain is refused before it costs more.
     """
 
     def __init__(
@@ -110,11 +111,13 @@ class Guard:
         authentication: Check | None = None,
         *,
         passes_on: bool = False,
+        limiters: Mapping[str, ConcurrencyLimiter] | None = None,
     ) -> None:
         self._app = app
         self._rules = rules
         self._routes = routes
         self._passes_on = passes_on
+        self._limiters = limiters or {}
         self._checks: tuple[Check, ...] = (self._host, self._origin, _text, self._content)
         self._requests = self._strangers = ConcurrencyLimiter(rules.requests, WAITS_S, "requests")
         if authentication is not None:
@@ -133,6 +136,8 @@ class Guard:
                 if (pending := check(scope, headers)) is not None:
                     await pending
             asker = self._asker(scope)
+            if (limiter := self._limiters.get(scope["path"])) is not None:
+                await limiter.admit(asker)
             async with self._place(scope, asker):
                 await self._answer(scope, receive, send, asker)
         except SaturatedError as error:

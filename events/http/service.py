@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Match
 
+from events.access.limiters import ConcurrencyLimiter
 from events.access.principal import NotYoursError
 from events.http.answering import AnsweringRoute
 from events.http.audit import AuditLog, AuditMiddleware
@@ -72,13 +73,15 @@ def install(
     audit: AuditLog | None = None,
     authentication: Authentication | None = None,
     other: str = "",
+    limiters: Mapping[str, ConcurrencyLimiter] | None = None,
 ) -> None:
     """Puts the guard before ``app``, adds ``/healthz``, and turns every error into a problem document.
 
     The caller must call ``install`` before it adds a route. ``bodies``: most bytes of the body, by path, for routes
     with larger bodies. ``raw``: the paths whose routes read the JSON themselves. ``audit`` records the requests; None
     records none. Without ``authentication`` every request has every right. ``other`` is the URL of the service that
-    gets the requests that no route of this one fits. The caller's lifespan must enter :func:`running`.
+    gets the requests that no route of this one fits. ``limiters``: see :class:`Guard`. The caller's lifespan must enter
+    :func:`running`.
     """
     settings = settings or Settings()
     rules = rules_of(settings, bodies, raw)
@@ -95,7 +98,12 @@ def install(
     if other:
         app.add_middleware(PassingOn, address=other, routes=routes)
     app.add_middleware(
-        Guard, rules=rules, routes=routes, authentication=authentication, passes_on=bool(other)
+        Guard,
+        rules=rules,
+        routes=routes,
+        authentication=authentication,
+        passes_on=bool(other),
+        limiters=limiters,
     )
     if audit is not None:
         app.add_middleware(AuditMiddleware, log=audit, routes=routes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,9 @@ _LOOKED_AT = 600  # the first 600 by their signs hold .99 of the exact nearest 2
 _WALKED_TO = 300  # a step of the index walk costs as much as ten of a scan
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
+_WORTH = 0.1
+"""The least part of a search that a saturated process saves."""
+_SEARCHES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,12 @@ class _List:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """The vector of a question from one model, or in ``missing`` the reason why there is none."""
+    """The vector of a question from one model and its seconds, or in ``missing`` the reason why there is none."""
 
     embedder: Embedder | None
     vector: Vectors | None
     missing: str = ""
+    seconds: float = 0.0
 
 
 class SemanticChannel:
@@ -71,8 +76,8 @@ class SemanticChannel:
     every model, each among its own cards. Distances are compared within one list only; lists are joined by rank.
 
     The channel is down while no needed model is available. When some of the models are available, it answers with
-    those and names the missing ones. It is also down while ``saturated`` is true, because a model takes half the
-    processor time of a recall.
+    those and names the missing ones. It is also down while ``saturated`` is true, if its last searches waited for the
+    model for a tenth of their time or more. A model takes up to half the processor time of a recall.
     """
 
     name = "semantic"
@@ -80,6 +85,7 @@ class SemanticChannel:
     def __init__(self, embedders: Embedders, saturated: Callable[[], bool] = lambda: False) -> None:
         self._embedders = embedders
         self._saturated = saturated
+        self._share = 0.0
         self._named = False
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
@@ -104,18 +110,21 @@ class SemanticChannel:
         return False
 
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
-        if self._saturated():
+        if self._share > _WORTH and self._saturated():
             raise ChannelDownError("too many recalls wait: the model did not embed this question")
+        began = time.perf_counter()
         spaces = await self._spaces(connection)
-        hits = await self._found(connection, question, scope, spaces)
+        hits, seconds = await self._found(connection, question, scope, spaces)
         if not hits and (now := await self._spaces(connection)) != spaces:
             # The vectors of another embedder became live after the question was embedded.
-            hits = await self._found(connection, question, scope, now)
+            hits, _ = await self._found(connection, question, scope, now)
+        self._share += (seconds / (time.perf_counter() - began) - self._share) / _SEARCHES
         return hits
 
     async def _found(
         self, connection: AsyncConnection, question: Question, scope: Scope, spaces: Mapping[str, Space]
-    ) -> list[Hit]:
+    ) -> tuple[list[Hit], float]:
+        """Returns the hits, and the seconds that the slowest model took."""
         loop = asyncio.get_running_loop()
         lists = self._lists(question, scope, spaces)
         if spaces:
@@ -152,7 +161,7 @@ class SemanticChannel:
         ]
         if missing:
             raise ChannelDownError("; ".join(dict.fromkeys(missing)), hits)
-        return hits
+        return hits, max((each.seconds for each in asked.values()), default=0.0)
 
     async def _holds_none(
         self, connection: AsyncConnection, scope: Scope, each: _List, spaces: Mapping[str, Space]
@@ -269,8 +278,9 @@ class SemanticChannel:
             embedder = (
                 self._embedders.of_slot(slot) if space is None else self._embedders.of_space(slot, space)
             )
+            began = time.perf_counter()
             [vector] = checked([embedder.embed_question(text)], 1, embedder.dimension, embedder.name)
-            return _Query(embedder, vector)
+            return _Query(embedder, vector, seconds=time.perf_counter() - began)
         except EmbedderUnavailableError as error:
             return _Query(None, None, str(error))
 

@@ -1,14 +1,17 @@
-"""Requests without a key take no place of the requests with one."""
+"""Requests without a key take no place of the requests with one, and who would wait in vain is refused at the door."""
 
 from __future__ import annotations
 
 import asyncio
 
+import pytest
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
+from events.access.limiters import ConcurrencyLimiter
 from events.access.principal import Principal
 from events.http.guard import PRINCIPAL, Guard, Rules
+from tests.support.limiting import Clock, standing_line
 
 
 def test_strangers_have_places_of_their_own() -> None:
@@ -52,5 +55,41 @@ def test_strangers_have_places_of_their_own() -> None:
         leave.set()
         assert await asyncio.gather(*known) == [200] * 3
         assert sorted(await asyncio.gather(*strangers)) == [200] + [503] * 19
+
+    asyncio.run(run())
+
+
+def test_who_would_wait_in_vain_is_refused_with_the_body_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, asker = Clock(monkeypatch), ("acme", "key")
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError("the guard let the request through")
+
+    def authentication(scope: Scope, headers: Headers) -> None:
+        scope[PRINCIPAL] = Principal(tenant="acme", key_id="key")
+
+    async def receive() -> Message:
+        raise AssertionError("the guard read the body")
+
+    async def run() -> None:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        recalls = ConcurrencyLimiter(2, 100.0)
+        guard = Guard(app, Rules(), authentication=authentication, limiters={"/v1/recall": recalls})
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        scope: Scope = {
+            "type": "http", "method": "POST", "path": "/v1/recall", "query_string": b"", "headers": headers,
+            "client": ("192.0.2.1", 1), "server": ("localhost", 80),
+        }  # fmt: skip
+        async with standing_line(recalls, clock, asker):
+            asked = asyncio.create_task(guard(scope, receive, send))
+            await asyncio.sleep(0)
+            clock.later += 11.0
+            await asked
+        assert sent[0]["status"] == 503
+        assert (b"retry-after", b"1") in sent[0]["headers"]
 
     asyncio.run(run())

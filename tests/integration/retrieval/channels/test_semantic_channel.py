@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from projectors.embedding.embedder import HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.channels import semantic
+from retrieval.channels.channel import ChannelDownError
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.bench.support.history import fill
@@ -81,3 +83,27 @@ def test_what_may_answer_is_found_behind_very_much_that_may_not(
     each = semantic.SemanticChannel(Embedders(HashEmbedder))
     found = searching(database, lambda connection: each.search(connection, question, scope))
     assert len(found) == 5
+
+
+@pytest.mark.parametrize(("seconds", "left_out"), [(0.0, False), (60.0, True)], ids=["quick", "slow"])
+def test_a_saturated_process_embeds_no_question_only_if_recalls_wait_for_the_model(
+    turned: str, monkeypatch: pytest.MonkeyPatch, seconds: float, left_out: bool
+) -> None:
+    clock, later = time.perf_counter, [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + later[0])
+
+    class Timed(Turned):
+        def embed_question(self, text: str) -> Vectors:
+            later[0] += seconds
+            return super().embed_question(text)
+
+    saturated: list[bool] = []
+    each = semantic.SemanticChannel(Embedders(Timed), lambda: bool(saturated))
+    each.warm()
+    assert hits_of(turned, each, "we went to the market", "user-00001")
+    saturated.append(True)
+    if left_out:
+        with pytest.raises(ChannelDownError, match="too many recalls wait"):
+            hits_of(turned, each, "we went to the market", "user-00001")
+    else:
+        assert hits_of(turned, each, "we went to the market", "user-00001")

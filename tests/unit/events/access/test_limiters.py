@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 
 from events.access.fair_share import Asker
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
+from tests.support.limiting import Clock, standing_line
 
 
 def test_those_who_find_no_place_wait_and_come_in_their_order() -> None:
@@ -97,15 +97,16 @@ def test_who_asks_dearly_gets_fewer_turns() -> None:
     assert order[:5].count(cheap) == 4
 
 
-def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated() -> None:
+def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
     async def run() -> None:
         room, leave = ConcurrencyLimiter(4, 30.0), asyncio.Event()
-        saturated: dict[str, bool] = {}
+        saturated: dict[str, list[bool]] = {"loud": [], "quiet": []}
 
         async def visit(tenant: str, cost: float) -> None:
             async with room.place((tenant, "key"), cost):
-                await asyncio.sleep(0)
-                saturated.setdefault(tenant, room.saturated)
+                saturated[tenant].append(room.saturated)
                 await leave.wait()
 
         async with asyncio.TaskGroup() as group:
@@ -113,11 +114,42 @@ def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated() -
                 group.create_task(visit("loud", 4.0))
             while room.waiting < 19:
                 await asyncio.sleep(0)
+            clock.later += 2.0
             group.create_task(visit("quiet", 1.0))
-            while len(saturated) < 2:
+            while not saturated["quiet"]:
                 await asyncio.sleep(0)
             leave.set()
-        assert (saturated, room.waiting) == ({"loud": True, "quiet": False}, 0)
+        assert saturated == {"loud": [False, *[True] * 19], "quiet": [False]}
+        assert room.waiting == 0
+
+    asyncio.run(run())
+
+
+def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    async def run() -> None:
+        room = ConcurrencyLimiter(2, 100.0)
+        others = asyncio.Event()
+        served: list[str] = []
+
+        async def visit(name: str) -> None:
+            async with room.place((name, "key")):
+                served.append(name)
+                await others.wait()
+
+        async with standing_line(room, clock) as burst:
+            late = asyncio.create_task(visit("burst"))
+            quiet = asyncio.create_task(visit("quiet"))
+            while "quiet" not in served:
+                await asyncio.sleep(0)
+            clock.later += 11.0
+            with pytest.raises(SaturatedError, match="within 10 s"):
+                await late
+        others.set()
+        await quiet
+        assert (burst, room.waiting) == ([*range(20)], 0)
+        await visit("burst")
 
     asyncio.run(run())
 
@@ -143,8 +175,7 @@ def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
 
 
 def test_what_a_request_waited_for_one_place_counts_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, later = time.monotonic, [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock() + later[0])
+    clock = Clock(monkeypatch)
 
     async def run() -> None:
         outer, inner, refused = ConcurrencyLimiter(1, 600.0), ConcurrencyLimiter(1, 200.0), asyncio.Event()
@@ -162,7 +193,7 @@ def test_what_a_request_waited_for_one_place_counts_for_the_next(monkeypatch: py
                 visitor = asyncio.create_task(visit())
                 while not outer.waiting:
                     await asyncio.sleep(0)
-                later[0] = 300.0
+                clock.later = 300.0
             for _ in range(100):
                 await asyncio.sleep(0)
             assert refused.is_set()
