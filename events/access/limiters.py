@@ -90,9 +90,8 @@ _WAITED: ContextVar[float] = ContextVar("waited", default=0.0)
 """The seconds that the present task has waited for the places that it holds."""
 
 
-_SHORT = 0.1
-"""A line that has stood for this part of the longest wait is no burst."""
 _GAPS = 8
+"""The mean time between turns follows the last turns, of which this many count most."""
 
 
 class SaturatedError(RuntimeError):
@@ -133,15 +132,17 @@ class ConcurrencyLimiter:
     half of all.
 
     A request waits ``within_s`` seconds, less what it waited for other places before. So a burst is answered. If
-    requests of an asker have waited for a tenth of that without a break, more is asked than can be answered. A further
-    request that would wait for longer than the tenth is then refused. Else all would wait as long as they may, most of
+    requests of an asker have waited for ``standing_s`` without a break, more is asked than can be answered. Then a
+    further request is refused if it would wait for longer than that. Else all would wait as long as they may, most of
     them in vain.
     """
 
-    def __init__(self, places: int, within_s: float, what: str = "recalls") -> None:
+    def __init__(
+        self, places: int, within_s: float, what: str = "recalls", *, standing_s: float = math.inf
+    ) -> None:
         self._share = FairShare(places)
         self._within_s = within_s
-        self._short_s = within_s * _SHORT
+        self._standing_s = standing_s
         self._what = what
         self._lines: dict[Asker, dict[str, deque[_Waiting]]] = {}
         """The lines that are not empty. The first line of an asker has the next turn."""
@@ -164,7 +165,7 @@ class ConcurrencyLimiter:
 
         An asker that asks less than the others do waits for less time, and skips nothing.
         """
-        return _WAITED.get() * 2 > self._short_s
+        return _WAITED.get() * 2 > self._standing_s
 
     async def admit(self, asker: Asker, line: str = "") -> None:
         """Raises :class:`SaturatedError` if a request would wait for its place in vain.
@@ -172,12 +173,12 @@ class ConcurrencyLimiter:
         The refusal comes after a short time: its client may ask again at once.
         """
         standing, lines = self._standing.get(asker), self._lines.get(asker, {})
-        if standing is None or time.monotonic() - standing.since < self._short_s:
+        if standing is None or time.monotonic() - standing.since < self._standing_s:
             return
         turns = (len(lines.get(line, ())) + 1) * len({*lines, line})
-        if turns * standing.gap > self._short_s:
-            await asyncio.sleep(self._short_s)
-            raise self._refusal(self._short_s)
+        if turns * standing.gap > self._standing_s:
+            await asyncio.sleep(self._standing_s)
+            raise self._refusal(self._standing_s)
 
     def _refusal(self, within_s: float) -> SaturatedError:
         return SaturatedError(

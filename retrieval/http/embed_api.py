@@ -94,7 +94,11 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
     """Returns the embedding service. It keeps no text, so any number of processes may run."""
     settings = replace(settings, embed_url="")
     embedders = embedders_of(settings)
-    limiter = ConcurrencyLimiter(max(2, 2 * usable_cores()), _WAITS_S, "embeddings")
+    # A recall waits for the vector of its question, and nobody waits for those of cards.
+    limiters = {
+        kind: ConcurrencyLimiter(max(2, 2 * usable_cores()), _WAITS_S, "embeddings")
+        for kind in ("query", "passage")
+    }
 
     def available() -> dict[str, Embedder]:
         found: dict[str, Embedder] = {}
@@ -138,7 +142,7 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
             return embedder.embed(texts)
 
         try:
-            async with limiter.place(caller.asker):
+            async with limiters[body.input_type].place(caller.asker):
                 vectors = await asyncio.to_thread(work)
         except SaturatedError as error:
             raise ProblemError(

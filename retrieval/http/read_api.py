@@ -83,6 +83,8 @@ from retrieval.uses import Uses
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
+WAITS_IN_A_LINE_S = 0.5
+"""The longest wait while more is asked than can be answered. A hook has one second for its answer."""
 ANSWERS_WITHIN_S = 5.0
 """The longest time of a recall."""
 _PROBES_AFTER_S = 2.5
@@ -92,7 +94,9 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
     settings: Settings, mcp_endpoint: Callable[[Settings, ASGIApp, WriteService], McpEndpoint] = McpEndpoint
 ) -> FastAPI:
     """Returns the read service. It holds no state, so any number of processes may run."""
-    limiter = ConcurrencyLimiter(max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S)
+    limiter = ConcurrencyLimiter(
+        max(1, settings.pool_size // CONNECTIONS_A_RECALL), WAITS_FOR_A_PLACE_S, standing_s=WAITS_IN_A_LINE_S
+    )
     keyring = Keyring(settings)
     servers = open_servers(settings, lambda: limiter.saturated)
     recall = servers.primary.recall

@@ -77,7 +77,7 @@ def test_who_would_wait_in_vain_is_refused_with_the_body_unread(monkeypatch: pyt
         async def send(message: Message) -> None:
             sent.append(message)
 
-        recalls = ConcurrencyLimiter(2, 100.0)
+        recalls = ConcurrencyLimiter(2, 100.0, standing_s=10.0)
         guard = Guard(app, Rules(), authentication=authentication, limiters={"/v1/recall": recalls})
         headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
         scope: Scope = {

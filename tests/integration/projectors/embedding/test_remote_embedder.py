@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from events.access import keys
+from events.access.fair_share import FairShare
 from events.platform.database import Connection
 from events.platform.settings import Settings
-from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
+from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors, usable_cores
 from projectors.embedding.embedders import embedders_of
 from projectors.embedding.remote_embedder import RemoteEmbedder
 from retrieval.http.embed_api import create_app
@@ -126,6 +128,31 @@ def service(database: str) -> Iterator[TestClient]:
 def key_for(connection: Connection, scope: str) -> dict[str, str]:
     _, text = keys.create(connection, name="test", scopes=[scope])
     return {"authorization": f"Bearer {text}"}
+
+
+def test_a_question_waits_for_no_cards(
+    service: TestClient, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, leave, embed = threading.Semaphore(0), threading.Event(), HashEmbedder.embed
+
+    def slow(self: HashEmbedder, texts: Sequence[str]) -> Vectors:
+        if texts[0] == "a card":
+            begun.release()
+            assert leave.wait(30)
+        return embed(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed", slow)
+    places = FairShare(max(2, 2 * usable_cores()))
+    key, asker = key_for(connection, "read"), ("tenant", "key")
+    with ThreadPoolExecutor(places.places) as threads:
+        while places.admits(asker):
+            places.take(asker)
+            threads.submit(service.post, "/v1/embeddings", json={"input": "a card"}, headers=key)
+            assert begun.acquire(timeout=30)
+        question = {"input": "which card?", "input_type": "query"}
+        answer = service.post("/v1/embeddings", json=question, headers=key)
+        leave.set()
+    assert answer.status_code == 200, answer.text
 
 
 def test_the_service_wants_a_key_that_may_read(service: TestClient, connection: Connection) -> None:

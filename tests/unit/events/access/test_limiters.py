@@ -101,7 +101,7 @@ def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(mon
     clock = Clock(monkeypatch)
 
     async def run() -> None:
-        room, leave = ConcurrencyLimiter(4, 30.0), asyncio.Event()
+        room, leave = ConcurrencyLimiter(4, 30.0, standing_s=3.0), asyncio.Event()
         saturated: dict[str, list[bool]] = {"loud": [], "quiet": []}
 
         async def visit(tenant: str, cost: float) -> None:
@@ -129,7 +129,7 @@ def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_earl
     clock = Clock(monkeypatch)
 
     async def run() -> None:
-        room = ConcurrencyLimiter(2, 100.0)
+        room = ConcurrencyLimiter(2, 100.0, standing_s=10.0)
         others = asyncio.Event()
         served: list[str] = []
 
