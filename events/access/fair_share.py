@@ -22,11 +22,6 @@ class FairShare:
         self.places = self.free = places
         self._held: Counter[Asker | str] = Counter()
 
-    @property
-    def askers(self) -> list[Asker]:
-        """Those who hold a place."""
-        return [each for each in self._held if isinstance(each, tuple)]
-
     def admits(self, asker: Asker, places: int = 1) -> bool:
         """True when the share of ``asker`` has room for ``places`` more."""
         return self._held[asker] + places <= self.free - self._held[asker[0]]

@@ -152,12 +152,12 @@ class ConcurrencyLimiter:
 
     def asked(self, asker: Asker) -> int:
         """Returns the places that ``asker`` holds and the requests of it that wait."""
-        return self._share.held(asker) + sum(map(len, self._lines.get(asker, {}).values()))
+        return self._share.held(asker) + self._waiting_of(asker)
 
     @property
     def waiting(self) -> int:
         """The number of requests that wait."""
-        return sum(len(line) for lines in self._lines.values() for line in lines.values())
+        return sum(map(self._waiting_of, self._lines))
 
     @property
     def saturated(self) -> bool:
@@ -167,18 +167,20 @@ class ConcurrencyLimiter:
         """
         return _WAITED.get() * 2 > self._standing_s
 
-    async def admit(self, asker: Asker, line: str = "") -> None:
+    async def admit(self, asker: Asker) -> None:
         """Raises :class:`SaturatedError` if a request would wait for its place in vain.
 
-        The refusal comes after a short time: its client may ask again at once.
+        The refusal comes after ``standing_s``, because a client that is refused at once asks again at once.
         """
-        standing, lines = self._standing.get(asker), self._lines.get(asker, {})
+        standing = self._standing.get(asker)
         if standing is None or time.monotonic() - standing.since < self._standing_s:
             return
-        turns = (len(lines.get(line, ())) + 1) * len({*lines, line})
-        if turns * standing.gap > self._standing_s:
+        if (self._waiting_of(asker) + 1) * standing.gap > self._standing_s:
             await asyncio.sleep(self._standing_s)
             raise self._refusal(self._standing_s)
+
+    def _waiting_of(self, asker: Asker) -> int:
+        return sum(map(len, self._lines.get(asker, {}).values()))
 
     def _refusal(self, within_s: float) -> SaturatedError:
         return SaturatedError(
@@ -189,7 +191,7 @@ class ConcurrencyLimiter:
     @asynccontextmanager
     async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free in time."""
-        await self.admit(asker, line)
+        await self.admit(asker)
         mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
         self._join(asker, line, mine)
         since, waited = time.monotonic(), _WAITED.get()

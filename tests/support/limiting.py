@@ -28,7 +28,8 @@ async def standing_line(
 ) -> AsyncIterator[list[int]]:
     """A line of twenty requests that came at once. Ten had their turn, one in 4 s. The others are served at the end.
 
-    Yields the numbers of those that were served. ``room`` has two places, and its requests wait for 100 s, or 10 s in a line that stands.
+    Yields the numbers of those that were served. ``room`` has two places. Its requests wait for 100 s, and 10 s
+    in a line that stands.
     """
     served: list[int] = []
     leave = asyncio.Semaphore(0)

@@ -97,7 +97,9 @@ def test_who_asks_dearly_gets_fewer_turns() -> None:
     assert order[:5].count(cheap) == 4
 
 
-def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clock(monkeypatch)
 
     async def run() -> None:
@@ -125,7 +127,9 @@ def test_one_asker_leaves_places_for_others_and_only_that_asker_is_saturated(mon
     asyncio.run(run())
 
 
-def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = Clock(monkeypatch)
 
     async def run() -> None:
