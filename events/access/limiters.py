@@ -109,7 +109,7 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Standing:
-    """Since when requests of an asker have waited, when one last had its turn, and the mean time between two turns."""
+    """Since when each request of an asker had to wait, when one last had its turn, and the mean time between turns."""
 
     since: float
     turn: float
@@ -132,9 +132,9 @@ class ConcurrencyLimiter:
     half of all.
 
     A request waits ``within_s`` seconds, less what it waited for other places before. So a burst is answered. If
-    requests of an asker have waited for ``standing_s`` without a break, more is asked than can be answered. Then a
-    further request is refused if it would wait for longer than that. Else all would wait as long as they may, most of
-    them in vain.
+    all requests of an asker have had to wait for ``standing_s``, more is asked than can be answered. Then a further
+    request is refused if it would wait for longer than that. Else all would wait as long as they may, most of them in
+    vain.
     """
 
     def __init__(
@@ -146,7 +146,8 @@ class ConcurrencyLimiter:
         self._what = what
         self._lines: dict[Asker, dict[str, deque[_Waiting]]] = {}
         """The lines that are not empty. The first line of an asker has the next turn."""
-        self._standing: dict[Asker, _Standing] = {}
+        self._standing: LRUCache[Asker, _Standing] = LRUCache(_BUCKETS)
+        """Those whose last request had to wait."""
         self._spent: dict[Asker | str, float] = {}
         self._pace: dict[str | None, float] = {}
 
@@ -223,9 +224,12 @@ class ConcurrencyLimiter:
         for each, among in ((asker[0], None), (asker, asker[0])):
             self._spent[each] = max(self._spent.get(each, 0.0), self._pace.get(among, 0.0))
         self._lines.setdefault(asker, {}).setdefault(line, deque()).append(mine)
-        now = time.monotonic()
-        self._standing.setdefault(asker, _Standing(now, now))
         self._give_turns()
+        now = time.monotonic()
+        if mine.turn.done():
+            self._standing.pop(asker, None)
+        else:
+            self._standing.setdefault(asker, _Standing(now, now))
 
     def _leave(self, asker: Asker, line: str, mine: _Waiting) -> None:
         lines = self._lines[asker]
@@ -233,7 +237,7 @@ class ConcurrencyLimiter:
         if not lines[line]:
             del lines[line]
         if not lines:
-            del self._lines[asker], self._standing[asker]
+            del self._lines[asker]
 
     def _called(self, asker: Asker) -> _Waiting:
         """Takes the first request out of the next line of ``asker``. The line then waits for the asker's others."""

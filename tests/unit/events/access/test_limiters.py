@@ -158,6 +158,43 @@ def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_earl
     asyncio.run(run())
 
 
+def test_a_line_that_is_empty_for_a_moment_still_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    async def run() -> None:
+        room, leave = ConcurrencyLimiter(2, 100.0, standing_s=10.0), asyncio.Semaphore(0)
+        served: list[int] = []
+
+        async def visit(number: int) -> None:
+            async with room.place():
+                served.append(number)
+                await leave.acquire()
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(2):
+                group.create_task(visit(number))
+            while not room.waiting:
+                await asyncio.sleep(0)
+            clock.later += 11.0
+            leave.release()
+            while len(served) < 2:
+                await asyncio.sleep(0)
+            for number in range(2, 9):
+                group.create_task(visit(number))
+            while room.waiting < 7:
+                await asyncio.sleep(0)
+            late = asyncio.create_task(visit(9))
+            await asyncio.sleep(0)
+            clock.later += 11.0
+            with pytest.raises(SaturatedError, match="within 10 s"):
+                await late
+            for _ in range(10):
+                leave.release()
+        assert served == [*range(9)]
+
+    asyncio.run(run())
+
+
 def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
     async def run() -> list[str]:
         room, hold, order = ConcurrencyLimiter(1, 30.0), asyncio.Event(), list[str]()
