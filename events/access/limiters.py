@@ -132,8 +132,8 @@ class ConcurrencyLimiter:
     half of all.
 
     A request waits ``within_s`` seconds, less what it waited for other places before. So a burst is answered. If
-    all requests of an asker have had to wait for ``standing_s``, more is asked than can be answered. Then a further
-    request is refused if it would wait for longer than that. Else all would wait as long as they may, most of them in
+    all requests of an asker have had to wait for ``standing_s``, more is asked than can be answered. :meth:`admit` then
+    refuses a request that would wait for longer than that. Else all would wait as long as they may, most of them in
     vain.
     """
 
@@ -192,7 +192,6 @@ class ConcurrencyLimiter:
     @asynccontextmanager
     async def place(self, asker: Asker = ANYONE, cost: float = 1.0, line: str = "") -> AsyncIterator[None]:
         """Holds a place while the context lasts. Raises :class:`SaturatedError` when none is free in time."""
-        await self.admit(asker)
         mine = _Waiting(asyncio.get_running_loop().create_future(), cost, self._places_for(cost))
         self._join(asker, line, mine)
         since, waited = time.monotonic(), _WAITED.get()

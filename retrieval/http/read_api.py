@@ -142,7 +142,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         audit=audit,
         authentication=authentication_of(settings, "read"),
         other=settings.write_url,
-        limiters=dict.fromkeys(("/v1/recall", "/v1/context"), limiter),
+        limiters=dict.fromkeys(("/v1/recall", "/v1/recall/batch", "/v1/context"), limiter),
     )
     mcp = mcp_endpoint(settings, app, write)
     app.router.routes.extend(mcp.routes)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from events.access.fair_share import Asker
+from events.access.fair_share import ANYONE, Asker
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
 from tests.support.limiting import Clock, standing_line
 
@@ -138,6 +138,7 @@ def test_a_burst_is_answered_and_who_comes_to_a_line_that_stands_is_refused_earl
         served: list[str] = []
 
         async def visit(name: str) -> None:
+            await room.admit((name, "key"))
             async with room.place((name, "key")):
                 served.append(name)
                 await others.wait()
@@ -166,6 +167,7 @@ def test_a_line_that_is_empty_for_a_moment_still_stands(monkeypatch: pytest.Monk
         served: list[int] = []
 
         async def visit(number: int) -> None:
+            await room.admit(ANYONE)
             async with room.place():
                 served.append(number)
                 await leave.acquire()
