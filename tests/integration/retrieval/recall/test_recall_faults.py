@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,7 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings, SettingsError, variable_of
 from events.store import log
 from events.types.cards import EventNoted, StateAsserted
-from projectors.embedding.embedder import HASH_MODEL, HashEmbedder
+from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
@@ -101,7 +102,17 @@ def test_without_faults_every_channel_is_well(cards: str, patient: dict[str, int
     assert answer["warnings"] == []
 
 
-def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient: dict[str, int]) -> None:
+def test_where_many_recalls_wait_a_question_is_not_embedded(
+    cards: str, patient: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, embed, later = time.perf_counter, HashEmbedder.embed_question, [0.0]
+
+    def slow(self: HashEmbedder, text: str) -> Vectors:
+        later[0] += 60.0
+        return embed(self, text)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + later[0])
+    monkeypatch.setattr(HashEmbedder, "embed_question", slow)
     # There is one place. Its holder keeps it long enough for the other recalls to come.
     with (
         asking(cards, pool_size=2, fault_tags="slow:1500", **patient) as client,
@@ -109,7 +120,7 @@ def test_where_many_recalls_wait_a_question_is_not_embedded(cards: str, patient:
     ):
         answers = list(threads.map(lambda _: Asking(client).recall(), range(3)))
     semantic = [answer["channels"]["semantic"] for answer in answers]
-    # No recall waits behind the last one.
+    # The first one waited for nothing.
     assert {each["status"] for each in semantic} == {"down", "ok"}
     assert all("recalls wait" in each["detail"] for each in semantic if each["status"] == "down")
     for answer in answers:
