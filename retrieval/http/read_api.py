@@ -83,8 +83,8 @@ from retrieval.uses import Uses
 
 CONNECTIONS_A_RECALL = 2  # a recall runs four channels at once, each for a short time
 WAITS_FOR_A_PLACE_S = 5.0
-WAITS_IN_A_LINE_S = 0.5
-"""The longest wait while more is asked than can be answered. A hook has one second for its answer."""
+WAITS_IN_A_LINE_S = 1.0
+"""The longest wait while more is asked than can be answered."""
 ANSWERS_WITHIN_S = 5.0
 """The longest time of a recall."""
 _PROBES_AFTER_S = 2.5
