@@ -34,6 +34,8 @@ class ModeReader:
     def __init__(self, pool: Pool, everybody: Mapping[str, str]) -> None:
         self._pool = pool
         self._everybody = everybody
+        self.nobodys = Modes(NOTHING, everybody)
+        """The modes of a user who has none."""
 
     @property
     def closed(self) -> bool:

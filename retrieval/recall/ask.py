@@ -75,13 +75,17 @@ async def local_time(sizes: UserSizes, ask: Ask) -> tuple[datetime, tuple[str, .
         return now, ("the user's time zone cannot be looked up; the days of the question are those of UTC",)
 
 
-async def in_modes(modes: ModeReader, scope: Scope, ask: Ask) -> tuple[Scope, tuple[str, ...]]:
-    """Returns the scope with the modes of the user, and warnings.
+async def in_modes(
+    modes: ModeReader, scope: Scope, ask: Ask, *, moded: bool
+) -> tuple[Scope, tuple[str, ...]]:
+    """Returns the scope with the modes of the user, and warnings. Without ``moded`` the user has no modes.
 
     Raises :class:`ModeUnknownError` when the installation declares modes and the question names another one.
     """
     try:
-        known = await retry_on_lost_connection(modes.of, ask.user_id, _MODES_WITHIN_S)
+        known = modes.nobodys
+        if moded:
+            known = await retry_on_lost_connection(modes.of, ask.user_id, _MODES_WITHIN_S)
         first = None
         if ask.session_id is not None and ask.modes is None and not ask.across and known:
             recent = await retry_on_lost_connection(

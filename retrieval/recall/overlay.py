@@ -199,7 +199,7 @@ class Overlay:
                         cursor = await connection.execute(TEAMS, {"member": scope.user_id})
                         if await cursor.fetchone() is not None:
                             return None
-            return OverlayResult(concluded=tail.concluded)
+            return OverlayResult(concluded=tail.concluded, moded=tail.moded)
 
         return await retry_on_lost_connection(look)
 

@@ -24,7 +24,7 @@ class OverlayResult:
     ``cards`` are the cards that are new or change. ``gone`` are the cards that will disappear. ``pending`` are the new
     cards. ``replacements`` are pairs of an event and the event that replaces it, in the order of the log. ``conflicts``
     are new statements that contradict a value in force and will wait for a verdict. ``concluded`` is True when the user
-    has an insight.
+    has an insight. ``moded`` is False when the user surely has no modes.
     """
 
     cards: Mapping[UUID, StoredCard] = field(default_factory=dict)
@@ -33,6 +33,7 @@ class OverlayResult:
     replacements: tuple[tuple[UUID, UUID], ...] = ()
     conflicts: tuple[Contradiction, ...] = ()
     concluded: bool = False
+    moded: bool = True
     warnings: tuple[str, ...] = ()
 
     def merge(self, found: Mapping[UUID, Card], scope: Scope) -> dict[UUID, Card]:

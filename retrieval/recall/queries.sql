@@ -86,7 +86,8 @@ WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)
 -- The turns and card events of one user above the checkpoints, the newest first. Without any, one row without an event.
 -- The query reads at most `depth` events of the partition, by its primary key. Events of other users cost no more than
 -- that. `folded` is the checkpoint of a replica's tables, or null on the primary. `recorded` are the idempotency keys of
--- queued turns that are already in the log. `concluded` says whether the user has an insight, by the key of the stream.
+-- queued turns that are already in the log. `concluded` and `moded` say whether the user has an insight, and modes, by the
+-- keys of the streams.
 -- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the difference out of the comparison.
 SELECT place.head, place.extracted, place.folded,
        ARRAY(SELECT key FROM unnest(%(keys)s::text[]) key CROSS JOIN LATERAL (
@@ -95,6 +96,8 @@ SELECT place.head, place.extracted, place.folded,
        ) AS recorded,
        EXISTS (SELECT FROM log.events i WHERE i.partition = %(partition)s AND i.user_id = %(user_id)s
                  AND i.stream = %(insights)s) AS concluded,
+       EXISTS (SELECT FROM log.events m WHERE m.partition = %(partition)s AND m.user_id = %(user_id)s
+                 AND m.stream = %(modes)s) AS moded,
        e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
        sealing.readable(e.user_id, e.partition, e.position, e.data) AS data

@@ -164,17 +164,15 @@ class Recall:
         now, unzoned = await local_time(self._sizes, ask)
         question, scope = _understood(ask, ask.query, now)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
-        laying, size, (moded, warned), (named, unread) = await asyncio.gather(
+        laying, size, (named, unread) = await asyncio.gather(
             self._overlay.begin(scope, ask.now),
             self._sizes.of(ask.user_id, question),
-            in_modes(self._modes, scope, ask),
             self._named(ask),
         )
         if named is not None and (more := named.other_names(ask.query)):
             question, scope = _understood(ask, f"{ask.query} ({', '.join(more)})", now)
-        scope = replace(
-            scope, size=size, modes=moded.modes, known_modes=moded.known_modes, first_mode=moded.first_mode
-        )
+        moded = not laying.done() or laying.result().moded
+        scope, warned = await in_modes(self._modes, replace(scope, size=size), ask, moded=moded)
         results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
             evidence = await self._most_important(scope, ask.k)

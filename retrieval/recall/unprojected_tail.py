@@ -29,6 +29,7 @@ from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.insights import STREAM as INSIGHTS
+from events.types.modes import STREAM as MODES
 from events.types.queue_entry import QueueKey, names_tenant
 from events.types.tenancy import DEFAULT_TENANT, tenant_of, user_of
 from events.types.turn_contract import TurnInvalidError, parse_turn, pushed_at, session_of, text_of, turn_key
@@ -231,7 +232,8 @@ class UnprojectedTail:
     ``turns`` are the turns that no extractor has read, in log order. The turns of the queue come last, and their
     positions continue the positions of the log. ``before`` are the earlier turns of each session, by stream. ``events``
     are the card events above ``folded``, the checkpoint of the card tables. ``recorded`` are the turns of the log by
-    position. ``head`` is the head of the partition. ``concluded`` is True when the user has an insight.
+    position. ``head`` is the head of the partition. ``concluded`` is True when the user has an insight, and
+    ``moded`` when the log names modes of the user.
     """
 
     turns: tuple[RecordedTurn, ...] = ()
@@ -241,6 +243,7 @@ class UnprojectedTail:
     folded: int = 0
     head: int = 0
     concluded: bool = False
+    moded: bool = True
     warnings: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -291,6 +294,7 @@ def read_unprojected_tail(
         folded=folded_to,
         head=head,
         concluded=first["concluded"],
+        moded=first["moded"],
         warnings=tuple(warnings),
     )
 
@@ -307,7 +311,9 @@ async def nothing_above(connection: AsyncConnection, user_id: str) -> Unprojecte
     extracted, folded = first["extracted"], first["folded"]
     if first["position"] is not None or first["head"] - min(extracted, folded) > LOG_DEPTH:
         return None
-    return UnprojectedTail(folded=folded, head=first["head"], concluded=first["concluded"])
+    return UnprojectedTail(
+        folded=folded, head=first["head"], concluded=first["concluded"], moded=first["moded"]
+    )
 
 
 def _rows(
@@ -325,6 +331,7 @@ def _parameters(
         "keys": [turn_key(turn.turn_id) for turn in queued],
         "folded": folded,
         "insights": INSIGHTS,
+        "modes": MODES,
         "types": _TYPES,
         "depth": LOG_DEPTH,
         "limit": _MOST_EVENTS,
@@ -335,7 +342,7 @@ def _event(row: dict[str, object]) -> Event:
     return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
 
 
-_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded"))
+_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded", "moded"))
 
 
 def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:

@@ -87,19 +87,17 @@ def check_that_no_channel_reads_a_whole_table(database: str, connection: Connect
             await each.search(connection, question, replace(scope, size=FEW))
         await connection.execute("SELECT pg_stat_force_next_flush()")
 
-    def scans() -> tuple[int, int, int]:
-        """Scans of whole tables, of indexes, and of the indexes of one kind of card."""
+    def scans() -> tuple[int, int]:
+        """Scans of whole tables, and of the index of events."""
         row = connection.execute(
-            """SELECT sum(seq_scan), sum(idx_scan), (SELECT min(idx_scan) FROM pg_stat_user_indexes
-                                                     WHERE indexrelname IN ('cards_occurred', 'cards_effective'))
+            """SELECT sum(seq_scan), (SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'cards_occurred')
                FROM pg_stat_user_tables WHERE relname ~ '^(card|words)'"""
         ).fetchone()
         assert row is not None
-        return row[0], row[1], row[2]
+        return row[0], row[1]
 
     before = scans()
     searching(url, search_as_all, many=False)
+    # The time channel uses the index of events, also under a generic plan. For a few states several indexes are as good.
     eventually(lambda: scans()[1] > before[1])
-    after = scans()
-    assert after[0] == before[0]
-    assert after[2] > before[2], "the time channel uses them, also under a generic plan"
+    assert scans()[0] == before[0]
