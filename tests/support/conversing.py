@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,6 @@ from uuid import UUID
 from fastapi import FastAPI
 from psycopg_pool import ConnectionPool
 from starlette.testclient import TestClient
-from starlette.types import ASGIApp
 
 from events.http.answering import add_routes
 from events.http.service import install
@@ -132,23 +131,14 @@ class Memory:
 
 
 @contextmanager
-def remembering(
-    database: str,
-    connection: Connection,
-    *,
-    writing_as: str | None = None,
-    asking: Callable[[ASGIApp], ASGIApp] = lambda app: app,
-) -> Iterator[Memory]:
-    """A memory over a log, with the routes of both services. Commands use the role in the URL ``writing_as``.
-
-    ``asking`` wraps the app of the commands.
-    """
+def remembering(database: str, connection: Connection) -> Iterator[Memory]:
+    """A memory over a log, with the routes of both services."""
     settings = replace(Settings(), database_url=database)
     pool = open_pool(settings, "test read")
     appenders: ConnectionPool[Any] = ConnectionPool(
-        writing_as or database, min_size=0, max_size=2, open=False, kwargs={"autocommit": True}
+        database, min_size=0, max_size=2, open=False, kwargs={"autocommit": True}
     )
-    with TestClient(_reading(pool, settings)) as read, TestClient(asking(_writing(appenders))) as write:
+    with TestClient(_reading(pool, settings)) as read, TestClient(_writing(appenders)) as write:
         memory = Memory(database, connection, read, write)
         memory.fold()
         yield memory

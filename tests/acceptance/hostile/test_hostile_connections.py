@@ -14,7 +14,6 @@ import httpx2
 import pytest
 
 from tests.support.connections import connected, healthy, raw, refused, rest_of, serving
-from tests.support.stack import Running
 from tests.support.web import WEB
 
 
@@ -119,17 +118,3 @@ def test_pushes_that_cannot_be_taken_are_refused_at_once() -> None:
         titles = Counter(answer.json()["title"] for answer in answers)
         assert titles["Too many pushes"] >= 1, titles
         assert titles.keys() <= {"Too many requests at once", "Too many pushes", "Queue unavailable"}, titles
-
-
-def test_two_hundred_pushes_at_once_are_all_answered(stack: Running) -> None:
-    def push(number: int) -> int:
-        answer = WEB.post(
-            f"{stack.write_url}/v1/turns", json={"user_id": f"crowd {number}", "text": "Hello."}, timeout=60
-        )
-        assert answer.status_code == 202 or answer.headers["retry-after"]
-        return answer.status_code
-
-    with ThreadPoolExecutor(100) as pool:
-        answers = Counter(pool.map(push, range(200)))
-    assert set(answers) <= {202, 503}
-    assert answers[202]

@@ -622,15 +622,3 @@ def test_the_status_is_for_keys_that_see_every_user_of_the_default_tenant(servic
     ):  # fmt: skip
         refused = services.read.get("/v1/status", headers=limited)
         assert (refused.status_code, refused.json()["title"]) == (403, "Limited key")
-
-
-def test_a_revoked_key_is_refused_by_both_services(services: Services) -> None:
-    key = services.key()
-    turn = {"user_id": "ada", "text": "x"}
-    assert services.read.get("/v1/channels", headers=key).status_code == 200
-    assert services.write.post("/v1/turns", json=turn, headers=key).status_code == 202
-    key_id = keys.key_id_of(key["Authorization"].split()[-1])
-    assert key_id is not None
-    keys.revoke(services.connection, key_id)
-    eventually(lambda: services.read.get("/v1/channels", headers=key).status_code == 401)
-    eventually(lambda: services.write.post("/v1/turns", json=turn, headers=key).status_code == 401)

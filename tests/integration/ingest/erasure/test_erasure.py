@@ -63,15 +63,6 @@ def test_an_erased_user_leaves_no_word_and_the_others_stay(memory: Memory, conne
     assert faults(connection, receipt) == []
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(memory: Memory, connection: Connection) -> None:
-    memory.say(connection, "ada", *LIFE)
-    memory.understand(connection)
-    before, heads = memory.digests(connection), log.heads(connection)
-    counted = subjects.erase_user(memory.eraser(), connection, "ada", DRY)
-    assert (memory.digests(connection), log.heads(connection)) == (before, heads)
-    assert subjects.erase_user(memory.eraser(), connection, "ada", TERMS).counts == counted.counts
-
-
 def test_a_second_erasure_finds_nothing_and_appends_nothing(memory: Memory, connection: Connection) -> None:
     memory.say(connection, "ada", *LIFE)
     memory.understand(connection)

@@ -152,6 +152,11 @@ def test_the_model_reads_modes_and_the_caller_is_above_it(
     with reading(settings):
         eventually(caught_up(connection, "ann"))
     assert list(modes_of(connection).values()) == ["family", "code", "general", "code"]
+    assert "<recent_modes>" not in asked[0].question
+    log.append(connection, [again(said(by_caller={})[3], "later")])
+    with reading(settings):
+        eventually(caught_up(connection, "ann"))
+    assert "<recent_modes>family, code, general, code</recent_modes>" in asked[-1].question
     body = asked[0].body
     question = body["messages"][0]["content"]
     assert '<mode name="code" default="yes">programming, &lt;b&gt;servers&lt;/b&gt;' in question
