@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from httpx2 import Response
+from jsonschema import Draft202012Validator
 
 from events.access import keys
 from events.access.principal import SCOPES
@@ -375,12 +376,17 @@ def test_a_key_of_another_tenant_learns_nothing(services: Services, operation: O
 
 
 @each_operation
-def test_the_right_key_is_answered(services: Services, operation: Operation) -> None:
+def test_the_right_key_is_answered_as_documented(services: Services, operation: Operation) -> None:
     users = None if operation.for_everybody or operation.about_everybody else ["ada"]
     # Nothing is erased, because the other requests need it.
     dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
     answer = operation.send(services, services.key(scopes=[operation.scope, "user"], users=users), **dry_run)
     assert answer.status_code in (200, 201, 202), answer.text
+    [(kind, content)] = operation.document["responses"][str(answer.status_code)]["content"].items()
+    assert answer.headers["content-type"].partition(";")[0] == kind
+    if kind == "application/json":
+        components = {"components": {"schemas": operation.document["schemas"]}}
+        Draft202012Validator(content["schema"] | components).validate(answer.json())
 
 
 @each_operation
