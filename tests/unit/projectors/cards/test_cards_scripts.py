@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,17 +30,13 @@ def test_a_value_in_the_script_of_one_that_holds_is_judged_against_that_one() ->
     assert flagged(said("Littleham", 0), said("山腳村", 1), said("Bigham", 90)) == [("Littleham", "Bigham")]
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["Taipei", "台北", "高雄", "山腳村", "Littleham", "海邊村"]), st.booleans()
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_the_order_of_arrival_does_not_count(told: list[tuple[str, bool]]) -> None:
+PLACES = st.sampled_from(["Taipei", "台北", "高雄", "山腳村", "Littleham", "海邊村"])
+
+
+@given(st.lists(st.tuples(PLACES, st.booleans()), min_size=1, max_size=4), st.data())
+def test_the_order_of_arrival_does_not_count(told: list[tuple[str, bool]], data: st.DataObject) -> None:
     events = [(moved if announced else said)(value, 40 * on) for on, (value, announced) in enumerate(told)]
     at_once = tables_of(events).rows
-    for order in permutations(events):
+    for _ in range(3):
+        order = data.draw(st.permutations(events))
         assert tables_of(*([event] for event in order)).rows == at_once
