@@ -31,6 +31,7 @@ from projectors.embedding.embedders import Embedders
 from projectors.generations.generations import ensure_live
 from projectors.vectors.projector import VectorsProjector
 from tests.support.events.guarded_log import turn
+from tests.support.forking import forked
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
 from tests.support.waiting import eventually
 
@@ -109,7 +110,7 @@ def test_errors_are_one_sentence_with_the_remedy(
     arguments: list[str], environment: dict[str, str], said: str
 ) -> None:
     with tempfile.TemporaryDirectory() as home:
-        done = typed(*arguments, given={"HOME": home, "CARDLOG_DATA": home} | environment)
+        done = forked(arguments, clean_environment() | {"HOME": home, "CARDLOG_DATA": home} | environment)
     assert done.returncode != 0
     assert said in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 from events.platform.database import Connection, connect
 from tests.support.events.archives import fill, heads_of, rows_of
+from tests.support.forking import forked
+from tests.support.stack import clean_environment
 
 
-def command(database: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CARDLOG_")}
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.command", "log", *arguments], capture_output=True, timeout=60, check=False,
-        env={**kept, "CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}, **more,
-    )  # fmt: skip
+def command(database: str, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:
+    servers = {"CARDLOG_DATABASE_URL": database, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}
+    return forked(["log", *arguments], clean_environment() | servers, input=input)
 
 
 def test_the_command_exports_imports_counts_and_shows(
@@ -28,17 +24,17 @@ def test_the_command_exports_imports_counts_and_shows(
     file = tmp_path / "log.jsonl"
     assert command(database, "export", str(file)).returncode == 0
     piped = command(database, "export", "-")
-    assert piped.stdout == file.read_bytes()
+    assert piped.stdout == file.read_text()
     assert [each.name for each in tmp_path.iterdir()] == ["log.jsonl"]
     # A database without any table is migrated first.
     done = command(empty_database, "import", "-", input=piped.stdout)
-    assert b"imported 100 events, 0 existed already" in done.stderr
+    assert "imported 100 events, 0 existed already" in done.stderr
     cut = tmp_path / "cut.jsonl"
     cut.write_bytes(file.read_bytes()[:-100])
     again = command(empty_database, "import", str(cut))
     assert again.returncode == 1
-    assert b"it was cut off" in again.stderr
-    assert b"Traceback" not in again.stderr
+    assert "it was cut off" in again.stderr
+    assert "Traceback" not in again.stderr
     with connect(empty_database, application="look") as opened:
         assert rows_of(opened) == rows_of(connection)
 
@@ -57,7 +53,7 @@ def test_the_command_exports_imports_counts_and_shows(
     assert json.loads(shown)["event_id"] == str(rows[-1][2])
     behind = command(database, "show", "--partition", str(partition), "--after", str(position - 2), "--json")
     assert [json.loads(line)["position"] for line in behind.stdout.splitlines()] == [position - 1, position]
-    assert b"--after needs --partition" in command(database, "show", "--after", "3").stderr
+    assert "--after needs --partition" in command(database, "show", "--after", "3").stderr
     verified = command(database, "verify", "--json")
     found = json.loads(verified.stdout)
     assert (found["ok"], found["events"], found["faults"]) == (True, 100, [])
@@ -65,12 +61,12 @@ def test_the_command_exports_imports_counts_and_shows(
 
 def test_a_failed_export_leaves_the_older_file(database: str, connection: Connection, tmp_path: Path) -> None:
     file = tmp_path / "log.jsonl"
-    file.write_bytes(b"older")
+    file.write_text("older")
     fill(connection, 0, 10, users=1)
     connection.execute("SET session_replication_role = replica")
     connection.execute("DELETE FROM log.events WHERE position = 4")
     failed = command(database, "export", str(file))
     assert failed.returncode == 1
-    assert b"holds 9 events, its head says 10; run cardlog log verify" in failed.stderr
-    assert file.read_bytes() == b"older"
+    assert "holds 9 events, its head says 10; run cardlog log verify" in failed.stderr
+    assert file.read_text() == "older"
     assert list(tmp_path.iterdir()) == [file]
