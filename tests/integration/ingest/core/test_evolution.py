@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -291,34 +289,3 @@ def test_an_erased_turn_takes_the_changes_of_the_schema_along_that_rest_on_it(ad
     assert [each.type for each in found.events] == [
         "CorePatched", "SchemaPromoted", "SchemaReverted", "TurnRecorded",
     ]  # fmt: skip
-
-
-def test_promotions_rollbacks_and_patches_at_once_lose_nothing(ada: Documents) -> None:
-    tell(ada)
-    for round_number in range(3):
-
-        def patch(number: int, round_number: int = round_number) -> Any:
-            ops = [add(f"/profile/other/r{round_number}n{number}", "v")]
-            return ada.send("events", {"patch": ops, "actor": "user"})
-
-        def promoting(_: int) -> Any:
-            return ada.send("schema/promote", {"candidate": "sleep", "proposed_name": "sleepHealth"})
-
-        def rolling_back(_: int) -> Any:
-            return ada.send("rollback", {"to_version": 3})
-
-        with ThreadPoolExecutor(8) as many:
-            works: list[Callable[[int], Any]] = [patch, promoting, rolling_back, patch, promoting, patch]
-            answers = [each.result() for each in [many.submit(work, n) for n, work in enumerate(works)]]
-        assert {each.status_code for each in answers} <= {200, 404, 409, 422}, [each.text for each in answers]
-        assert {answers[number].status_code for number in (0, 3, 5)} == {200}
-        shown = ada.done(ada.get("/history", limit=200))["changes"]
-        assert [each["version"] for each in shown] == list(range(ada.version(), 0, -1))
-        told = {
-            each.json()["event_id"]: each.json()["version"] for each in answers if each.status_code == 200
-        }
-        told.pop(None, None)
-        assert told.items() <= {each["event_id"]: each["version"] for each in shown}.items()
-        before = ada.document()
-        ada.fold()
-        assert ada.document() == before

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
-import signal
 from typing import Any
 
 import psycopg
@@ -84,29 +82,6 @@ def until_death(dying: Connection, database: str) -> None:
         curator(dying, database).handle(dying)
 
 
-def test_ten_deaths_give_the_same_relations(connection: Connection, database: str) -> None:
-    users = [f"user {number}" for number in range(8)]
-    for user in users:
-        tell(connection, database, *TOLD, user=user)
-    tell(connection, database, *TOLD, user="eve")
-    curate(connection, "eve")
-    chance = random.Random(7)
-    for _ in range(10):
-        with doomed(database, chance.randint(1, 60)) as dying, pytest.raises(psycopg.OperationalError):
-            until_death(dying, database)
-    while curator(connection, database).handle(connection).done:
-        pass
-    fold(database)
-    expected = relations(connection, "eve")
-    assert len(expected) == 2
-    assert {user: relations(connection, user) for user in users} == dict.fromkeys(users, expected)
-    assert count(connection, "log.events WHERE type = 'CuratorRan'") == len(users) + 1
-
-
-def work(database: str) -> None:
-    Curator(settings_of(database, curator_idle_s=0), lambda: False).run()
-
-
 def remembered(connection: Connection, user: str) -> tuple[set[Any], ...]:
     """Returns the words of what the curator added to the memory of a user."""
     memory = memory_of(connection, user)
@@ -114,21 +89,17 @@ def remembered(connection: Connection, user: str) -> tuple[set[Any], ...]:
     return relations(connection, user), threads, {each.content for each in memory.insights.present}
 
 
-def test_ten_kills_give_the_same_memory(connection: Connection, database: str) -> None:
+def test_ten_deaths_give_the_same_memory(connection: Connection, database: str) -> None:
     users = [f"user {number}" for number in range(4)]
-    chosen = random.Random(5)
-    told = [(number // 4, said(chosen)) for number in range(60)]
+    chance = random.Random(5)
+    told = [(number // 4, said(chance)) for number in range(60)]
     for user in (*users, "eve"):
         tell(connection, database, *told, user=user)
     assert curate(connection, "eve").events
     fold(database)
     for _ in range(10):
-        worker = multiprocessing.get_context("fork").Process(target=work, args=(database,))
-        worker.start()
-        worker.join(chosen.uniform(0, 0.6))
-        worker.kill()
-        worker.join()
-        assert worker.exitcode == -signal.SIGKILL
+        with doomed(database, chance.randint(1, 60)) as dying, pytest.raises(psycopg.OperationalError):
+            until_death(dying, database)
     while curator(connection, database).handle(connection).done:
         fold(database)
     fold(database)

@@ -14,7 +14,6 @@ import pytest
 from psycopg.errors import LockNotAvailable
 
 from events.http.errors import ProblemError
-from events.modes.mode_log import registry_of
 from events.modes.reembedding import ReembeddingPlan
 from events.platform.database import Connection, connect
 from events.references.declarations import kind_of
@@ -235,36 +234,6 @@ def test_additions_to_a_list_outlive_erasures_of_a_person_in_it(
     assert numbers == list(range(1, len(numbers) + 1))
     readable = [each.payload for each in log.read(connection, partition_of("ada"))]
     assert PERSON not in repr(readable)
-
-
-def test_declarations_of_modes_do_not_bring_a_person_back(memory: Memory, connection: Connection) -> None:
-    memory.fold()
-
-    def declaring(writer: int) -> Callable[[Connection], None]:
-        def work(own: Connection) -> None:
-            for number in range(EACH):
-                given = Declaration(description=f"{writer} {number}")
-                modes = UserModes(own, "ada", by())
-                with own.transaction():
-                    mode_commands.declare(modes, None, f"m{writer}-{number}", given, lambda _: 384)
-
-        return work
-
-    def erasing(own: Connection) -> None:
-        for number in range(3):
-            given = Declaration(description=f"what {PERSON} does")
-            modes = UserModes(own, "ada", by())
-            with own.transaction():
-                mode_commands.declare(modes, None, f"person-{number}", given, lambda _: 384)
-            subjects.erase_person(memory.eraser(), own, [PERSON], ["ada"], TERMS)
-
-    at_once(memory, erasing, declaring(0), declaring(1))
-    names = {mode.name: mode.description for mode in registry_of(connection, "ada").modes}
-    expected = {f"m{writer}-{number}": f"{writer} {number}" for writer in range(2) for number in range(EACH)}
-    assert names == expected | {f"person-{number}": "" for number in range(3)}
-    assert PERSON not in repr([each.payload for each in log.read(connection, partition_of("ada"))])
-    numbers = versions(connection, "modes")
-    assert numbers == list(range(1, len(numbers) + 1))
 
 
 @pytest.mark.parametrize("erasures", [0, 2])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,24 +16,19 @@ import pytest
 from redis import Redis
 from starlette.testclient import TestClient
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.platform.streams import connect_redis, connect_redis_async, pushed_streams, stream_of
 from events.store import log
 from events.types.turns import TurnRecorded
 from ingest.api.write_api import create_app
-from ingest.extraction.rules import RulesExtractor
-from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.dead_letters import DeadLetters
 from ingest.recording.intake import open_intake
 from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
-from projectors.cards.projector import CardsProjector
-from projectors.generations.generations import ensure_live
-from projectors.runner import Runner
 from retrieval.recall.unprojected_tail import QueueTail
 from tests.support.redis_cluster import Cluster, redis_cluster
-from tests.support.streams import add, entries
+from tests.support.streams import entries
 from tests.support.waiting import eventually
 
 STREAMS = 4
@@ -274,87 +268,7 @@ def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settin
     intake.close()
 
 
-SAID = [
-    # (day, words): the years are far apart, so that nothing waits for a verdict
-    ("2019-03-01", "I live in Taipei."),
-    ("2019-03-02", "I work at Acme."),
-    ("2020-05-01", "I moved to Lisbon."),
-    ("2020-06-01", "I like green tea."),
-    ("2021-07-01", "I moved to Oslo."),
-    ("2021-08-01", "I started working at Globex."),
-    ("2022-09-01", "I moved to Cairo."),
-    ("2022-10-01", "I have a cat named Mochi."),
-    ("2023-01-15", "I adopted a dog named Rex."),
-    ("2024-02-01", "I moved to Kyoto."),
-]
-
-
-def test_cards_do_not_depend_on_the_order_or_the_stream_turns_come_in_on(
-    settings: Settings, database: str, connection: Connection, request: pytest.FixtureRequest
-) -> None:
-    """The same turns of two users: in order on one stream, and shuffled over all streams with two recorders."""
-    PROCESSOR.open(connection)
-    ensure_live(connection, CardsProjector())
-    said = [
-        {"text": text, "said_at": f"{day}T10:00:00+00:00", "turn_id": str(number), "session_id": day}
-        for number, (day, text) in enumerate(SAID)
-    ]
-    shuffled = random.Random(7).sample(said, len(said))
-    assert shuffled != said
-    streams = ("turns", *pushed_streams(settings))
-    with client_of(settings) as client:
-        for turn in said:
-            add(client, "turns", {"user_id": "in order"} | turn)
-        with recording(settings, "r1", "r2"):
-            eventually(lambda: settled(settings))
-            for number, turn in enumerate(shuffled):
-                add(client, streams[number % len(streams)], {"user_id": "shuffled"} | turn)
-                if number % 3 == 2:  # what came is folded before the rest comes, so that late really is late
-                    eventually(lambda: settled(settings))
-                    _fold(settings)
-            eventually(lambda: settled(settings))
-    _fold(settings)
-    expected, found = _cards(connection, "in order"), _cards(connection, "shuffled")
-    assert len(expected) > len(SAID)
-    assert found == expected
-
-
-def _fold(settings: Settings) -> None:
-    with connect(settings.database_url, application="test") as connection:
-        worker: Callable[[Connection], object] = ExtractorWorker(
-            settings, RulesExtractor(), lambda: False
-        ).step
-        runner = Runner(settings, CardsProjector(), lambda: False)
-        while worker(connection):
-            pass
-        while runner.step(connection):
-            pass
-
-
 # Everything a card holds except its ids and the place and time of its recording.
-_SAID_OF_CARDS = """
-    SELECT kind, project_id, context_layer, occurred_at, occurred_until, effective_at, superseded_at, last_verified,
-           said_at, session_id, turn_ids, concept_key, entity, value, cardinality, tags, confidence, weight,
-           provenance, content, mentions, retracted, contested, ended, episode, importance, title
-    FROM cards.cards WHERE user_id = %s
-"""
-_SAID_OF_RELATIONS = """
-    SELECT r.predicate, r.reason, r.implied, a.content, b.content
-    FROM cards.relations r
-    JOIN cards.cards a ON a.user_id = r.user_id AND a.card_id = r.from_card
-    JOIN cards.cards b ON b.user_id = r.user_id AND b.card_id = r.to_card
-    WHERE r.user_id = %s
-"""
-
-
-def _cards(connection: Connection, user: str) -> list[str]:
-    return sorted(
-        repr(row)
-        for query in (_SAID_OF_CARDS, _SAID_OF_RELATIONS)
-        for row in connection.execute(query, (user,)).fetchall()
-    )
-
-
 def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
     cluster: Cluster, database: str, connection: Connection, tmp_path: Path
 ) -> None:

@@ -199,7 +199,7 @@ def test_no_card_waits_before_the_first_generation(connection: Connection) -> No
 def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(
     database: str, connection: Connection
 ) -> None:
-    cards = 4_000
+    cards = 1_500
     log.append(connection, [noted(f"text {n} {n % 997}", f"user {n % 50}") for n in range(cards)])
     ensure_live(connection, VectorsProjector(Embedders(HashEmbedder)))
     done = 0
