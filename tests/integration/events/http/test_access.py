@@ -389,6 +389,19 @@ def test_the_right_key_is_answered_as_documented(services: Services, operation: 
         Draft202012Validator(content["schema"] | components).validate(answer.json())
 
 
+def test_an_id_has_the_form_that_the_document_says(services: Services) -> None:
+    """A field of another type than the shared ones would take other forms of UUIDs and instants."""
+    asked = 0
+    for operation in EVERY:
+        given = {each["name"]: each["schema"] for each in operation.document.get("parameters", [])}
+        assert "date-time" not in str(given)
+        for name in [name for name, schema in given.items() if "'format': 'uuid'" in str(schema)]:
+            answer = operation.send(services, services.key(), **{name: uuid4().hex})
+            assert (answer.status_code, answer.json()["field"]) == (422, name), operation
+            asked += 1
+    assert asked > 30
+
+
 @each_operation
 @pytest.mark.parametrize(
     ("limit", "more"),
