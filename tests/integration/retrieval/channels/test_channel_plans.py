@@ -98,6 +98,6 @@ def check_that_no_channel_reads_a_whole_table(connection: Connection, url: str) 
 
     before = scans()
     searching(url, search_as_all, many=False)
-    # The time channel uses the index of events, also under a generic plan. For a few states several indexes are as good.
+    # The time channel uses the index of events, also under a generic plan. Several serve a few states.
     eventually(lambda: scans()[1] > before[1])
     assert scans()[0] == before[0]
