@@ -41,6 +41,7 @@ _NO_VALUE = re.compile(
 )
 _LEAD = re.compile(r"^(?:in|at|to|on|the|from|住在|搬到|在|到)\s?(?=\S)")
 _DATED = frozenset(("release_date", "deadline", "birthday"))
+_DAY_ALONE = re.compile(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th|[日号])?", re.IGNORECASE)
 _REACH = 6
 _LONGEST = 5  # words
 
@@ -60,13 +61,19 @@ def marks(sentence: Sentence) -> bool:
     )
 
 
-def correction(sentence: Sentence, masked: str, told: DialogueState, *, announced: bool) -> StateDraft | None:
-    """Returns the earlier state with the corrected value, or None when no earlier value has its shape."""
+def right_value(sentence: Sentence, masked: str, *, announced: bool) -> re.Match[str] | None:
+    """Returns the words that give the right value, ``v``, and perhaps the wrong one, ``o``.
+
+    "It's the 4th" gives none: it leaves the month open.
+    """
     found = (_MEANT_ZH if sentence.chinese else _MEANT).search(masked)
     if found is None and announced:
         found = (_AFTER_ZH if sentence.chinese else _AFTER).match(masked)
-    if found is None:
-        return None
+    return None if found is None or _DAY_ALONE.fullmatch(sentence.plain, *found.span("v")) else found
+
+
+def correction(sentence: Sentence, found: re.Match[str], told: DialogueState) -> StateDraft | None:
+    """Returns the earlier state with the corrected value, or None when no earlier value has its shape."""
     value = _LEAD.sub("", sentence.raw[slice(*found.span("v"))].strip())
     old = sentence.raw[slice(*found.span("o"))] if found["o"] else None
     if not value or len(value.split(" ")) > _LONGEST or _NO_VALUE.match(value):
@@ -76,7 +83,7 @@ def correction(sentence: Sentence, masked: str, told: DialogueState, *, announce
         return None
     return StateDraft(
         entity=known.entity, key=known.key, value=value, span=found.span(), statement="corrected", corrects=known,
-        kind=known.kind,
+        kind=known.kind, value_span=found.span("v") if TIME in found["v"] else None,
     )  # fmt: skip
 
 
@@ -85,7 +92,8 @@ def corrected(told: DialogueState, value: str, old: str | None, *, dated: bool) 
     shape.
     """
     for known in reversed(told.states[-_REACH:]):
-        if known.event.statement == "ended" or (known.key in _DATED) != dated:
+        of_a_day = known.key in _DATED or known.event.value_at is not None
+        if known.event.statement == "ended" or of_a_day != dated:
             continue
         if normalise_value(known.key, known.value) == normalise_value(known.key, value):
             continue

@@ -17,7 +17,8 @@ _FOR = (
     r"for (?:(?:about|almost|over|the (?:past|last)) )?(?:[\w-]+ )?(?:years?|months?|weeks?|days?|ages|now)"
 )
 _TAIL = (
-    rf"(?:,? ?(?:now|too|again|as well|though|tho|actually|currently|at the moment|right now|these days|"
+    rf"(?:,? ?(?:now|any ?more|any longer|too|again|as well|though|tho|actually|currently|at the moment|right now|"
+    rf"these days|"
     rf"nowadays|already|"
     rf"btw|by the way|lol|haha|please|at last|then|finally|so much|a lot|daily|every day|once a day|twice a day|"
     rf"all day|very much|more than anything|for good|by trade|most weekends|on (?:Mon|Tues|Wednes|Thurs|Fri|"

@@ -34,6 +34,8 @@ _TO = (
     rf"(?: back| forward| up)?(?:,? (?:from )?{TIME}+)? (?:to |until |till |for |by )?(?:on |at |the "
     rf")?(?P<to>{TIME}+)"
 )
+# "Moved from Monday to Thursday": a change, and no stretch of time.
+_ORIGIN = re.compile(r"from .+? (?:to|until|till) ", re.IGNORECASE)
 _IS_MOVED = re.compile(rf"(?:{_NP}|{_IT})(?:{_AUX})? ?{_MOVED}{_TO}")
 _MOVES = re.compile(rf"{_WHO}(?i:{_MOVED}) (?:{_NP}|{_IT}){_TO}")
 _NP_ZH = rf"(?P<n>[^，,。；;！!？?{HIDDEN}]{{0,14}}?(?:{either('约')}))"
@@ -89,6 +91,7 @@ _DECIDED = re.compile(
     r"\b(?:I|we)(?:'ve| have)?(?: \w+ly| just)? decided (?:to|on|against|that)\b|决定", re.IGNORECASE
 )
 _CLOCK = re.compile(r"(?:at |by |around )?\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)?$|noon|midnight", re.IGNORECASE)
+_AGED = re.compile(r" ?[\d一二三四五六七八九十]{1,3}岁")
 _EDGE = " \t,.;，。；-–—"
 
 
@@ -112,6 +115,8 @@ def changed(
         if replaces is None:
             continue
         to = found.span("to") if moves else None
+        if to is not None and (origin := _ORIGIN.match(sentence.raw, *to)) is not None:
+            to = origin.end(), to[1]
         return EventDraft(
             entity=owner,
             key="plan",
@@ -126,6 +131,18 @@ def changed(
     return None
 
 
+def corrected(sentence: Sentence, right: re.Match[str], told: DialogueState, owner: str) -> EventDraft | None:
+    """Returns the last plan of the conversation with the right time, or None without a plan or a time."""
+    replaces = _last_plan(told, owner)
+    if replaces is None or TIME not in right["v"]:
+        return None
+    return EventDraft(
+        entity=owner, key="plan", span=right.span("v"), content=sentence.raw, when="coming",
+        value=sentence.raw[slice(*right.span("v"))],
+        importance=6, status="planned", replaces=replaces,
+    )  # fmt: skip
+
+
 def _last_plan(told: DialogueState, owner: str) -> str | None:
     plans = [one for one in told.events if one.status == "planned"]
     return plans[-1].content.removeprefix(f"{owner}: ").removeprefix(f"{owner}：") if plans else None
@@ -137,6 +154,8 @@ def dated(
     """Yields what happened or will happen at the time that the sentence names, and what somebody decided."""
     decided = _DECIDED.search(masked) if "decided" in masked or "决定" in masked else None
     moment = next((one for one in moments if one.start is not None and not _CLOCK.match(one.words)), None)
+    if moment is not None and _AGED.match(masked, moment.stop):
+        return
     if decided is None and moment is None:
         return
     unsure = (_UNSURE_ZH if sentence.chinese else _UNSURE).search(masked)

@@ -140,10 +140,12 @@ class TurnReader:
         masked = dates.masked
         corrects = announced or corrections.marks(sentence)
         told = self._told() if corrects else None
-        if told is not None:
-            mended = corrections.correction(sentence, masked, told, announced=announced)
-            if mended is not None:
-                yield mended
+        right = corrections.right_value(sentence, masked, announced=announced) if corrects else None
+        if told is not None and right is not None:
+            mended = corrections.correction(sentence, right, told)
+            moved = plans.corrected(sentence, right, told, self._owner)
+            yield from filter(None, (mended, moved))
+            if mended is not None or TIME in right["v"]:
                 return
         change = plans.changed(sentence, masked, self._owner, self._told)
         if change is not None:

@@ -17,13 +17,21 @@ from ingest.extraction.rules.words import KEYS, SETS, either
 # Stands for every character of a time expression.
 TIME = "\x01"
 
-_CAP = r"[A-ZÀ-Þ][\w&-]*(?:['’][A-Z]?\w{2,})?"
-_FIRM = r"[A-ZÀ-Þ][\w'’&-]*"
-_CAPS = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?{_CAP}(?: {_CAP}){{0,2}}"
-_WORD = r"[A-Za-zÀ-ÿ][\w'’+#/-]*"
+# The full stop of "St. Gallen" ends no name.
+_SHORT = r"(?:Dr|Mr|Mrs|Ms|Prof|St|Mt)\."
+_BIG = rf"(?:{_SHORT} )?(?!{_SHORT})[A-ZÀ-Þ]"
+_CAP = rf"{_BIG}[\w&-]*(?:['’][A-Z]?\w{{2,}})?"
+_FIRM = rf"{_BIG}[\w'’&-]*"
+_CAPS = rf"{_CAP}(?: {_CAP}){{0,2}}"
+_WORD = r"(?!any ?(?:more|longer)\b)[A-Za-zÀ-ÿ][\w'’+#/-]*"
 _PHRASE = rf"{_WORD}(?: {_WORD}){{0,3}}"
-_LIST = rf"{_PHRASE}(?:, {_PHRASE}){{0,4}}(?:,? (?:and|or) {_PHRASE})?"
-_ORG = rf"(?:the )?{_FIRM}(?:(?: | & | of |\.){_FIRM}){{0,4}}|(?:an?|the) (?:[\w-]+ ){{0,2}}?(?:{either('workplace')})"
+# Two phrases with a comma alone are no list: "no coffee, doctor's orders".
+_LIST = rf"{_PHRASE}(?:(?:, {_PHRASE}){{0,4}},? (?:and|or) {_PHRASE}|(?:, {_PHRASE}){{2,4}})?"
+_WORKPLACE = f"(?:{either('workplace')})"
+_ORG = (
+    rf"(?:the )?{_FIRM}(?:(?: | & | of |\.){_FIRM}){{0,4}}(?: {_WORKPLACE})?|"
+    rf"(?:an?|the) (?:[\w-]+ ){{0,2}}?{_WORKPLACE}"
+)
 _AMOUNT = (
     r"(?:(?:about |around |roughly |USD |EUR |NT)?[$€£¥]? ?\d(?:[\d,]*\d)?(?:\.\d+)?"
     r"(?: ?(?:k|K|m|M|million|billion|thousand|%|percent|dollars|euros|pounds|USD|EUR|kg|lbs|cm|ms|minutes|"

@@ -81,11 +81,50 @@ def test_a_correction_without_a_right_value_gives_nothing(text: str) -> None:
         ("Dinner with Ivo moved to Friday.", "planned", "2026-05-15", "Dinner with Ivo"),
         ("讀書會取消了。", "cancelled", "2026-05-08", "讀書會"),
         ("吉他課改到星期四了。", "planned", "2026-05-14", "吉他課"),
+        ("The exam moved from Monday to Thursday at 4pm.", "planned", "2026-05-14", "exam"),
     ],
 )
 def test_a_plan_has_its_day(text: str, status: str, day: str, replaces: str | None) -> None:
     (found,) = events(text)
     assert (found.status, str(found.occurred_at.date()), found.replaces) == (status, day, replaces)
+
+
+@pytest.mark.parametrize(
+    ("plan", "correction", "day"),
+    [
+        ("I'm flying to Turku on May 14.", "Sorry, I meant May 15.", "2026-05-15"),
+        ("我訂了6月3日的高鐵票。", "說錯了,是6月13日。", "2026-06-13"),
+    ],
+)
+def test_a_corrected_day_is_the_day_of_the_plan_told_before(plan: str, correction: str, day: str) -> None:
+    _, mended = events(plan, correction)
+    assert (mended.status, str(mended.occurred_at.date()), mended.replaces) == ("planned", day, plan)
+
+
+@pytest.mark.parametrize("text", ["說錯了,是6月13日。", "No wait, it's the 4th.", "我有一隻貓，今年三歲。"])
+def test_a_right_day_of_nothing_and_an_age_are_no_event(text: str) -> None:
+    assert events(text) == []
+
+
+def test_a_corrected_day_of_a_fact_replaces_the_day_told_before() -> None:
+    *_, mended = states("My flight is on September 3.", "Sorry, I meant September 4.")
+    assert (mended.statement, mended.value, str(mended.value_at)[:10]) == (
+        "corrected",
+        "September 4",
+        "2026-09-04",
+    )
+    assert len(states("My flight is on September 3.", "No wait, it's the 4th.")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("I don't drink coffee anymore, doctor's orders.", ["coffee"]),
+        ("I don't eat pork, beef and lamb.", ["pork", "beef", "lamb"]),
+    ],
+)
+def test_an_aside_and_an_adverb_are_no_member_of_a_list(text: str, values: list[str]) -> None:
+    assert [one.value for one in states(text)] == values
 
 
 @pytest.mark.parametrize("text", ["The concert today was far too loud.", "Paid the dentist this morning."])
