@@ -75,7 +75,8 @@ def values(text: str) -> frozenset[str]:
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[\n。！？…]+")
 _CLAUSE = re.compile(r"[,;:，；：、—–]|\b(?:but|because|while|since|although|so)\b|但是?|因为|所以")
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|wish|would|could|might|maybe|perhaps)\b|如果|要是|假如|万一|希望|可能|也许|说不定",
+    r"\b(?:if|unless|wish|would|could|might|maybe|perhaps|think(?:ing)? (?:of|about)|consider(?:s|ed|ing)?)\b"
+    r"|如果|要是|假如|万一|希望|可能|也许|说不定",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|未|不(?!再|过)|别|差点", re.I)

@@ -34,6 +34,7 @@ COMPARED = 30
 """The best candidates, whose topics are compared."""
 _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in common may be another matter
 _UNITS = frozenset(map(stem, UNITS))
+_TIES = frozenset(("family", "social"))  # categories of concepts whose values are people and pets
 _SOON = timedelta(minutes=30)
 
 
@@ -111,7 +112,10 @@ def _compare_with(
     card = older.card
     value = asked.value(card)
     # A new hobby ends no other hobby.
-    one = card.entity == OWNER and card.cardinality != "multi_value"
+    listed = card.cardinality == "multi_value"
+    one = card.entity == OWNER and not listed
+    known = concept(card.concept_key) if card.concept_key is not None else None
+    tie = known is not None and known.category in _TIES
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
@@ -134,13 +138,18 @@ def _compare_with(
                 changes = changes or news
                 share = 1.0 if news or slot in _concepts(text) else share
             named = max(share, _share(of_slot, said))
-            if (news or _any_about(_changed(text), of_fact, asked.user_id)) and named >= SAME_TOPIC:
+            changed: Collection[str] = _changed(text)
+            if listed or tie:
+                changed = _changed_of(value, text, asked.user_id, tie=tie)
+            if (news or _any_about(changed, of_fact, asked.user_id)) and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif repeated:
                 older.holds_again()
         own = _values(text) if others else others
         another = _differ(own, others)
-        # One more member of a list is no change of the others.
+        # One more member of a list is no change of the others, and no other change of a turn that names it is one.
+        if value is not None and (listed or tie) and not others:
+            continue
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
         share = _share(_thing_keys(card.value, asked.user_id) or topic, said)
@@ -184,7 +193,8 @@ def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:
 def _share_among_turns(own: Sequence[Candidate]) -> None:
     """Gives the cards of a turn what surely ends one of them.
 
-    A fact with a number keeps it beside other facts of the turn: the next weight says nothing of the height.
+    A fact, and an event with a number, holds beside other facts of the turn: the next weight says nothing of the
+    height.
     """
     of_turn: dict[str, list[Candidate]] = {}
     for each in own:
@@ -197,7 +207,11 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
             if (
                 ended is None
                 or each.surely
-                or (several and not each.card.episode and _values(each.card.content))
+                or (
+                    several
+                    and not each.card.episode
+                    and (each.card.kind == "state" or _values(each.card.content))
+                )
             ):
                 continue
             each.is_ended(ended, 1.0, surely=True)
@@ -251,14 +265,30 @@ def _news(text: str) -> Mapping[str, Collection[str]]:
 
 
 @lru_cache(maxsize=4096)
-def _changed(text: str) -> Collection[str]:
-    """Returns who does what changes. "They" stands for people in general, who change things for everybody.
+def _changed(text: str) -> Mapping[str, str]:
+    """Returns who does what changes, with the words from the change on.
 
-    A correction is the speaker's own.
+    "They" stands for people in general, who change things for everybody. A correction is the speaker's own.
     """
-    told = (before_change(each) for each in told_clauses(text))
-    doers = {who for before in told if before is not None and (who := doer(before)) is not None}
-    return {"" if who == "they" else who for who in doers} | ({""} if mends(text) else set())
+    found = {"": text} if mends(text) else {}
+    for clause in told_clauses(text):
+        before = before_change(clause)
+        if before is not None and (who := doer(before)) is not None:
+            who = "" if who == "they" else who
+            found[who] = f"{found.get(who, '')} {clause[len(before) :]}"
+    return found
+
+
+def _changed_of(value: frozenset[int], text: str, user_id: str, *, tie: bool) -> Collection[str]:
+    """Returns who changes a member of a list: the speaker, whose words name it ("I gave up rowing"), or it itself.
+
+    What somebody does ends no tie to the speaker: a sister who moves stays a sister.
+    """
+    return [
+        who
+        for who, told in _changed(text).items()
+        if not (who and tie) and value <= _name_keys(who or told, user_id)
+    ]
 
 
 def _any_about(doers: Collection[str], fact: frozenset[int], user_id: str) -> bool:

@@ -79,6 +79,7 @@ def test_a_repetition_a_question_and_another_matter_end_nothing(
             "Our piano teacher's new flat is lovely",
         ),
         ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "I nearly moved to Bruges"),
+        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "I'm thinking about moving to Bruges"),
         ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "We moved the wardrobe upstairs"),
         ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "If it gets worse, I quit"),
         ("What car do I drive?", "Drives a Corsa", "vehicle", "Corsa", "Grandma sold her car"),
@@ -228,6 +229,29 @@ def test_a_further_member_of_a_list_ends_no_other_member() -> None:
     assert ended("What are my hobbies?", old, episode(3, "I gave up rowing", said_at=LATER)) == {1: 3}
 
 
+@pytest.mark.parametrize(
+    ("question", "fact", "key", "value", "other"),
+    [
+        ("Who is Anna?", "Has a sister named Anna", "sibling", "Anna", "Anna moved her wedding to August"),
+        ("Who is Anna?", "Has a friend named Anna", "friend", "Anna", "My sister Anna moved to Bern"),
+        (
+            "Who is Anna?",
+            "Has a colleague named Anna",
+            "colleague",
+            "Anna",
+            "Anna gave me a plant for the new flat",
+        ),
+        ("我女兒叫什麼？", "女兒叫小安", "child", "小安", "旅行取消了，因為小安發燒"),
+    ],
+)
+def test_what_people_do_ends_no_tie_to_them(
+    question: str, fact: str, key: str, value: str, other: str
+) -> None:
+    tie = state(1, fact, key, value=value, cardinality="multi_value", said_at=EARLIER)
+    assert ended(question, tie, episode(2, other, said_at=LATER)) == {}
+    assert ended(question, tie, episode(2, f"I lost touch with {value}", said_at=LATER)) == {1: 2}
+
+
 def test_texts_of_nothing_but_values_or_change_words_end_nothing_in_another_project() -> None:
     values = [f"value{number}" for number in range(15)]
     facts = [
@@ -318,6 +342,16 @@ def test_a_fact_with_a_number_holds_when_another_number_of_its_turn_changed() ->
     said = episode(3, "I am 176 cm tall and my weight is 92 kg", **turn)
     now = episode(4, "my weight is down to 85 kg", said_at=LATER)
     assert ended("How much do I weigh, what is my weight?", height, weight, said, now) == {2: 4, 3: 4}
+
+
+def test_a_fact_holds_when_another_fact_of_its_turn_changed() -> None:
+    turn = {"said_at": EARLIER, "turn_ids": ("t1",)}
+    home = state(1, "Lives in Ghent", "residence", value="Ghent", **turn)
+    work = state(2, "Works at Hartwig", "employer", value="Hartwig", **turn)
+    said = episode(3, "I live in Ghent and work at Hartwig", **turn)
+    assert ended(
+        "Where do I live and work?", home, work, said, episode(4, "I left Hartwig", said_at=LATER)
+    ) == {2: 4, 3: 4}
 
 
 def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
