@@ -117,7 +117,14 @@ def _card(card: JsonObject, *, titles: bool) -> str:
         "turns": " ".join(card["turn_ids"]),
     }
     told = "".join(f" {name}={quoteattr(str(value))}" for name, value in named.items() if value)
-    return f"<{kind}{told}>{escape(content)}</{kind}>"
+    # The card of a turn that was found best need not be the one with the answer.
+    beside = "".join(
+        f"<turn>{escape(each['content'])}</turn>"
+        if each["episode"]
+        else f"<also>{escape(each['content'])}</also>"
+        for each in card.get("beside", ())
+    )
+    return f"<{kind}{told}>{escape(content)}{beside}</{kind}>"
 
 
 def _cut(line: str, tokens: int) -> str:

@@ -183,6 +183,13 @@ def test_cards_are_related(stack: Running) -> None:
     assert "an agent does not overrule the user" in dana.failure("relate", **ends, predicate="retracts")
 
 
+def test_a_recalled_card_comes_with_the_words_of_its_turn(stack: Running) -> None:
+    client = Client(stack)
+    client.tool("remember", text="My brother Ivo lives in Split. He paints <old> boats.", wait=True)
+    text = client.tool("recall", query="Where does Ivo live?")
+    assert "<turn>My brother Ivo lives in Split. He paints &lt;old&gt; boats.</turn>" in text
+
+
 def test_long_results_come_in_pages(stack: Running) -> None:
     dana = Client(stack)
     words = "about the harbour and the lighthouse " * 10

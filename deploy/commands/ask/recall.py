@@ -146,10 +146,11 @@ def has_cards(client: Client, user: str) -> bool:
 
 
 def lines_of(answer: JsonObject) -> list[str]:
-    """Returns the answer as text: one line for each card, with its times and its channels, and for each insight."""
-    lines = [
-        f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]" for card in answer["cards"]
-    ]
+    """Returns the answer as text: each card with its times, its channels and the words of its turn; each insight."""
+    lines = []
+    for card in answer["cards"]:
+        lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]")
+        lines += [f"{'':<9} “{each['content']}”" for each in card.get("beside", ()) if each["episode"]]
     lines += [
         f"insight   {each['content']}   [inferred from {counted(len(each['sources']), 'card')}]"
         for each in answer.get("insights", ())

@@ -19,12 +19,17 @@ def test_a_card_is_printed_with_its_times_and_channels() -> None:
     }  # fmt: skip
     met = {**home, "kind": "event", "content": "開會", "event_status": "happened", "when": "2026-04-30"}
     trip = {**met, "content": "去花蓮", "event_status": "planned", "channels": {}}
-    left = {**home, "perhaps_no_longer": {"content": "我要搬家了"}}
+    beside = [
+        {"content": "搬到高雄了，養了一隻貓", "episode": True},
+        {"content": "有一隻貓", "episode": False},
+    ]
+    left = {**home, "perhaps_no_longer": {"content": "我要搬家了"}, "beside": beside}
     assert lines_of({"cards": [home, met, trip, left]}) == [
         "state     住在高雄   [since 2026-03; tags#1 fuzzy#3]",
         "event     開會   [2026-04-30; tags#1 fuzzy#3]",
         "event     去花蓮   [planned 2026-04-30; the words of this session]",
         "state     住在高雄   [since 2026-03; perhaps no longer; tags#1 fuzzy#3]",
+        "          “搬到高雄了，養了一隻貓”",
     ]
     assert lines_of({"cards": []}) == ["nothing is known about that"]
     often = {"content": "每逢星期二：「爬山」", "sources": ["1", "2", "3"]}
