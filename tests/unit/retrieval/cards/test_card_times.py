@@ -89,6 +89,12 @@ def test_a_state_that_names_only_its_end_was_said_then() -> None:
     assert when_of(until) == "said 2026-04-02 until 2026-07-01"
 
 
+def test_a_card_of_an_end_holds_since_the_end() -> None:
+    left = datetime(2026, 2, 28, 16, tzinfo=UTC)
+    gone = state(effective_at=left, superseded_at=left, time_resolved=True, time_grain="month", ended=True)
+    assert when_of(gone) == "since 2026-03"
+
+
 def test_a_value_that_is_a_time_is_told() -> None:
     at = datetime(2026, 5, 14, 16, tzinfo=UTC)
     assert times_of(state(value_at=at, value_until=at + DAY, value_grain="day"))["value"] == "2026-05-15"
