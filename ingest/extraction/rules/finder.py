@@ -102,7 +102,7 @@ def _may_tell() -> frozenset[str]:
 def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
     if sentence.words.isdisjoint(_may_tell()):
         return
-    reached, carried, other = 0, None, None
+    reached, carried, third = 0, None, None
     things = not sentence.words.isdisjoint(_THINGS)
     for start in _START.finditer(text):
         if start.end() < reached:
@@ -118,20 +118,21 @@ def _english(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
             word = re.match(r"[a-z']+", text[begin : begin + 20])
             rows = index(False).get(("@", word[0]), []) if word is not None else []
             # "My sister is called Zoe and lives in Porto": the verb of a third person is hers.
-            whose = other if other is not None and word is not None and word[0].endswith("s") else carried
+            whose = third if word is not None and word[0].endswith("s") else carried
             best = [
                 (found, row, whose)
                 for row in rows
-                if (found := row.compiled().match(text, begin)) is not None
+                if whose is not None and (found := row.compiled().match(text, begin)) is not None
             ]
-        carried = other = None
+        carried = third = None
         best.sort(key=lambda one: -len(one[1].slots) * 1000 - one[0].end())
         keys: set[str] = set()
         for found, row, subject in best:
             for draft in _drafts(found, row, subject, sentence, text):
                 if draft.key not in keys or row is best[0][1]:
                     keys.add(draft.key)
-                    reached, carried, other = found.end(), subject, _introduced(draft) or other
+                    reached, carried = found.end(), subject
+                    third = _introduced(draft, subject) or third or (None if row.subject == "$" else subject)
                     yield replace(draft, span=(begin, draft.span[1]))
     for row in index(False)[("*", "")] if not sentence.words.isdisjoint(_ANYWHERE) else ():
         for found in row.compiled().finditer(text):
@@ -215,7 +216,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
                 for row in _rows_at(rows, text, place, stop, subject):
                     found = row.compiled().match(text, place, stop)
                     for draft in _drafts(found, row, subject, sentence, text) if found is not None else ():
-                        matched, other = subject, _introduced(draft) or other
+                        matched, other = subject, _introduced(draft, subject) or other
                         yield draft
                 if matched is not None:
                     break
@@ -235,9 +236,9 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
                     yield from _drafts(found, row, me, sentence, text)
 
 
-def _introduced(draft: StateDraft) -> _Subject | None:
-    """Returns whom of the kin a fact names: a later clause without a subject is about this person."""
-    if draft.kind is None or draft.key == "pet":
+def _introduced(draft: StateDraft, subject: _Subject) -> _Subject | None:
+    """Returns whom of the kin a fact of the user names: a later clause without a subject is about this person."""
+    if not subject.own or draft.kind is None or draft.key == "pet":
         return None
     return _Subject(draft.value if draft.value.isascii() else draft.kind, own=False)
 

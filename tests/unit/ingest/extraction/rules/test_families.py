@@ -165,6 +165,13 @@ def test_a_definition_is_knowledge() -> None:
     assert (found.title, found.definition) == ("CRDT", "conflict-free replicated data type")
 
 
+def test_a_verb_of_a_third_person_is_not_the_users() -> None:
+    assert [one.concept_key for one in states("My boss is Ann and lives in Split.")] == ["manager"]
+    assert "Lena residence Oslo" in {
+        " ".join(found) for found in facts("My sister Lena has a son named Tom and lives in Oslo.")
+    }
+
+
 def test_the_speaker_of_a_turn_is_the_subject() -> None:
     assert [(one.entity, one.content) for one in states("I live in Graz.", speaker="Ivo")] == [
         ("Ivo", "Ivo lives in Graz")
