@@ -9,7 +9,7 @@ from datetime import datetime
 from events.language.values import word_set
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
 from ingest.extraction.rules.moments import Moment
-from ingest.extraction.rules.sentences import HIDDEN, Sentence
+from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
 from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 
@@ -153,6 +153,8 @@ def dated(
 ) -> Iterator[EventDraft]:
     """Yields what happened or will happen at the time that the sentence names, and what somebody decided."""
     decided = _DECIDED.search(masked) if "decided" in masked or "决定" in masked else None
+    if decided is not None and hedged(sentence, decided.start(), decided.start()):
+        decided = None
     moment = next((one for one in moments if one.start is not None and not _CLOCK.match(one.words)), None)
     if moment is not None and _AGED.match(masked, moment.stop):
         return

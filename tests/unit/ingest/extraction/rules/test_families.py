@@ -22,6 +22,8 @@ def test_nothing_is_read_when_in_doubt(text: str) -> None:
     ("text", "fact"),
     [
         ("I no longer work at Kestrel Labs.", ("user", "employer", "Kestrel Labs")),
+        ("I no longer work as a teacher, the hours were too long.", ("user", "occupation", "teacher")),
+        ("I'm no longer a nurse.", ("user", "occupation", "nurse")),
         ("I gave up on keto.", ("user", "diet", "keto")),
         ("I moved from Graz to Aarhus.", ("user", "residence", "Graz")),
         ("我已經不吃素了。", ("user", "diet", "吃素")),
@@ -134,7 +136,13 @@ def test_the_name_of_an_occasion_on_a_day_that_has_begun_is_no_plan(text: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["Maybe I'll swim tomorrow.", "也許明天去爬山。", "I didn't run yesterday.", "Shall we meet on Friday?"],
+    [
+        "Maybe I'll swim tomorrow.",
+        "我在考慮搬家，但還沒決定。",
+        "也許明天去爬山。",
+        "I didn't run yesterday.",
+        "Shall we meet on Friday?",
+    ],
 )
 def test_an_unsure_day_is_no_event(text: str) -> None:
     assert events(text) == []
