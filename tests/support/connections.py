@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -28,18 +28,27 @@ def refused(answer: httpx2.Response, status: int, field: str | None = None) -> N
 @contextmanager
 def serving(service: str, redis_url: str, **settings: str) -> Iterator[str]:
     """A service with settings of its own, while Postgres is away. It asks for no key."""
+    command = [*COMMAND, "serve", service, "--fd"]
+    with served(
+        lambda listener: [*command, str(listener)], **{"CARDLOG_REDIS_URL": redis_url} | settings
+    ) as url:
+        yield url
+
+
+@contextmanager
+def served(command_of: Callable[[int], Sequence[str]], **settings: str) -> Iterator[str]:
+    """The same of any program. ``command_of`` takes the number of the listening socket."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(512)
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         process = subprocess.Popen(
-            [*COMMAND, "serve", service, "--fd", str(listening.fileno())],
+            command_of(listening.fileno()),
             pass_fds=[listening.fileno()],
             env=clean_environment()
             | WITHOUT_MODEL
             | {
                 "CARDLOG_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nothing",
-                "CARDLOG_REDIS_URL": redis_url,
                 "CARDLOG_AUTH": "off",
             }
             | settings,
