@@ -114,8 +114,7 @@ def _compare_with(
     # A new hobby ends no other hobby.
     listed = card.cardinality == "multi_value"
     one = card.entity == OWNER and not listed
-    known = concept(card.concept_key) if card.concept_key is not None else None
-    tie = known is not None and known.category in _TIES
+    tie = _matter(card) in _TIES
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
@@ -193,8 +192,8 @@ def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:
 def _share_among_turns(own: Sequence[Candidate]) -> None:
     """Gives the cards of a turn what surely ends one of them.
 
-    A fact, and an event with a number, holds beside other facts of the turn: the next weight says nothing of the
-    height.
+    Beside other facts of the turn, what has a number holds, because the next weight says nothing of the height. So does
+    a fact of another matter: who leaves an employer lives where they lived, and has the occupation no longer.
     """
     of_turn: dict[str, list[Candidate]] = {}
     for each in own:
@@ -203,18 +202,23 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
     for cards in of_turn.values():
         several = sum(not each.card.episode for each in cards) > 1
         ended = next((each.ended_by for each in reversed(cards) if each.surely), None)
+        matters = {_matter(each.card) for each in cards if each.surely and each.card.kind == "state"}
+
+        def holds(each: Candidate, matters: Collection[str] = matters) -> bool:
+            other = each.card.kind == "state" and _matter(each.card) not in matters
+            return not each.card.episode and (other or bool(_values(each.card.content)))
+
         for each in cards:
-            if (
-                ended is None
-                or each.surely
-                or (
-                    several
-                    and not each.card.episode
-                    and (each.card.kind == "state" or _values(each.card.content))
-                )
-            ):
+            if ended is None or each.surely or (several and holds(each)):
                 continue
             each.is_ended(ended, 1.0, surely=True)
+
+
+def _matter(card: Card) -> str:
+    """Returns the category of the concept of a fact, or its key."""
+    key = card.concept_key or ""
+    known = concept(key)
+    return key if known is None else known.category
 
 
 def _share(topic: frozenset[int], said: frozenset[int], weights: Mapping[int, float] | None = None) -> float:

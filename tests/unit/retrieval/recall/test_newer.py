@@ -344,14 +344,15 @@ def test_a_fact_with_a_number_holds_when_another_number_of_its_turn_changed() ->
     assert ended("How much do I weigh, what is my weight?", height, weight, said, now) == {2: 4, 3: 4}
 
 
-def test_a_fact_holds_when_another_fact_of_its_turn_changed() -> None:
+def test_a_fact_of_another_matter_holds_when_a_fact_of_its_turn_changed() -> None:
     turn = {"said_at": EARLIER, "turn_ids": ("t1",)}
     home = state(1, "Lives in Ghent", "residence", value="Ghent", **turn)
     work = state(2, "Works at Hartwig", "employer", value="Hartwig", **turn)
-    said = episode(3, "I live in Ghent and work at Hartwig", **turn)
+    role = state(5, "Works as a welder", "occupation", value="welder", **turn)
+    said = episode(3, "I live in Ghent and weld at Hartwig", **turn)
     assert ended(
-        "Where do I live and work?", home, work, said, episode(4, "I left Hartwig", said_at=LATER)
-    ) == {2: 4, 3: 4}
+        "Where do I live and work?", home, work, role, said, episode(4, "I left Hartwig", said_at=LATER)
+    ) == {2: 4, 3: 4, 5: 4}
 
 
 def test_a_card_of_the_turn_names_what_its_pronoun_means() -> None:
