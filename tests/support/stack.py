@@ -56,11 +56,11 @@ class Running:
         """The header with the first API key."""
         return {"Authorization": f"Bearer {self.key}"}
 
-    @property
+    @cached_property
     def redis(self) -> Redis:
         return Redis.from_url(self.redis_url, decode_responses=True)
 
-    @property
+    @cached_property
     def redis_operator(self) -> Redis:
         """A client of the embedded Redis with the rights of an operator."""
         password = (self.data / "redis.operator.password").read_text().strip()
