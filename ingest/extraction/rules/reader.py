@@ -115,17 +115,18 @@ class TurnReader:
         """
         return not (
             irrealis(sentence, draft.span[1])
-            or (isinstance(draft, StateDraft) and _is_of_a_life_time(sentence, *draft.span))
-            or (isinstance(draft, StateDraft) and self._is_of_a_time_gone(draft, sentence, dates))
+            or (isinstance(draft, StateDraft) and self._is_of_then(draft, sentence, dates))
             or dictated(sentence, draft.span[0])
             or not self._text.holds(offset, offset + len(sentence.raw))
         )
 
-    def _is_of_a_time_gone(self, draft: StateDraft, sentence: Sentence, dates: Dates) -> bool:
-        """Returns True for a Chinese state beside a time that is over: 去年我住在東京.
+    def _is_of_then(self, draft: StateDraft, sentence: Sentence, dates: Dates) -> bool:
+        """Returns True for a state of a time of life, and for a Chinese one beside a time that is over: 去年我住在東京.
 
         Chinese verbs have no tense, so the time tells what is past. A change lasts, and so does what began then.
         """
+        if _is_of_a_life_time(sentence, *draft.span):
+            return True
         lasting = draft.timed or draft.dated or draft.announced or draft.statement != "asserted"
         if not sentence.chinese or lasting or draft.value_span is not None:
             return False

@@ -203,15 +203,16 @@ def _share_among_turns(own: Sequence[Candidate]) -> None:
         several = sum(not each.card.episode for each in cards) > 1
         ended = next((each.ended_by for each in reversed(cards) if each.surely), None)
         matters = {_matter(each.card) for each in cards if each.surely and each.card.kind == "state"}
-
-        def holds(each: Candidate, matters: Collection[str] = matters) -> bool:
-            other = each.card.kind == "state" and _matter(each.card) not in matters
-            return not each.card.episode and (other or bool(_values(each.card.content)))
-
         for each in cards:
-            if ended is None or each.surely or (several and holds(each)):
+            if ended is None or each.surely or (several and _holds_beside(each.card, matters)):
                 continue
             each.is_ended(ended, 1.0, surely=True)
+
+
+def _holds_beside(card: Card, ended: Collection[str]) -> bool:
+    """True for what holds beside facts of its turn that ended. ``ended`` are the matters of these facts."""
+    other = card.kind == "state" and _matter(card) not in ended
+    return not card.episode and (other or bool(_values(card.content)))
 
 
 def _matter(card: Card) -> str:
