@@ -9,8 +9,8 @@ from typing import ClassVar
 from uuid import UUID
 
 from events.people.judgement import PROPOSING, TYPES
-from events.people.mentions import ROLES, read_card
-from events.people.people_log import CARD_TYPES, READ_TYPES, handles_in
+from events.people.mentions import read_card
+from events.people.people_log import CARD_TYPES, READ_TYPES, names_in
 from events.people.person import Handle
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
@@ -65,21 +65,12 @@ class PeopleProjector(Projector):
                     cursor.execute(self._statement("add_entry"), place)
                 elif event.type in CARD_TYPES:
                     reading = read_card(event.payload)
-                    roles = {
-                        each.handle: [
-                            role
-                            for role in ROLES
-                            if any(role == one.role for one in reading.mentions if one.handle == each.handle)
-                        ]
-                        for each in reading.mentions
-                    }
-                    turn_id = min(event.payload.origin.turn_ids, default="")
-                    for each in handles_in(event, reading):
-                        key = (event.user_id, each.handle)
-                        sums[key] = each if key not in sums else sums[key].with_more(each)
+                    for each in names_in(event, reading):
+                        handle, key = Handle.named(each), (event.user_id, each.handle)
+                        sums[key] = handle if key not in sums else sums[key].with_more(handle)
                         mentions.append(
-                            (event.user_id, event.event_id, each.handle, each.name, " ".join(roles[each.handle]),
-                             each.certain, each.since, turn_id)
+                            (event.user_id, each.event_id, each.handle, each.name, " ".join(each.roles),
+                             each.certain, each.said_at, each.turn_id)
                         )  # fmt: skip
                     links += [
                         (event.user_id, event.event_id, each.one, each.other, each.kind, each.quote)

@@ -13,7 +13,7 @@ from psycopg.rows import class_row
 
 from events.people.mentions import tie_in
 from events.people.people_log import READ_TYPES, telling
-from events.people.person import People, Person
+from events.people.person import Named, People, Person
 from events.platform.sql import statement
 from events.store.asking import of_user
 from events.types.tombstones import SubjectErased
@@ -24,17 +24,6 @@ _CHANGES = sorted(READ_TYPES | {SubjectErased.__name__})
 _DEPTH = 5_000
 _REMEMBERED = 50_000
 """Most handles of all users whose people a reader remembers. A handle takes about a kilobyte."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A person's name in a card. ``roles`` are author, subject, quoted and named."""
-
-    event_id: UUID
-    handle: str
-    name: str
-    roles: tuple[str, ...]
-    turn_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,21 +84,34 @@ class PeopleReader:
             self._remembered[owner] = _Remembered(people, place)
         return people
 
-    async def mentions(self, owner: str, cards: Sequence[UUID]) -> list[Named]:
-        """Returns the names that some cards hold."""
-        values = {"user_id": owner, "cards": list(cards)}
-        rows = await rows_if_folded(self._pool, owner, statement(_PACKAGE, "mentions_of"), values)
-        return [Named(**{**row, "roles": tuple(row["roles"])}) for row in rows]
+    async def mentions(self, people: People, cards: Sequence[UUID]) -> list[Named]:
+        """Returns the names that some cards of ``people``'s user hold."""
+        values = {"user_id": people.owner, "cards": list(cards)}
+        rows = await rows_if_folded(self._pool, people.owner, statement(_PACKAGE, "mentions_of"), values)
+        told = {(named.event_id, named.handle): named for named in people.unfolded if named.event_id in cards}
+        told |= {
+            (row["event_id"], row["handle"]): Named(**{**row, "roles": tuple(row["roles"])}) for row in rows
+        }
+        return list(told.values())
 
 
 def naming(people: People, person: Person, limit: int) -> dict[str, object]:
     """Returns the parameters of the statement ``named_in``."""
-    handles = list(person.handles)
-    shared = [f"{name}|" for name, sharing in people.shared.items() if person in sharing]
+    handles = set(person.handles)
+    shared = {f"{name}|" for name, sharing in people.shared.items() if person in sharing} - handles
+    tied = {each for each in handles if tie_in(each)}
+    tied_turns = {named.turn_id for named in people.unfolded if named.handle in tied}
+    unfolded = [
+        named
+        for named in people.unfolded
+        if named.handle in handles or (named.handle in shared and named.turn_id in tied_turns)
+    ]
     return {
-        "handles": handles,
-        "shared": [each for each in shared if each not in handles],
-        "tied": [each for each in handles if tie_in(each)],
+        "handles": list(handles),
+        "shared": list(shared),
+        "tied": list(tied),
+        "unfolded": [named.event_id for named in unfolded],
+        "unfolded_at": [named.said_at for named in unfolded],
         "limit": limit,
     }
 

@@ -177,7 +177,7 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamesp
 
 -- name: named_in
 -- The cards that name a person, the last said first. A name that several people share counts where its turn also names
--- the person by a tie. No handle has more rows read than are wanted.
+-- the person by a tie. No handle has more rows read than are wanted. Cards whose names no table has yet are given.
 SELECT named.event_id, max(named.said_at) AS said_at
 FROM (
     SELECT m.event_id, m.said_at
@@ -190,6 +190,9 @@ FROM (
     WHERE m.user_id = %(user_id)s AND m.handle = ANY (%(shared)s::text[])
       AND m.turn_id IN (SELECT t.turn_id FROM people.mentions t
                         WHERE t.user_id = %(user_id)s AND t.handle = ANY (%(tied)s::text[]))
+    UNION ALL
+    SELECT u.event_id, u.said_at
+    FROM unnest(%(unfolded)s::uuid[], %(unfolded_at)s::timestamptz[]) AS u(event_id, said_at)
 ) named
 GROUP BY named.event_id
 ORDER BY max(named.said_at) DESC, named.event_id DESC
@@ -197,7 +200,7 @@ LIMIT %(limit)s
 
 -- name: mentions_of
 -- The handles that some cards name, each with the turn of its card.
-SELECT m.event_id, m.handle, m.name, m.roles, m.turn_id FROM people.mentions m
+SELECT m.event_id, m.handle, m.name, m.roles, m.certain, m.said_at, m.turn_id FROM people.mentions m
 WHERE m.user_id = %(user_id)s AND m.event_id = ANY (%(cards)s::uuid[])
 ORDER BY m.event_id, m.handle;
 

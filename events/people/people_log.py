@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 import psycopg
 
 from events.people.judgement import PROPOSING, TYPES
-from events.people.mentions import Link, Reading, read_card
-from events.people.person import Handle, People, fold
+from events.people.mentions import ROLES, Link, Reading, read_card
+from events.people.person import Handle, Named, People, fold
 from events.platform.database import Connection, Row
 from events.platform.sql import statement
 from events.store import asking, log
@@ -38,38 +37,47 @@ class Told:
     handles: list[Handle]
     links: list[Link]
     events: list[Event]
+    unfolded: list[Named]
 
     def people(self, *more: Event) -> People:
         """Returns the people, after ``more`` events too."""
-        return fold(self.owner, self.handles, self.links, [*self.events, *more])
+        people = fold(self.owner, self.handles, self.links, [*self.events, *more])
+        people.unfolded = self.unfolded
+        return people
 
 
 def told_in(owner: str, told: Iterable[dict[str, object]], handles: Rows = (), links: Rows = ()) -> Told:
     """Returns what rows tell. Events that this build cannot read tell nothing."""
     events = [event for event in map(log.event_if_readable, told) if event.type in READ_TYPES]
-    cards = standing(events, CARD_EVENTS)
+    cards = [(card, read_card(card.payload)) for card in standing(events, CARD_EVENTS)]
+    unfolded = [named for card, reading in cards for named in names_in(card, reading)]
     return Told(
         owner,
-        [*(Handle(**row) for row in handles), *(one for card in cards for one in handles_in(card))],
-        [*(Link(**row) for row in links), *(one for card in cards for one in read_card(card.payload).links)],
+        [*(Handle(**row) for row in handles), *map(Handle.named, unfolded)],
+        [*(Link(**row) for row in links), *(link for _, reading in cards for link in reading.links)],
         [each for each in events if each.type not in CARD_TYPES],
+        unfolded,
     )
 
 
-def handles_in(card: Event, reading: Reading | None = None) -> Iterator[Handle]:
-    """Yields the handles that a card event names, each once. ``reading`` is what :func:`read_card` read in it."""
-    said_at: datetime = card.payload.origin.said_at
-    found: dict[str, Handle] = {}
-    for each in (reading or read_card(card.payload)).mentions:
-        before = found.get(each.handle)
-        found[each.handle] = Handle(
-            handle=each.handle,
-            name=each.name if before is None else min(filter(None, (each.name, before.name)), default=""),
-            certain=each.certain or (before is not None and before.certain),
-            since=said_at,
-            until=said_at,
+def names_in(card: Event, reading: Reading) -> list[Named]:
+    """Returns the handles that a card event names, each once. ``reading`` is what was read in it."""
+    origin = card.payload.origin
+    found: list[Named] = []
+    for handle in dict.fromkeys(each.handle for each in reading.mentions):
+        own = [each for each in reading.mentions if each.handle == handle]
+        found.append(
+            Named(
+                event_id=card.event_id,
+                handle=handle,
+                name=min(filter(None, (each.name for each in own)), default=""),
+                roles=tuple(role for role in ROLES if any(role == each.role for each in own)),
+                certain=any(each.certain for each in own),
+                said_at=origin.said_at,
+                turn_id=min(origin.turn_ids, default=""),
+            )
         )
-    yield from found.values()
+    return found
 
 
 def telling(owner: str) -> Asking[Told]:

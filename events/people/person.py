@@ -25,6 +25,19 @@ from events.types.people import PERSON_EVENTS, PersonAliased, PersonMergePropose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A person's name in a card. ``roles`` are author, subject, quoted and named."""
+
+    event_id: UUID
+    handle: str
+    name: str
+    roles: tuple[str, ...]
+    certain: bool
+    said_at: datetime
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Handle:
     """A handle as cards name it. ``certain`` is False when it only looks like a name everywhere."""
 
@@ -34,6 +47,12 @@ class Handle:
     since: datetime
     until: datetime
     mentions: int = 1
+
+    @classmethod
+    def named(cls, each: Named) -> Handle:
+        return cls(
+            handle=each.handle, name=each.name, certain=each.certain, since=each.said_at, until=each.said_at
+        )
 
     def with_more(self, other: Handle) -> Handle:
         """Returns the sum of two. The earliest naming gives the name. The order of the two changes nothing."""
@@ -88,7 +107,10 @@ class Proposal:
 
 @dataclass(slots=True)
 class People:
-    """The people of one user. ``of_handle`` is the person of a handle, and ``shared`` the people of a shared name."""
+    """The people of one user. ``of_handle`` is the person of a handle, and ``shared`` the people of a shared name.
+
+    ``unfolded`` are the names in the latest cards, which no table has yet.
+    """
 
     owner: str
     people: list[Person] = field(default_factory=list)
@@ -98,6 +120,7 @@ class People:
     handle_ids: dict[UUID, str] = field(default_factory=dict)
     shared: dict[str, list[Person]] = field(default_factory=dict)
     verdicts: dict[frozenset[UUID], Verdict] = field(default_factory=dict)
+    unfolded: list[Named] = field(default_factory=list)
 
     def are_distinct(self, one: Person, other: Person) -> bool:
         """True when the log says of any names of the two that they are two people."""

@@ -98,7 +98,7 @@ def people_router(reader: PeopleReader, fresh: Fresh) -> APIRouter:
     ) -> PersonTimeline:
         now = datetime.now(UTC)
         people, found, cards = await cards_of(caller, query, person_id, now, query.limit)
-        quoted = quoted_in(await _read(reader.mentions, people.owner, [card.card_id for card in cards]))
+        quoted = quoted_in(await _read(reader.mentions, people, [card.card_id for card in cards]))
         entries = [
             PersonEntry(
                 card=listed(card, now),

@@ -15,7 +15,7 @@ from events.people.mentions import name_in, read, tie_in
 from events.people.person import People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
-from retrieval.people import Named, PeopleReader
+from retrieval.people import PeopleReader
 
 _READ = 2_000
 _MORE_NAMES = 3
@@ -144,7 +144,7 @@ async def without_others(reader: PeopleReader, asked: NamedPeople, cards: Mappin
     """Returns ``cards`` without those that are about somebody else of the same name."""
     if not asked.rivals:
         return dict(cards)
-    named = await retry_on_lost_connection(reader.mentions, asked.people.owner, list(cards))
+    named = await retry_on_lost_connection(reader.mentions, asked.people, list(cards))
     gone = asked.about_others(cards.values(), named)
     return {card_id: card for card_id, card in cards.items() if card_id not in gone}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
 
-from retrieval.people import Named
+from events.people.person import Named
 from retrieval.recall.named_people import NamedPeople, named_people
 from tests.unit.events.people.test_person import merged, people
 
@@ -65,8 +66,10 @@ def test_a_name_alone_means_who_is_named_in_its_turn() -> None:
             self.content = "My brother Robin called."
 
     named = [
-        Named(cards[0], SISTER, "Robin", ("named",), "t1"),
-        Named(cards[1], WORK, "Robin", ("named",), "t2"),
-        Named(cards[2], "robin|", "Robin", ("subject",), "t1"),
-    ]
+        Named(
+            event_id=card, handle=handle, name="Robin", roles=("named",), certain=True,
+            said_at=datetime.now(UTC), turn_id=turn,
+        )
+        for card, handle, turn in zip(cards[:3], (SISTER, WORK, "robin|"), ("t1", "t2", "t1"), strict=True)
+    ]  # fmt: skip
     assert found.about_others(map(Card, cards), named) == {cards[0], cards[2], cards[3]}
