@@ -12,7 +12,7 @@ import psycopg
 
 from events.language.chinese_script import has_cjk
 from events.people.mentions import name_in, read, tie_in
-from events.people.person import People, Person
+from events.people.person import Named, People, Person
 from events.people.ties import folded, general
 from events.platform.failures import retry_on_lost_connection
 from retrieval.people import PeopleReader
