@@ -46,7 +46,7 @@ class Runner(Handler):
     ) -> None:
         self._settings = settings
         self._projector = projector
-        self._feed = feed or LogFeed(settings.database_url, projector.name, stopping, projector.types)
+        self._feed = feed or LogFeed(projector.types)
         self._backlog = Backlog()
         self._limit = BatchLimit()
         self._note: str | None = None

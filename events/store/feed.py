@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from events.platform.database import Connection, connect_with_retry
+from events.platform.database import Connection
 from events.store.checkpoints import Claim, Processor, read_claimed
 from events.store.log import Follower
 from events.types.envelope import Event
@@ -18,11 +18,8 @@ class Feed(Protocol):
     :meth:`read` are always the events that the log holds right behind the claims.
     """
 
-    def open(self) -> bool:
-        """Opens the feed and waits as long as necessary. Returns False when told to stop meanwhile."""
-
-    def close(self) -> None:
-        """Releases the resources of the feed. :meth:`open` may follow."""
+    def open(self, connection: Connection) -> None:
+        """Begins to bring news. ``connection`` is the processor's, which runs its rounds between the waits."""
 
     def wait(self, patience: float | None = None) -> None:
         """Waits for news, at most ``patience`` seconds. None means the feed's own limit."""
@@ -43,40 +40,18 @@ class Feed(Protocol):
 class LogFeed:
     """Feeds a processor from the log.
 
-    A connection of its own receives the announcements. News of ``types`` ends a wait. Events of other types wait for
-    the next round. None means all types.
+    The processor's connection also receives the announcements. News of ``types`` ends a wait. Events of other types
+    wait for the next round. None means all types.
     """
 
     note = None
 
-    def __init__(
-        self,
-        url: str,
-        application: str,
-        stopping: Callable[[], bool],
-        types: Collection[str] | None = None,
-    ) -> None:
-        self._url = url
+    def __init__(self, types: Collection[str] | None = None) -> None:
         self._types = types
-        self._application = application
-        self._stopping = stopping
-        self._connection: Connection | None = None
         self._follower: Follower | None = None
 
-    def open(self) -> bool:
-        """Connects and listens for appends from now on."""
-        self._connection = connect_with_retry(
-            self._url, application=f"{self._application} listener", stopping=self._stopping
-        )
-        if self._connection is None:
-            return False
-        self._follower = Follower(self._connection, self._types)
-        return True
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = self._follower = None
+    def open(self, connection: Connection) -> None:
+        self._follower = Follower(connection, self._types)
 
     def wait(self, patience: float | None = None) -> None:
         assert self._follower is not None, "call open() first"

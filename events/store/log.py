@@ -10,6 +10,7 @@ from uuid import UUID
 
 import orjson
 import psycopg
+from psycopg import Notify
 from psycopg.rows import TupleRow, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
@@ -330,24 +331,36 @@ def heads(connection: Connection) -> dict[int, int]:
 
 
 class Follower:
-    """Waits for the log to grow, on a connection of its own.
+    """Waits for the log to grow, on a connection that its owner uses between the waits.
 
-    A lost notification costs at most the patience of the wait, because the caller looks after it. Events of other types
-    than ``types`` end no wait. None means all types.
+    An append that is announced between two waits ends the next one. A lost notification costs at most the patience of
+    the wait, because the caller looks after it. Events of other types than ``types`` end no wait. None means all types.
     """
 
     def __init__(self, connection: Connection, types: Collection[str] | None) -> None:
         self._connection = connection
         self._types = types
+        self._heard = False
         connection.autocommit = True
         connection.execute(statement("events.store", "listen"))
+        connection.add_notify_handler(self._hear)
 
     def wait(self, patience: float | None = None) -> bool:
         """Waits at most ``patience`` seconds, or half a second. Returns True when an append was announced."""
-        heard = self._connection.notifies(timeout=_PATIENCE_S if patience is None else patience)
-        woken = any(self._follows(each.payload) for each in heard)
-        heard.close()
-        return woken
+        # psycopg keeps what it hears outside a wait only without a handler, and then without a bound.
+        self._connection.remove_notify_handler(self._hear)
+        try:
+            if not self._heard:
+                told = self._connection.notifies(timeout=_PATIENCE_S if patience is None else patience)
+                self._heard = any(self._follows(each.payload) for each in told)
+                told.close()
+        finally:
+            self._connection.add_notify_handler(self._hear)
+        heard, self._heard = self._heard, False
+        return heard
+
+    def _hear(self, told: Notify) -> None:
+        self._heard = self._heard or self._follows(told.payload)
 
     def _follows(self, payload: str) -> bool:
         types = payload.split()

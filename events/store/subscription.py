@@ -150,15 +150,14 @@ class Subscription:
                     idle_in_transaction_timeout_ms=self._options.idle_in_transaction_timeout_ms,
                 )
                 if connection is not None:
-                    with closing(connection), closing(self._feed):
+                    with closing(connection):
                         self._use(connection)
         logger.info("%s stopped", self._options.name)
 
     def _use(self, connection: Connection) -> None:
         """Runs rounds on ``connection`` until it fails or the worker is told to stop."""
         try:
-            if not self._feed.open():
-                return
+            self._feed.open(connection)
             if self._options.idle_session_timeout_ms:
                 # A stopped process keeps its connection and its locks. The server ends such a session.
                 connection.execute(

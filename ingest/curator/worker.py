@@ -48,7 +48,7 @@ class Curator(Handler):
         self._subscription = Subscription(
             settings,
             self,
-            LogFeed(settings.database_url, PROCESSOR.name, stopping, None),
+            LogFeed(),
             self._heartbeat,
             stopping,
             SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),

@@ -41,7 +41,7 @@ class Proposer(Handler):
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
         self._settings = settings
-        self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping, {TurnRecorded.__name__})
+        self._feed = LogFeed({TurnRecorded.__name__})
         self._subscription = Subscription(
             settings,
             self,

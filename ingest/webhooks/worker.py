@@ -67,7 +67,7 @@ class Webhooks(Handler):
         self._settings = settings
         self._stopping = stopping
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping, None)
+        self._feed = LogFeed()
         self._senders = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
         self._sent: dict[Future[None], _Due] = {}
         self._subscription = Subscription(

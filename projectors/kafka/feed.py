@@ -139,10 +139,7 @@ class StreamFeed(Generic[R]):
 
     # The subscription calls these methods: see events.store.feed.Feed.
 
-    def open(self) -> bool:
-        return True
-
-    def close(self) -> None:
+    def open(self, connection: Connection) -> None:
         pass
 
     @property

@@ -39,7 +39,7 @@ class Relay(Handler):
         self._settings = settings
         self._stopping = stopping
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = LogFeed(settings.database_url, PROCESSOR.name, stopping)
+        self._feed = LogFeed()
         self._publisher: Publisher | None = None
         self._subscription = Subscription(
             settings,

@@ -75,7 +75,7 @@ class ModelWorker(Handler):
         self._rules_fallback = rules_fallback
         self._described = describe(settings)
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
+        self._feed = feed or LogFeed({TURN})
         self._assignment = PartitionAssignment(
             settings, self._feed, lambda event, payload: unreadable_turn(event, payload, self._extractor)
         )

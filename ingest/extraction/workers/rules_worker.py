@@ -88,7 +88,7 @@ class ExtractorWorker(Handler):
         self._settings = settings
         self._modes = modes_of(settings)
         self._extractor = extractor
-        self._feed = feed or LogFeed(settings.database_url, PROCESSOR.name, stopping, {TURN})
+        self._feed = feed or LogFeed({TURN})
         self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         # The position where this worker left each partition, and the turns above it that are extracted already.
         self._memory = KnownMemory()

@@ -42,7 +42,7 @@ class Copying(Handler):
 
     def __init__(self, database: str, *, events: int = 100) -> None:
         self.settings = Settings(database_url=database)
-        self.feed = LogFeed(database, PROCESSOR.name, self.stopping)
+        self.feed = LogFeed()
         self.events = events
         self.stop = False
         self.calls: list[str] = []
@@ -202,25 +202,6 @@ def test_a_connection_that_dies_in_a_batch_is_replaced_without_a_growing_pause(
     assert (report.error or "").startswith("postgres went away: ")
 
 
-def test_a_listener_that_dies_is_replaced_too(copying: Copying, connection: Connection) -> None:
-    fill(connection, 3)
-    killed = itertools.count()
-
-    def kill(_copying: Copying, _connection: Connection) -> None:
-        if next(killed) == 0:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND application_name = 'cardlog copying listener'"
-            )
-            fill(connection, 6)
-            copying.feed.wait(30.0)  # the loss is noticed here
-
-    copying.before = kill
-    copying.run()
-    assert copied(connection) == in_log(connection)
-    assert copying.calls.count("prepare") == 2
-
-
 def test_a_checkpoint_that_another_worker_moved_is_no_failure(
     copying: Copying, connection: Connection, database: str
 ) -> None:
@@ -290,7 +271,7 @@ def test_the_server_ends_a_silent_session(database: str, connection: Connection)
     Subscription(
         settings,
         Looking(),
-        LogFeed(database, "looking", lambda: False),
+        LogFeed(),
         Heartbeat(database, "looking", "one"),
         lambda: bool(seen),
         SubscriptionOptions(

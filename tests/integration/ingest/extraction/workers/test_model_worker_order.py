@@ -265,8 +265,7 @@ def test_only_a_session_that_holds_a_partition_is_ended_when_it_is_silent(
     def unreadable(*_: object) -> NewEvent:
         raise AssertionError
 
-    feed = LogFeed(settings.database_url, "test", lambda: False)
-    assignment = PartitionAssignment(settings, feed, unreadable)
+    assignment = PartitionAssignment(settings, LogFeed(), unreadable)
     PROCESSOR.open(connection)
     assignment.look(connection, 0.0)
     assert limit() == "0"
