@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
@@ -93,7 +94,9 @@ async def _remember(memory: Memory, asked: Arguments) -> str:
 
 
 async def _recall(memory: Memory, asked: Arguments) -> str:
-    named = {name: asked.get(name) for name in ("query", "as_of", "mode", "kinds")}
+    named = {name: asked.get(name) for name in ("query", "mode", "kinds")} | {
+        "as_of": _instant(asked.get("as_of"))
+    }
     found = await memory.recall("/v1/recall", k=asked.get("k", 10), **named)
     lines = pages.cards(found["cards"], titles=asked.get("titles", False))
     lines += pages.insights(found.get("insights", ()))
@@ -171,8 +174,8 @@ async def _timeline(memory: Memory, asked: Arguments) -> str:
         return page("timeline", pages.cards(found["cards"]), asked)
     named = {
         "about": asked.get("about"),
-        "occurred_from": asked.get("since"),
-        "occurred_to": asked.get("until"),
+        "occurred_from": _instant(asked.get("since")),
+        "occurred_to": _instant(asked.get("until"), through=True),
         "status": "*",
         "limit": 500,
     }
@@ -181,6 +184,14 @@ async def _timeline(memory: Memory, asked: Arguments) -> str:
         found["cards"], key=lambda card: str(card["occurred_at"] or card["effective_at"] or card["said_at"])
     )
     return page("timeline", pages.cards(kept, titles=asked.get("titles", False)), asked)
+
+
+def _instant(told: str | None, *, through: bool = False) -> str | None:
+    """Returns an instant. A date is its first instant in UTC, or with ``through`` the first one after it."""
+    try:
+        return f"{date.fromisoformat(told or '') + timedelta(days=through)}T00:00:00Z"
+    except (ValueError, OverflowError):
+        return told
 
 
 async def _forget(memory: Memory, asked: Arguments) -> str:

@@ -17,7 +17,7 @@ from events.types.turn_contract import MAX_TEXT_BYTES
 from retrieval.http.hook_routes import MAX_BODY_BYTES, PATHS
 from retrieval.http.read_api import create_app
 from tests.support.connections import serving
-from tests.support.stack import Running
+from tests.support.stack import Running, typed
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -269,6 +269,17 @@ def test_settings_are_edited_without_harm(stack: Running, tmp_path: Path) -> Non
     assert file.is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_the_hooks_of_every_assistant_are_shown(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "CARDLOG_READ_URL": "http://127.0.0.1:8701"}
+    assert typed("hooks", "install", "codex", "--user", "ada", given=home).returncode == 0
+    with_hooks = [
+        line.split(":")[0]
+        for line in typed("hooks", "show", given=home, cwd=tmp_path).stdout.splitlines()
+        if line.startswith("/") and "no hooks" not in line
+    ]
+    assert [Path(each).parent.name for each in with_hooks] == [".codex"]
 
 
 def test_a_time_zone_that_no_prompt_could_have_is_refused_at_once(stack: Running, tmp_path: Path) -> None:

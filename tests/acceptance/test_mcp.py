@@ -107,7 +107,8 @@ def test_what_is_remembered_is_recalled(stack: Running) -> None:
     [home, *_] = ids(dana.tool("recall", query="where do I live?", kinds=["state"]))
     told = dana.tool("timeline", card_id=home)
     assert told.index("Lisbon") < told.index("Porto")
-    assert "Porto" in dana.tool("timeline", about="Porto")
+    assert "Porto" in dana.tool("timeline", about="Porto", since="2000-01-01", until="2199-12-30")
+    assert "Porto" not in dana.tool("timeline", about="Porto", until="2000-01-01")
     assert "nothing" not in Client(stack).tool("recall", query="where do I live?")
 
 

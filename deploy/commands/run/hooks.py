@@ -131,10 +131,20 @@ def run_uninstall(assistant: Which = "claude-code", /, *, place: In = "user", fi
 
 
 @app.command(name="show")
-def run_show(assistant: Which = "claude-code", /, *, file: File = None, as_json: Json = False) -> int:
-    """Print the hooks of Cardlog in the settings files of an assistant."""
-    paths = {file or _file(assistant, place, None): None for place in ("user", "project", "local")}
-    found = {str(path): _own(_read(path), assistant) for path in paths}
+def run_show(
+    assistant: Annotated[Assistant | None, Parameter(help="only this assistant")] = None,
+    /,
+    *,
+    file: File = None,
+    as_json: Json = False,
+) -> int:
+    """Print the hooks of Cardlog in the settings files of assistants. A FILE alone is one of Claude Code."""
+    shown = [assistant or "claude-code"] if assistant or file else KINDS
+    found = {
+        str(path): _own(_read(path), each)
+        for each in shown
+        for path in {file or _file(each, place, None): None for place in ("user", "project", "local")}
+    }
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
         return 0
