@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import Literal, Self
 
@@ -70,21 +71,22 @@ def reports(connection: Connection) -> list[HeartbeatReport]:
 
 
 class Heartbeat:
-    """Writes the heartbeat of one worker from its own thread. A long batch therefore does not look like a dead worker.
+    """Writes the heartbeat of one worker from another thread. A long batch therefore does not look like a dead worker.
 
     Inside the context the thread updates the worker's row in ``log.heartbeats`` every ``every_s`` and at every change
-    of state. The end of the context writes the state ``stopped``. The worker never waits for Postgres and gets no
-    errors of the heartbeat. A worker without a heartbeat counts as gone, also while Postgres is away. A process that
-    is suspended or killed writes no heartbeat.
+    of state. All workers of a process share the thread and its connection. The end of the context writes the state
+    ``stopped``. The worker never waits for Postgres and gets no errors of the heartbeat. A worker without a heartbeat
+    counts as gone, also while Postgres is away. A process that is suspended or killed writes no heartbeat.
     """
 
     def __init__(self, database_url: str, stage: str, worker: str, *, every_s: float = _HEARTBEAT_S) -> None:
-        self._url = database_url
+        self._writer = _writer_of(database_url, os.getpid())
         self._names = {"stage": stage, "worker": worker, "pid": os.getpid()}
         self._every_s = every_s
         self._lock = threading.Lock()
-        self._wake = threading.Event()
+        self._due = 0.0
         self._ended = False
+        self._over = threading.Event()
         self._state: WorkerState = "running"
         self._detail: str | None = None
         self._error: str | None = None
@@ -93,27 +95,25 @@ class Heartbeat:
         self._counts: dict[str, float] = {}
         self._moved_at: float | None = None
         self._counted: deque[tuple[float, int]] = deque()
-        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         self._ended = False
-        self._thread = threading.Thread(
-            target=self._beat, name=f"heartbeat {self._names['stage']}", daemon=True
-        )
+        self._due = 0.0
+        self._over.clear()
         self._say("running", None, None)
-        self._thread.start()
+        self._writer.add(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         reason = None if error is None else f"{type(error).__name__}: {error}"
-        with self._lock:
-            self._ended = True
         self._say("stopped", reason, reason)
-        if self._thread is not None:
-            # A worker must stop in time even while Postgres is away.
-            self._thread.join(_LAST_HEARTBEAT_S)
+        with self._lock:
+            self._ended, self._due = True, 0.0
+        self._writer.wake()
+        # A worker must stop in time even while Postgres is away.
+        self._over.wait(_LAST_HEARTBEAT_S)
 
     def running(self, note: str | None = None) -> None:
         """Sets the state ``running``. ``note`` is a detail for the operator."""
@@ -152,40 +152,37 @@ class Heartbeat:
             self._state, self._detail = state, detail
             if error is not None:
                 self._note(error)
+            if changed:
+                self._due = 0.0
         if changed:
-            self._wake.set()
+            self._writer.wake()
 
     def _note(self, error: str) -> None:
         self._error = in_a_line(error, _LONGEST)
         self._error_at = time.monotonic()
 
-    def _beat(self) -> None:
-        connection: Connection | None = None
-        try:
-            while True:
-                with self._lock:
-                    last = self._ended
-                self._wake.clear()
-                try:
-                    connection = connection or connect(
-                        self._url, application=f"heartbeat {self._names['stage']}"
-                    )
-                    connection.execute(statement("events.health", "upsert_heartbeat"), self._report())
-                    connection.execute(
-                        statement("events.health", "delete_stale_heartbeats"),
-                        {**self._names, "unseen": UNSEEN_S},
-                    )
-                except psycopg.Error as error:
-                    logger.debug("no heartbeat: %s", error)
-                    if connection is not None:
-                        connection.close()
-                        connection = None
-                if last:
-                    return
-                self._wake.wait(self._every_s)
-        finally:
-            if connection is not None:
+    def due_in(self) -> float:
+        """Returns the seconds until the next heartbeat."""
+        with self._lock:
+            return self._due - time.monotonic()
+
+    def beat(self, connection: Connection | None) -> bool:
+        """Writes the heartbeat, or lets it pass without a ``connection``. Returns False if it was the last one."""
+        with self._lock:
+            last = self._ended
+            self._due = time.monotonic() + self._every_s
+        if connection is not None:
+            try:
+                connection.execute(statement("events.health", "upsert_heartbeat"), self._report())
+                connection.execute(
+                    statement("events.health", "delete_stale_heartbeats"), {**self._names, "unseen": UNSEEN_S}
+                )
+            except psycopg.Error as error:
+                logger.debug("no heartbeat: %s", error)
                 connection.close()
+        if last:
+            self._over.set()
+        return not last
 
     def _report(self) -> dict[str, object]:
         now = time.monotonic()
@@ -210,3 +207,54 @@ class Heartbeat:
         since, before = counted[0]
         # Under one second the rate is noise.
         return (self._done - before) / (now - since) if now - since >= 1.0 else None
+
+
+class _Writer:
+    """The thread of a process that writes all its heartbeats to one database. It lives while there is one."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._beating: list[Heartbeat] = []
+
+    def add(self, heartbeat: Heartbeat) -> None:
+        with self._lock:
+            self._beating.append(heartbeat)
+            first = len(self._beating) == 1
+        self._wake.set()
+        if first:
+            threading.Thread(target=self._run, name="heartbeat", daemon=True).start()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def _run(self) -> None:
+        connection: Connection | None = None
+        while True:
+            self._wake.clear()
+            with self._lock:
+                due = [each for each in self._beating if each.due_in() <= 0]
+            if due and (connection is None or connection.closed):
+                connection = self._connected()
+            over = [each for each in due if not each.beat(connection)]
+            with self._lock:
+                self._beating = [each for each in self._beating if each not in over]
+                if not self._beating:
+                    break
+                wait = min(each.due_in() for each in self._beating)
+            self._wake.wait(max(0.0, wait))
+        if connection is not None:
+            connection.close()
+
+    def _connected(self) -> Connection | None:
+        try:
+            return connect(self._url, application="heartbeat")
+        except psycopg.Error as error:
+            logger.debug("no heartbeat: %s", error)
+            return None
+
+
+@lru_cache(maxsize=16)
+def _writer_of(url: str, _pid: int) -> _Writer:
+    return _Writer(url)
