@@ -1,6 +1,7 @@
 -- name: told_of
 -- The events about the people of a user, in order: those that the table knows, and those above its checkpoint, with the
 -- latest cards above it. Read before the handles, so that nothing is missed when the checkpoint moves.
+-- The concatenation keeps the plan on the positions. The index of users would read the whole history of a user.
 WITH folded AS (
     SELECT coalesce((SELECT c.position FROM log.checkpoints c
                      JOIN log.generations g ON g.projection = c.processor AND g.generation = c.generation
@@ -10,12 +11,15 @@ WITH folded AS (
     SELECT n.position FROM people.entries n WHERE n.user_id = %(user_id)s
     UNION
     SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
-    WHERE e.user_id = %(user_id)s AND e.type = ANY (%(types)s::text[])
+    WHERE e.user_id || '' = %(user_id)s AND e.type = ANY (%(types)s::text[])
     UNION
-    (SELECT e.position FROM folded JOIN log.events e ON e.partition = %(partition)s AND e.position > folded.position
-     WHERE e.user_id = %(user_id)s AND e.type = ANY (%(card_types)s::text[])
-     ORDER BY e.position DESC
-     LIMIT %(cards)s)
+    SELECT latest.position FROM folded CROSS JOIN LATERAL (
+        SELECT e.position FROM log.events e
+        WHERE e.partition = %(partition)s AND e.position > folded.position
+          AND e.user_id || '' = %(user_id)s AND e.type = ANY (%(card_types)s::text[])
+        ORDER BY e.position DESC
+        LIMIT %(cards)s
+    ) latest
 )
 SELECT {event e}
 FROM place JOIN log.events e ON e.partition = %(partition)s AND e.position = place.position AND e.user_id = %(user_id)s

@@ -151,16 +151,24 @@ WITH RECURSIVE near(card) AS (
 ), later(card) AS (
     (SELECT card FROM near LIMIT %(visited)s)
     UNION
-    SELECT r.from_card FROM later
-    JOIN {relations} r ON r.user_id = %(user_id)s AND r.to_card = later.card
-    WHERE r.predicate = ANY (%(chains)s::text[]) AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
+    SELECT next.card FROM later
+    CROSS JOIN LATERAL (
+        -- OFFSET 0 looks up the edges of one card. A join would read all edges of the user for each step of a chain.
+        SELECT r.from_card AS card FROM {relations} r
+        WHERE r.user_id = %(user_id)s AND r.to_card = later.card AND r.predicate = ANY (%(chains)s::text[])
+          AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
+        OFFSET 0
+    ) next
 )
 SELECT r.from_card, r.to_card, r.predicate, r.reason, r.confidence, r.implied, r.refused, r.actor, r.event_id, r.created_at
 FROM (SELECT card FROM later LIMIT %(followed)s) later
-JOIN {relations} r ON r.user_id = %(user_id)s AND r.from_card = later.card
-WHERE r.predicate = ANY (%(predicates)s::text[]) AND NOT r.refused
-  AND r.implied = ANY (%(implied)s::boolean[])
-  AND (%(known_at)s::timestamptz IS NULL OR r.created_at <= %(known_at)s::timestamptz)
+CROSS JOIN LATERAL (
+    SELECT r.* FROM {relations} r
+    WHERE r.user_id = %(user_id)s AND r.from_card = later.card AND r.predicate = ANY (%(predicates)s::text[])
+      AND NOT r.refused AND r.implied = ANY (%(implied)s::boolean[])
+      AND (%(known_at)s::timestamptz IS NULL OR r.created_at <= %(known_at)s::timestamptz)
+    OFFSET 0
+) r
 ORDER BY r.created_at, r.event_id, r.from_card, r.to_card
 LIMIT %(limit)s;
 
