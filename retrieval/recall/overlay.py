@@ -185,8 +185,8 @@ class Overlay:
 
     async def _settled(self, scope: Scope) -> OverlayResult | None:
         """Returns the result of a user whose tables show everything, and None when something is to be folded."""
-        pool, past = self._glancing, scope.until is not None or scope.known_at is not None
-        if pool is None or (past and "reference" in scope.kinds):
+        pool = self._glancing
+        if pool is None:
             return None
 
         async def look() -> OverlayResult | None:
@@ -198,6 +198,10 @@ class Overlay:
                     with suppress(psycopg.errors.UndefinedTable):  # before the first fold
                         cursor = await connection.execute(TEAMS, {"member": scope.user_id})
                         if await cursor.fetchone() is not None:
+                            return None
+                    if _is_past(scope):
+                        then = parameters_of([scope.user_id], scope.until, scope.known_at)
+                        if await (await connection.execute(THEN, then)).fetchone() is not None:
                             return None
             return OverlayResult(concluded=tail.concluded, moded=tail.moded)
 
@@ -290,7 +294,7 @@ def _references_beside(connection: Connection, scope: Scope) -> dict[UUID, Store
         return {}
     teams = _teams_of(connection, scope.user_id)
     with connection.cursor(row_factory=dict_row) as cursor:
-        if scope.until is None and scope.known_at is None:
+        if not _is_past(scope):
             rows = cursor.execute(PRESENT, present_parameters(teams)).fetchall() if teams else []
             cards = [card_of_reference(each, scope.user_id) for each in present_in(rows) if not each.archived]
         else:
@@ -303,6 +307,10 @@ def _references_beside(connection: Connection, scope: Scope) -> dict[UUID, Store
                 and (made := reference_card(replace(event, user_id=scope.user_id))) is not None
             ]
     return {card.card_id: card for card, _ in cards}
+
+
+def _is_past(scope: Scope) -> bool:
+    return scope.until is not None or scope.known_at is not None
 
 
 def _teams_of(connection: Connection, user_id: str) -> list[str]:
