@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from events.core.pointers import Tokens
@@ -48,13 +48,20 @@ class CardValue:
     unsure: bool = False
 
 
+class Statement(Protocol):
+    """What an event says about one identity."""
+
+    @property
+    def identity(self) -> str: ...
+
+
 class CardFeed(Protocol):
     """Reads the events of state cards with the fold of the cards. All methods are pure."""
 
     types: frozenset[str]
 
-    def identities(self, event: Event) -> Sequence[str]:
-        """Returns the identities that the statement ``event`` is about. Another event has none."""
+    def statements(self, event: Event) -> Sequence[Statement]:
+        """Returns what the statement ``event`` says. Another event says nothing."""
 
     def target(self, event: Event) -> UUID | None:
         """Returns the statement that ``event`` is a remark on, or None."""
@@ -62,7 +69,5 @@ class CardFeed(Protocol):
     def withdrawn(self, event: Event) -> Sequence[int]:
         """Returns the positions of the events that ``event`` takes back, in its partition."""
 
-    def held(
-        self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
-    ) -> Sequence[CardValue]:
+    def held(self, statements: Iterable[Any], remarks: Mapping[UUID, Sequence[Event]]) -> Sequence[CardValue]:
         """Returns the values that hold or held by ``statements``, in the order in which they took effect."""

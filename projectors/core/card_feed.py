@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from events.core.feed import CardValue, Trust
@@ -46,11 +46,11 @@ class StateFeed:
         self._supersede = supersede
         self._thresholds = thresholds or Thresholds()
 
-    def identities(self, event: Event) -> Sequence[str]:
+    def statements(self, event: Event) -> Sequence[Statement]:
         payload = event.payload
         if not isinstance(payload, StateAsserted) or not _in_scope(payload):
             return ()
-        return tuple(each.identity for each in statements_of(event, supersede=self._supersede))
+        return statements_of(event, supersede=self._supersede)
 
     def target(self, event: Event) -> UUID | None:
         if type(event.payload).__name__ not in self.types:
@@ -61,16 +61,15 @@ class StateFeed:
         return event.payload.positions if isinstance(event.payload, CardsWithdrawn) else ()
 
     def held(
-        self, statements: Sequence[Event], remarks: Mapping[UUID, Sequence[Event]]
+        self, statements: Iterable[Statement], remarks: Mapping[UUID, Sequence[Event]]
     ) -> Sequence[CardValue]:
         about = {
             card: [each for each in told if remarked(each) is not None] for card, told in remarks.items()
         }
         hidden = {card for card, told in remarks.items() if _is_hidden(told)}
         said: dict[tuple[str, str], list[Statement]] = {}
-        for event in statements:
-            for each in statements_of(event, supersede=self._supersede):
-                said.setdefault((event.user_id, each.identity), []).append(each)
+        for each in statements:
+            said.setdefault((each.event.user_id, each.identity), []).append(each)
         periods: list[ValidPeriod] = []
         for _, group in identity_groups({}, said):
             everything = [one for key in group for one in said[key]]

@@ -26,6 +26,8 @@ from projectors.generations.projector import Rows
 
 MOST_UNFOLDED = 20_000
 """The most events of a user above the checkpoint that a reader folds itself."""
+MOST_COMPARED = 50_000
+"""The most statements that a reader compares itself, in less than a second: it answers nobody else meanwhile."""
 _ATTEMPTS = 20
 _LAST = 2**62
 
@@ -62,6 +64,8 @@ def presenting(
         fold = yield from folding(
             user_id, state, events, feed, history=history, entries=entries, prefix="live_"
         )
+        if fold.compared(events) > MOST_COMPARED:
+            raise TooFarBehindError("the tables of documents are too far behind the log")
         if events or history or entries:  # otherwise nothing more was read
             [now] = yield "live_folded", named
             if now["folded"] != folded:
@@ -110,7 +114,7 @@ def _statements(
     user_id: str, events: Sequence[Event], feed: CardFeed, statements: Statements, prefix: str
 ) -> Generator[Query, Rows, None]:
     """Asks for the earlier statements of all identities that ``events`` touch, and the remarks on them."""
-    wanted = {identity for event in events for identity in feed.identities(event)}
+    wanted = {each.identity for event in events for each in feed.statements(event)}
     targets = [target for event in events if (target := feed.target(event)) is not None]
     positions = [position for event in events for position in feed.withdrawn(event)]
     if targets or positions:

@@ -108,7 +108,7 @@ class _Said:
         self.withdrawn: list[int] = []
 
     def take(self, event: Event) -> None:
-        if identities := self._feed.identities(event):
+        if identities := [each.identity for each in self._feed.statements(event)]:
             self.statements[event.position] = (event, identities)
         elif (target := self._feed.target(event)) is not None:
             self.remarks.append((target, event))

@@ -21,6 +21,7 @@ from ingest.core import patching
 from ingest.core.aggregate import CoreDocument
 from ingest.core.documents import NoDocuments
 from ingest.decider import Command
+from projectors.core import loading
 from projectors.core.card_feed import StateFeed
 from projectors.core.documents import documents_of
 from projectors.core.loading import presenting
@@ -245,6 +246,19 @@ def test_the_end_of_the_log_is_read_without_the_history(ada: Documents) -> None:
     row = ada.connection.execute(explained, values).fetchone()
     assert row is not None
     assert rows_read(row[0][0]["Plan"]) < 25
+
+
+def test_a_reader_does_not_fold_very_many_statements_of_one_fact(
+    ada: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        ada.state("residence", f"City {number}", 400 * number)
+    monkeypatch.setattr(loading, "MOST_COMPARED", 6 * 6)
+    assert ada.get().status_code == 200
+    monkeypatch.setattr(loading, "MOST_COMPARED", 6 * 6 - 1)
+    assert (ada.get().status_code, ada.get().json()["title"]) == (503, "Documents unavailable")
+    ada.fold()
+    assert ada.get().status_code == 200
 
 
 def test_nothing_is_left_after_forgetting(ada: Documents) -> None:
