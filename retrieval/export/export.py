@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from uuid import UUID
 
 import orjson
 from psycopg.rows import dict_row
@@ -91,16 +92,16 @@ def _events(connection: Connection, storage_id: str, partition: int, head: int) 
 
 
 def _cards(connection: Connection, storage_id: str) -> Iterator[dict[str, object]]:
-    after: tuple[str, str] = ("", "00000000-0000-0000-0000-000000000000")
+    after = UUID(int=0)
     while True:
         with connection.cursor(row_factory=dict_row) as cursor:
             page = cursor.execute(
                 statement(_PACKAGE, "cards_of_user"),
-                {"user_id": storage_id, "kind": after[0], "card_id": after[1], "limit": _PAGE},
+                {"user_id": storage_id, "after": after, "limit": _PAGE},
             ).fetchall()
         if not page:
             return
-        after = page[-1]["card_kind"], str(page[-1]["card_id"])
+        after = page[-1]["card_id"]
         for row in page:
             yield row["card"] | {"relations": row["relations"], "changes": row["changes"]}
 
