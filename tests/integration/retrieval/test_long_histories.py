@@ -1,0 +1,100 @@
+"""What a question reads of a user with a long history: what it needs, and not the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from psycopg.sql import SQL, Identifier
+
+from events.people.people_log import telling
+from events.platform.database import Connection
+from events.platform.sql import statement
+from events.problems.problem_log import query
+from events.store import log
+from events.types.cards import StateAsserted
+from projectors.cards.connections import SUPERSEDING
+from projectors.people import PeopleProjector
+from projectors.problems import ProblemsProjector
+from projectors.references import ReferencesProjector
+from retrieval.references import THEN, parameters_of
+from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
+
+MOVES = 600
+"""The moves of the user. Each of them replaced the one before."""
+USER = "alex"
+Asked = tuple[SQL, Mapping[str, object]]
+
+
+def move(number: int) -> StateAsserted:
+    since = NOW + timedelta(days=100 * number)
+    return StateAsserted(
+        content=f"I live in City {number}", entity="user", concept_key="residence", value=f"City {number}", tags=(),
+        cardinality="single_value", effective_at=since, announced=True,
+        origin=replace(ORIGIN, said_at=since, turn_ids=(f"t{number}",)),
+    )  # fmt: skip
+
+
+def people(_: Connection) -> Asked:
+    asked = next(telling(USER))
+    return asked.text, asked.values
+
+
+def problems(_: Connection) -> Asked:
+    asked = query("problems_of", USER)
+    return asked.text, asked.values
+
+
+def references_of_then(_: Connection) -> Asked:
+    return THEN, parameters_of([USER], datetime.now(UTC), None)
+
+
+def a_page_of_an_export(_: Connection) -> Asked:
+    return statement("retrieval.export", "cards_of_user"), {"user_id": USER, "after": UUID(int=0), "limit": 5}
+
+
+def the_last_changes_of_a_value(connection: Connection) -> Asked:
+    rows = connection.execute(
+        "SELECT card_id FROM cards.cards ORDER BY effective_at DESC OFFSET 5 LIMIT 1"
+    ).fetchall()
+    relations = Identifier("cards", "relations")
+    return SQL(statement("retrieval.cards", "reachable_relations").format(relations=relations).as_string()), {
+        "user_id": USER, "cards": [card for (card,) in rows], "predicates": list(SUPERSEDING),
+        "chains": list(SUPERSEDING), "implied": [True], "known_at": None, "older": False, "visited": 3,
+        "followed": 100, "limit": 200,
+    }  # fmt: skip
+
+
+def rows_read(connection: Connection) -> int:
+    """The rows that this session read so far, in the transaction that runs now."""
+    [[rows]] = connection.execute(
+        "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_xact_user_tables "
+        "WHERE schemaname IN ('log', 'cards')"
+    ).fetchall()
+    return int(rows)
+
+
+def read(connection: Connection, asked: Asked) -> int:
+    """The rows that a statement reads."""
+    text, values = asked
+    with connection.transaction():
+        before = rows_read(connection)
+        connection.execute(text, values, prepare=True)
+        return rows_read(connection) - before
+
+
+def test_no_question_reads_the_history(database: str, connection: Connection) -> None:
+    log.append(connection, [event(move(number), USER) for number in range(MOVES)])
+    fold_live(database, batch=MOVES)
+    for projector in (PeopleProjector(), ProblemsProjector(), ReferencesProjector()):
+        fold_live(database, projector, batch=MOVES)
+    connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations")
+    connection.execute("SET plan_cache_mode = force_generic_plan")  # as in a service
+    asked = {
+        "people": people, "problems": problems, "references of then": references_of_then,
+        "a page of an export": a_page_of_an_export, "the last changes of a value": the_last_changes_of_a_value,
+    }  # fmt: skip
+    rows = {name: read(connection, each(connection)) for name, each in asked.items()}
+    assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
