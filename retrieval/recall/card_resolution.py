@@ -330,7 +330,7 @@ def _judged(  # noqa: C901 - one branch a reason
     for group in set(same(edges).values()):
         members = [card for card in group if card in found and card not in out]
         members.sort(key=lambda card: (-evidence[card].votes, card))
-        out.update(dict.fromkeys(members[1:], f"it is the same as {members[0]}"))
+        out.update((card, f"it is the same as {members[0]}") for card in members[1:])
     conflicts = [_dispute(dispute, known) for dispute in disputes] + [
         _contradiction(edge, known)
         for edge in edges

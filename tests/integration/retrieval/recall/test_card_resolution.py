@@ -122,6 +122,17 @@ def test_the_relations_of_every_found_card_count(database: str, memory: Memory) 
     assert asyncio.run(resolved()) == {hound}
 
 
+def test_cards_that_say_the_same_give_way_together(memory: Memory, recall: Recall) -> None:
+    dog, hound, cat = (
+        memory.state("pet", name, day(n), content=f"Has a pet, a {name}", cardinality="multi_value")
+        for n, name in enumerate(("dog", "hound", "cat"))
+    )
+    connect(memory, hound, dog, "same_as", "the same animal")
+    for older in (dog, hound):
+        connect(memory, cat, older, "update", "another pet took its place")
+    assert values(recall("Do I have a pet?")) == ["cat"]
+
+
 def test_a_chain_answers_with_its_end(memory: Memory, recall: Recall) -> None:
     dog = memory.state("pet", "Rex", day(0), content="Has a dog named Rex", cardinality="multi_value")
     died = memory.event("The vet could do nothing more", day(30))
