@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from events.insights import Insight, Insights, insights
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.terms import analyse
@@ -44,7 +46,13 @@ def about(known: Insights, question: Question, scope: Scope) -> list[Insight]:
 
 def terms_of(insight: Insight) -> frozenset[str]:
     """Returns the search terms of an insight without single Chinese characters, which many names have."""
-    terms = analyse(to_simplified(insight.content))
+    return _terms_in(insight.content)
+
+
+@lru_cache(maxsize=16_384)
+def _terms_in(content: str) -> frozenset[str]:
+    # Every question is compared with all insights of its user.
+    terms = analyse(to_simplified(content))
     return frozenset(term for term in terms if len(term) > 1 or not has_cjk(term))
 
 
