@@ -12,17 +12,15 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import tuple_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, tuples_of
 from events.platform.sql import statement
-from events.store.log import Unreadable, event_if_readable
-from events.store.rows import rows_of
+from events.store.log import Unreadable, history
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased, SubjectErased
 from projectors.generations.generations import Generation, hold_live, list_generations, remove, use_schema
 from projectors.generations.projector import Projector
 
 _PACKAGE = "projectors"
-_PAGE = 500
 
 
 class ForgettingProjection:
@@ -145,18 +143,16 @@ def _remaining(
         "generation": generation.number,
         "user_id": storage_id,
         "partition": partition_of(storage_id),
-        "types": list(projector.types),
-        "without": list(without),
-        "up_to": up_to,
-        "limit": _PAGE,
     }
-    after = 0
-    while rows := rows_of(connection, statement(_PACKAGE, "remaining_events"), {**names, "after": after}):
-        after = rows[-1]["position"]
-        for row in rows:
-            event = event_if_readable(row)
-            if not isinstance(event.payload, Erased | Unreadable):
-                yield event
+    rows = tuples_of(connection, statement(_PACKAGE, "unfolded_positions"), names)
+    unfolded, gone = {position for (position,) in rows}, set(without)
+    for event in history(connection, storage_id, up_to=up_to, types=projector.types):
+        if (
+            event.position not in unfolded
+            and event.event_id not in gone
+            and not isinstance(event.payload, Erased | Unreadable)
+        ):
+            yield event
 
 
 def _listed(event_ids: Sequence[UUID] | None) -> list[UUID] | None:

@@ -219,20 +219,13 @@ SELECT ARRAY(SELECT DISTINCT p.user_id FROM log.parked p
 SELECT event_id FROM log.events
 WHERE partition = %(partition)s AND position = ANY (%(positions)s::bigint[]) AND user_id = %(user_id)s;
 
--- name: remaining_events
--- The events of a user that a generation has folded, without some of them. Parked and dropped events are not folded.
-SELECT {event e}
-FROM log.events e
-WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.position > %(after)s AND e.position <= %(up_to)s
-  AND e.type = ANY (%(types)s::text[]) AND e.event_id <> ALL (%(without)s::uuid[])
-  AND NOT EXISTS (SELECT FROM log.parked p
-                  WHERE p.processor = %(processor)s AND p.generation = %(generation)s AND p.user_id = e.user_id
-                    AND p.partition = e.partition AND p.position = e.position)
-  AND NOT EXISTS (SELECT FROM log.dropped d
-                  WHERE d.processor = %(processor)s AND d.user_id = e.user_id AND d.partition = e.partition
-                    AND d.position = e.position)
-ORDER BY e.position
-LIMIT %(limit)s;
+-- name: unfolded_positions
+-- The events of a user that a generation passed without folding them: they are parked, or were dropped.
+SELECT p.position FROM log.parked p
+WHERE p.processor = %(processor)s AND p.generation = %(generation)s AND p.user_id = %(user_id)s AND p.partition = %(partition)s
+UNION ALL
+SELECT d.position FROM log.dropped d
+WHERE d.processor = %(processor)s AND d.user_id = %(user_id)s AND d.partition = %(partition)s;
 
 -- name: drop_parked
 -- The first of a queue, or all of it, from waiting to decided against, in every generation; returns what went.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -14,7 +14,7 @@ from psycopg import Notify
 from psycopg.rows import TupleRow, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
-from events.platform.database import Connection, Row
+from events.platform.database import Connection, Row, tuples_of
 from events.platform.failures import in_a_line
 from events.platform.settings import SettingsError
 from events.platform.sql import statement
@@ -28,6 +28,7 @@ from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.tombstones import Erased
 
 _PATIENCE_S = 0.5
+_PAGE = 500
 
 
 EVENT_COLUMNS = (
@@ -212,6 +213,28 @@ def read(connection: Connection, partition: int, *, after: int = 0, limit: int |
     for row in rows:
         del row["digest"]
     return [event_of(row) for row in rows]
+
+
+def history(
+    connection: Connection,
+    user_id: str,
+    *,
+    after: int = 0,
+    up_to: int | None = None,
+    types: Collection[str] | None = None,
+) -> Iterator[Event]:
+    """Yields the events of a user between two positions in order, also those that nobody can read. None: all types.
+
+    Only the positions are held all at once. No index has the order of a user's events, so a page that starts at a
+    position would read the whole history.
+    """
+    named = {"partition": partition_of(user_id), "user_id": user_id}
+    bounds = {"after": after, "up_to": up_to, "types": None if types is None else sorted(types)}
+    found = tuples_of(connection, statement("events.store", "positions_of_user"), named | bounds)
+    query = statement("events.store", "events_of_user_at")
+    for start in range(0, len(found), _PAGE):
+        positions = [position for (position,) in found[start : start + _PAGE]]
+        yield from map(event_if_readable, rows_of(connection, query, named | {"positions": positions}))
 
 
 def event_of(row: Row) -> Event:

@@ -67,6 +67,20 @@ WHERE partition = %(partition)s AND position > %(after)s
 ORDER BY position
 LIMIT %(limit)s;
 
+-- name: positions_of_user
+SELECT position FROM log.events
+WHERE partition = %(partition)s AND user_id = %(user_id)s AND position > %(after)s
+  AND (%(up_to)s::bigint IS NULL OR position <= %(up_to)s)
+  AND (%(types)s::text[] IS NULL OR type = ANY (%(types)s))
+ORDER BY position;
+
+-- name: events_of_user_at
+-- The concatenation keeps a generic plan on the positions.
+SELECT {event events}
+FROM log.events
+WHERE partition = %(partition)s AND position = ANY (%(positions)s::bigint[]) AND user_id || '' = %(user_id)s
+ORDER BY position;
+
 -- name: stream_below
 -- The latest events of a stream below a version.
 SELECT {event events}

@@ -1,13 +1,6 @@
 -- name: erased_users
 SELECT user_id, kind, subject FROM erasure.tombstones WHERE erasure_id = %(erasure_id)s;
 
--- name: events_of_user
-SELECT {event events}
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND position > %(after)s
-ORDER BY position
-LIMIT %(limit)s;
-
 -- name: later_event
 -- The first event of a user between two positions, other than a tombstone.
 SELECT position FROM log.events

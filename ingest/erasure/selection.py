@@ -9,9 +9,7 @@ from uuid import UUID
 
 from events.language.concepts import normalise_value
 from events.platform.database import Connection
-from events.platform.sql import statement
-from events.store.log import Unreadable, event_if_readable
-from events.store.rows import rows_of
+from events.store.log import Unreadable, history
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.codec import Payload
 from events.types.core import (
@@ -23,7 +21,7 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.curation import CuratorUndone
-from events.types.envelope import Event, NewEvent, partition_of
+from events.types.envelope import Event, NewEvent
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.people import PERSON_EVENTS
@@ -44,8 +42,6 @@ from ingest.erasure.names import Names
 from ingest.erasure.restating import Restating, again
 from ingest.erasure.words import words_of
 from ingest.extraction.extraction_events import words_before
-
-_PAGE = 500
 
 Chooses = Callable[[TurnRecorded], bool]
 
@@ -68,15 +64,9 @@ class Selection:
 
 def events_of(connection: Connection, storage_id: str, after: int = 0) -> Iterator[Event]:
     """Yields the events of a user after a position in order, also those that nobody can read, but no tombstones."""
-    names = {"partition": partition_of(storage_id), "user_id": storage_id, "limit": _PAGE}
-    while rows := rows_of(
-        connection, statement("ingest.erasure", "events_of_user"), {**names, "after": after}
-    ):
-        after = rows[-1]["position"]
-        for row in rows:
-            event = event_if_readable(row)
-            if not isinstance(event.payload, SubjectErased):
-                yield event
+    for event in history(connection, storage_id, after=after):
+        if not isinstance(event.payload, SubjectErased):
+            yield event
 
 
 def is_readable(event: Event) -> bool:

@@ -11,7 +11,7 @@ from events.core.state import Change, QueueEntry
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.resources.migration import MigrationReport
-from events.store.log import event_if_readable
+from events.store.log import event_if_readable, history
 from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, partition_of
@@ -22,7 +22,6 @@ from ingest.core.documents import Documents
 from ingest.migration.turns import Migration
 
 _PACKAGE = "ingest.migration"
-_PAGE = 1_000
 _TYPES = [cls.__name__ for cls in (TurnsExtracted, ExtractionFailed, EventNoted, StateAsserted)]
 
 
@@ -89,13 +88,9 @@ class Follower:
         readable = [self._found[each] for each in known - self._erased]
         after = min(readable, default=0) if self._read_to is None else self._read_to
         if readable:
-            while rows := rows_of(
-                connection,
-                statement(_PACKAGE, "extracted_after"),
-                self._named() | {"after": after, "types": _TYPES, "limit": _PAGE},
-            ):
-                self.take(map(event_if_readable, rows))
-                after = self._read_to = rows[-1]["position"]
+            for event in history(connection, self.owner, after=after, types=_TYPES):
+                self.take([event])
+                self._read_to = event.position
         done = self._extracted | self._failed | self._erased
         return [each for each in self.migration.turns if each not in done]
 

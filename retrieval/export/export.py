@@ -19,8 +19,7 @@ from events.platform.database import Connection
 from events.platform.sql import statement
 from events.resources.insights import Insight
 from events.store import log
-from events.store.log import Unreadable, event_if_readable
-from events.store.rows import rows_of
+from events.store.log import Unreadable
 from events.types.codec import encode
 from events.types.envelope import Event, partition_of
 from events.types.tenancy import shown_user, tenant_of, user_of
@@ -66,7 +65,7 @@ def _lines(connection: Connection, storage_id: str) -> Iterator[bytes]:
         exported_at=datetime.now(UTC),
     )  # fmt: skip
     counts = {"turns": 0, "events": 0, "cards": 0, "insights": 0, "erased": 0}
-    for event in _events(connection, storage_id, partition, head):
+    for event in log.history(connection, storage_id, up_to=head):
         if isinstance(event.payload, Erased):
             counts["erased"] += 1
             continue
@@ -81,14 +80,6 @@ def _lines(connection: Connection, storage_id: str) -> Iterator[bytes]:
         told = Insight.made_from(insight).model_dump()
         yield _line(**told | {"kind": "insight", "insight_kind": insight.kind})
     yield _line(kind="end", **counts)
-
-
-def _events(connection: Connection, storage_id: str, partition: int, head: int) -> Iterator[Event]:
-    after = 0
-    names = {"partition": partition, "user_id": storage_id, "head": head, "limit": _PAGE}
-    while rows := rows_of(connection, statement(_PACKAGE, "events_of_user"), {**names, "after": after}):
-        after = rows[-1]["position"]
-        yield from map(event_if_readable, rows)
 
 
 def _cards(connection: Connection, storage_id: str) -> Iterator[dict[str, object]]:

@@ -13,13 +13,6 @@ WHERE c.user_id = %(user_id)s AND c.card_id > %(after)s::uuid
 ORDER BY c.card_id
 LIMIT %(limit)s;
 
--- name: events_of_user
-SELECT {event events}
-FROM log.events
-WHERE partition = %(partition)s AND user_id = %(user_id)s AND position > %(after)s AND position <= %(head)s
-ORDER BY position
-LIMIT %(limit)s;
-
 -- name: known_before
 -- Does the log know the user, and does it hold an event of this id? One partition never holds an id twice.
 SELECT EXISTS (SELECT FROM log.events WHERE partition = %(partition)s AND user_id = %(user_id)s),
