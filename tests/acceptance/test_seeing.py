@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,8 +83,14 @@ def test_status_shows_every_stage_and_says_that_all_is_well(watched: Running) ->
 
 def test_both_services_expose_the_same_facts_for_prometheus(watched: Running) -> None:
     seen = settled(watched)
+
+    def look(url: str) -> dict[str, float] | None:
+        found = metrics(url)  # they may be a moment old
+        behind = [value for name, value in found.items() if name.startswith("cardlog_stage_behind")]
+        return None if any(behind) else found
+
     for url in (watched.write_url, watched.read_url):
-        found = metrics(url)
+        found = eventually(partial(look, url))
         for name in ("extractor", "cards"):
             label = f'{{stage="{name}"}}'
             assert found[f"cardlog_stage_up{label}"] == found[f"cardlog_stage_workers{label}"] == 1
