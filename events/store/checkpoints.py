@@ -6,7 +6,7 @@ together or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from events.platform.database import Connection, tuples_of
@@ -88,6 +88,13 @@ class Processor:
 
     def positions(self, connection: Connection) -> dict[int, int]:
         return dict(tuples_of(connection, statement("events.store", "checkpoints"), self._names))
+
+
+def past(position: int, appended: Collection[int]) -> int:
+    """Returns the last of the ``appended`` positions that follow ``position`` without another one between them."""
+    while position + 1 in appended:
+        position += 1
+    return position
 
 
 def reached_heads(batches: Sequence[tuple[Claim, Sequence[Event]]]) -> bool:

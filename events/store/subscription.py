@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from types import TracebackType
@@ -15,7 +15,7 @@ from events.platform.failures import is_away
 from events.platform.linger import Linger, pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
-from events.store.checkpoints import CheckpointMovedError, Claim, Processor, reached_heads
+from events.store.checkpoints import CheckpointMovedError, Claim, Processor, past, reached_heads
 from events.store.feed import Feed
 from events.store.log import reason_of
 from events.types.envelope import PARTITIONS, Event
@@ -246,12 +246,15 @@ def handle_batch(
     events: int,
     partitions: int | None = None,
     admit: Callable[[list[Claim]], list[Claim]] = lambda claims: claims,
+    own: Mapping[int, Collection[int]] | None = None,
 ) -> RoundResult:
     """Claims partitions, reads their next events, calls ``work`` with them and moves the checkpoints past them.
 
     Everything happens in the transaction of the caller: the work and the checkpoints commit together or not at all.
     ``work`` gets at most ``events`` events of each partition, in order and without a gap. ``partitions`` limits the
-    claims. ``admit`` may leave claims out. Returns ``passed`` and ``more`` of the round.
+    claims. ``admit`` may leave claims out. ``work`` may fill ``own`` with the positions, by partition, of what it
+    appended and need not read: the checkpoints move past these, too. Returns ``passed`` and ``more`` of
+    the round.
 
     Raises :class:`CheckpointMovedError`, :class:`events.store.checkpoints.LogHoleError` and what ``work`` raises.
     """
@@ -262,7 +265,10 @@ def handle_batch(
         return RoundResult()
     batches = feed.read(connection, claims, limit=events)
     work(batches)
-    processor.advance(connection, [(claim, page[-1].position) for claim, page in batches])
+    moves = [
+        (claim, past(page[-1].position, (own or {}).get(claim.partition, ()))) for claim, page in batches
+    ]
+    processor.advance(connection, moves)
     # A batch that reached every head leaves nothing to find. New events are announced.
     more = len(claims) == partitions or not reached_heads(batches)
-    return RoundResult(passed=sum(len(page) for _, page in batches), more=more)
+    return RoundResult(passed=sum(position - claim.position for claim, position in moves), more=more)

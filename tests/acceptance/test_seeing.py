@@ -86,7 +86,7 @@ def test_both_services_expose_the_same_facts_for_prometheus(watched: Running) ->
 
     def look(url: str) -> dict[str, float] | None:
         found = metrics(url)  # they may be a moment old
-        behind = [value for name, value in found.items() if name.startswith("cardlog_stage_behind")]
+        behind = [found[f'cardlog_stage_behind{{stage="{name}"}}'] for name in ("extractor", "cards")]
         return None if any(behind) else found
 
     for url in (watched.write_url, watched.read_url):

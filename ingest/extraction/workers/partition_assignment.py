@@ -9,7 +9,7 @@ from events.platform.isolation import Culprit, is_the_datas_fault, isolate
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import CheckpointMovedError, Claim
+from events.store.checkpoints import CheckpointMovedError, Claim, past
 from events.store.feed import Feed
 from events.store.log import Unreadable
 from events.store.rows import rows_of
@@ -199,12 +199,12 @@ class PartitionAssignment:
         batch = [event for task in tasks for event in task.outcome or ()]
         marks: dict[int, tuple[int, int]] = {}
         with connection.transaction():
-            places: dict[int, list[int]] = {}
+            places: dict[int, set[int]] = {}
             for one in erased_turns.append(connection, batch):
                 if not one.duplicate:
-                    places.setdefault(one.partition, []).append(one.position)
+                    places.setdefault(one.partition, set()).add(one.position)
             for window in moved:
-                seen = _seen_with(window.seen, places.get(window.partition, []))
+                seen = past(window.seen, places.get(window.partition, ()))
                 marks[window.partition] = window.mark(without=leaving[window.partition], seen=seen), seen
             PROCESSOR.advance(
                 connection,
@@ -227,12 +227,3 @@ def _blames(error: Exception) -> bool:
 def _user_limit(open_turns: int) -> int:
     """Returns the open turns that one user may have when all users together have ``open_turns``."""
     return next((most for limit, most in _USER_LIMITS if open_turns < limit), 0)
-
-
-def _seen_with(seen: int, appended: Sequence[int]) -> int:
-    """Returns the last known position: ``seen``, extended by the ``appended`` positions that directly follow."""
-    for position in appended:
-        if position != seen + 1:
-            break
-        seen = position
-    return seen

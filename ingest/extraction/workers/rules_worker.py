@@ -16,7 +16,7 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.store import log
-from events.store.checkpoints import Claim, Processor
+from events.store.checkpoints import Claim, Processor, past
 from events.store.feed import Feed, LogFeed
 from events.store.log import Unreadable
 from events.store.subscription import (
@@ -121,6 +121,7 @@ class ExtractorWorker(Handler):
     def handle(self, connection: Connection) -> RoundResult:
         """Extracts one batch in one transaction."""
         appended: list[NewEvent] = []
+        own: dict[int, set[int]] = {}
         left: dict[int, int] = {}
 
         def extract(batches: Batches) -> None:
@@ -130,8 +131,11 @@ class ExtractorWorker(Handler):
                 for event in page
                 if event.type == TURN and event.position not in self._read_before.get(claim.partition, ())
             ]
-            appended.extend(self._appended(connection, list(self._results(connection, events))))
-            left.update((claim.partition, page[-1].position) for claim, page in batches)
+            appended.extend(self._appended(connection, list(self._results(connection, events)), own))
+            left.update(
+                (claim.partition, past(page[-1].position, own.get(claim.partition, ())))
+                for claim, page in batches
+            )
 
         try:
             with self._limit as partitions, connection.transaction():
@@ -143,6 +147,7 @@ class ExtractorWorker(Handler):
                     events=self._settings.batch_events,
                     partitions=partitions,
                     admit=lambda claims: self._owned(connection, claims),
+                    own=own,
                 )
         except BaseException:
             # The memory may hold events of the transaction that is rolled back.
@@ -243,18 +248,24 @@ class ExtractorWorker(Handler):
         self._heartbeat.failed(remark)
         return TurnResult((turn,), (failure,), failed=True)
 
-    def _appended(self, connection: Connection, results: Sequence[TurnResult]) -> list[NewEvent]:
+    def _appended(
+        self, connection: Connection, results: Sequence[TurnResult], own: dict[int, set[int]]
+    ) -> list[NewEvent]:
         """Appends the events of ``results`` in the transaction of the caller and returns them.
 
-        A turn whose events the log refuses becomes a failure. Other turns are not affected.
+        ``own`` gets their positions by partition. A turn whose events the log refuses becomes a failure. Other turns
+        are not affected.
         """
         done: list[NewEvent] = []
 
         def attempt(several: Sequence[TurnResult]) -> None:
             events = [event for result in several for event in result.events]
             with connection.transaction():
-                erased_turns.append(connection, events)
+                places = erased_turns.append(connection, events)
             done.extend(events)
+            for each in places:
+                if not each.duplicate:
+                    own.setdefault(each.partition, set()).add(each.position)
 
         for culprit in isolate(results, attempt):
             result = culprit.item
@@ -262,9 +273,10 @@ class ExtractorWorker(Handler):
                 done += self._noted(connection, result.turns[0], culprit.error)
             elif len(result.turns) > 1:
                 singly = self._one_by_one(result.turns, result.before, result.modes)
-                done += self._appended(connection, [self._linked(connection, one, done) for one in singly])
+                linked = [self._linked(connection, one, done) for one in singly]
+                done += self._appended(connection, linked, own)
             else:
-                done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)])
+                done += self._appended(connection, [self._given_up(result.turns[0], culprit.error)], own)
         return done
 
     def _noted(self, connection: Connection, turn: Event, error: Exception) -> list[NewEvent]:

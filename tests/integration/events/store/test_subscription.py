@@ -309,3 +309,19 @@ class TestOneBatch:
             )
         assert len([each for each in PROCESSOR.positions(connection).values() if each]) == 1
         assert result.passed < 5
+
+    @pytest.mark.parametrize(("between", "passed"), [(0, 3), (1, 1)])
+    def test_what_the_work_appended_is_passed_if_nothing_stands_between(
+        self, copying: Copying, connection: Connection, between: int, passed: int
+    ) -> None:
+        fill(connection, 1 + between, users=1)
+        PROCESSOR.open(connection)
+        own: dict[int, set[int]] = {}
+
+        def work(_batches: Batches) -> None:
+            for each in log.append(connection, [noted(f"made {number}", "user 0") for number in range(2)]):
+                own.setdefault(each.partition, set()).add(each.position)
+
+        with connection.transaction():
+            result = handle_batch(connection, PROCESSOR, copying.feed, work, events=1, own=own)
+        assert (result.passed, sum(PROCESSOR.positions(connection).values())) == (passed, passed)
