@@ -177,7 +177,7 @@ class Heartbeat:
                 connection.execute(
                     statement("events.health", "delete_stale_heartbeats"), {**self._names, "unseen": UNSEEN_S}
                 )
-            except psycopg.Error as error:
+            except Exception as error:  # the heartbeats of the other workers go on
                 logger.debug("no heartbeat: %s", error)
                 connection.close()
         if last:
