@@ -86,9 +86,11 @@ class PeopleReader:
 
     async def mentions(self, people: People, cards: Sequence[UUID]) -> list[Named]:
         """Returns the names that some cards of ``people``'s user hold."""
-        values = {"user_id": people.owner, "cards": list(cards)}
+        wanted, values = set(cards), {"user_id": people.owner, "cards": list(cards)}
         rows = await rows_if_folded(self._pool, people.owner, statement(_PACKAGE, "mentions_of"), values)
-        told = {(named.event_id, named.handle): named for named in people.unfolded if named.event_id in cards}
+        told = {
+            (named.event_id, named.handle): named for named in people.unfolded if named.event_id in wanted
+        }
         told |= {
             (row["event_id"], row["handle"]): Named(**{**row, "roles": tuple(row["roles"])}) for row in rows
         }

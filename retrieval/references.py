@@ -16,7 +16,7 @@ from events.platform.sql import statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference, fold, folded
-from events.references.reference_log import STATE, state_of, state_parameters
+from events.references.reference_log import STATE, names_under, state_of, state_parameters
 from events.references.rows import reference_of
 from events.store import log
 from events.store.asking import latest
@@ -174,6 +174,7 @@ def parameters_of(
         "owners": list(owners),
         "partitions": [partition_of(owner) for owner in owners],
         "types": sorted(TYPES),
+        **names_under("reference"),
         "as_of": as_of,
         "known_at": known_at,
     }

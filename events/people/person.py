@@ -50,6 +50,7 @@ class Handle:
 
     @classmethod
     def named(cls, each: Named) -> Handle:
+        """Returns the handle of one naming."""
         return cls(
             handle=each.handle, name=each.name, certain=each.certain, since=each.said_at, until=each.said_at
         )

@@ -96,7 +96,12 @@ def last_events(connection: Connection, owner: str, prefix: str) -> list[Event]:
 
 def _under(owner: str, prefix: str) -> dict[str, object]:
     """Returns the parameters of a query for the streams of an owner under ``prefix/``."""
-    return {**asking.of_user(owner), "first": f"{prefix}/", "last": f"{prefix}0"}
+    return {**asking.of_user(owner), **names_under(prefix)}
+
+
+def names_under(prefix: str) -> dict[str, str]:
+    """Returns the range of the names that begin with ``prefix/``: from the first, and before the last."""
+    return {"first": f"{prefix}/", "last": f"{prefix}0"}
 
 
 def first_event(connection: Connection, owner: str, dedupe_key: str) -> Event | None:

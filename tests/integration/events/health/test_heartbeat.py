@@ -110,6 +110,15 @@ def test_a_worker_that_was_replaced_is_forgotten_and_a_lost_one_is_not(
     assert {report.pid for report in reports(connection) if report.pid < 0} == {-2, -3, -5}
 
 
+def test_the_workers_of_a_process_share_one_connection(database: str, connection: Connection) -> None:
+    with Heartbeat(database, "cards", "w"), Heartbeat(database, "people", "w"):
+        eventually(lambda: {each.stage for each in reports(connection) if each.alive} == {"cards", "people"})
+        assert connection.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND application_name LIKE 'cardlog heartbeat%'"
+        ).fetchall() == [(1,)]
+
+
 def test_every_worker_writes_heartbeats(
     database: str, connection: Connection, redis: Redis, redis_url: str
 ) -> None:
