@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import psycopg
 from dotenv import dotenv_values
@@ -91,7 +91,7 @@ def _postgres_list(urls: str) -> str:
 
 
 def _redis(url: str) -> str:
-    parts = urlsplit(url)
+    parts = _parts(url)
     if parts.scheme in {"redis+cluster", "rediss+cluster"}:
         hosts = parts.netloc.rpartition("@")[2].split(",")
         fit = all(host and _port_of(f"redis://{host}") for host in hosts)
@@ -107,7 +107,7 @@ def _redis(url: str) -> str:
 
 
 def _http(url: str) -> str:
-    if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname or not _port_of(url):
+    if _parts(url).scheme not in {"http", "https"} or not _parts(url).hostname or not _port_of(url):
         raise _unfit("write it as http://host:port or https://host")
     return url
 
@@ -122,10 +122,18 @@ def _networks(text: str) -> str:
 
 
 def _jwks(text: str) -> str:
-    parts = urlsplit(text)
+    parts = _parts(text)
     if "://" in text and (parts.scheme != "https" or not parts.hostname or parts.username is not None):
         raise _unfit("use a file, or an https URL without a login")
     return text
+
+
+def _parts(url: str) -> SplitResult:
+    """Returns the parts of a URL, and no part of what is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def _port_of(url: str) -> bool:

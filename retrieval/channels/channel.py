@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import UUID
 
 from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier, Literal
 
 from events.platform.sql import statement
@@ -15,6 +16,18 @@ from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
 _ASSISTANT_SHARE = 0.5
+CONDITIONS = (
+    "projects",
+    "modes",
+    "has",
+    "layers",
+    "valid_until",
+    "valid_from",
+    "until",
+    "known_at",
+    "spaces",
+)
+"""The parameters that limit the cards of a recall when they are given."""
 
 
 def assistant_share(question: Question) -> float:
@@ -46,18 +59,46 @@ class ChannelDownError(RuntimeError):
         self.hits = hits
 
 
+async def searched(
+    connection: AsyncConnection, name: str, scope: Scope, values: Mapping[str, object], **parts: str | int
+) -> list[Hit]:
+    """Returns the hits of a channel's statement. See :func:`found_rows`."""
+    return [Hit(*row) for row in await found_rows(connection, name, scope, values, **parts)]
+
+
+async def found_rows(
+    connection: AsyncConnection, name: str, scope: Scope, values: Mapping[str, object], **parts: str | int
+) -> list[TupleRow]:
+    """Returns the rows of a statement of this package. ``values`` are its parameters beside those of the scope."""
+    asked = {**scope.parameters(), **values}
+    cursor = await connection.execute(search_statement(name, conditions_of(asked), **parts), asked)
+    return await cursor.fetchall()
+
+
+def conditions_of(parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """Returns the conditions of a recall's filter that these parameters ask for."""
+    given = tuple(name for name in CONDITIONS if parameters.get(name) is not None)
+    return given if parameters["known_at"] is not None else (*given, "retracted")
+
+
 @cache
-def search_statement(name: str, **parts: str | int) -> SQL:
+def search_statement(name: str, conditions: tuple[str, ...], **parts: str | int) -> SQL:
     """Returns a channel's statement with its shared parts filled in. ``parts`` are table names (str) and numbers (int).
 
-    The statement ``visible`` is the filter of a recall. It is the same for a lookup by user and for a lookup by keys
-    that hold the user. ``selective_terms`` separates selective terms from common ones.
+    The statement ``visible`` with these ``conditions`` is the filter of a recall. It is the same for a lookup by user
+    and for a lookup by keys that hold the user. ``selective_terms`` separates selective terms from common ones.
     """
     package = "retrieval.channels"
-    visible = statement(package, "visible")
+    of_scope = SQL("").join(SQL(" ") + statement(package, f"visible_{each}") for each in conditions)
+    visible = {
+        owner: statement(package, "visible").format(
+            owner_filter=statement(package, owner), conditions=of_scope
+        )
+        for owner in ("owner_filter", "owner_filter_by_key")
+    }
     made = statement(package, name).format(
-        visible=visible.format(owner_filter=statement(package, "owner_filter")),
-        visible_by_key=visible.format(owner_filter=statement(package, "owner_filter_by_key")),
+        visible=visible["owner_filter"],
+        visible_by_key=visible["owner_filter_by_key"],
         selective_terms=statement(package, "selective_terms"),
         **{
             name: Identifier(*part.split(".")) if isinstance(part, str) else Literal(part)
@@ -67,26 +108,27 @@ def search_statement(name: str, **parts: str | int) -> SQL:
     return SQL(made.as_string())  # psycopg would put the parts together for every question
 
 
-class Channel(Protocol):
-    """One way to find cards.
+class Channel:
+    """One way to find cards. Its defaults are those of a channel with nothing to load."""
 
-    ``search`` returns its hits, best first, and an empty list when the question has nothing to search for. It raises
-    :class:`ChannelDownError` and any error of the database. The recall then continues without the channel.
-    """
-
-    @property
-    def name(self) -> str: ...
+    name: str
 
     def warm(self) -> None:
         """Loads everything that the first search would wait for. Raises nothing."""
-        ...
+
+    def anticipate(self, question: Question, scope: Scope) -> None:
+        """Starts what a search for this question will wait for. Waits for nothing."""
 
     def silent(self, question: Question) -> bool:
         """True when the question has nothing for this channel, which is known without a search."""
-        ...
+        return False
 
-    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]: ...
+    async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
+        """Returns the hits, best first, and an empty list when the question has nothing to search for.
+
+        Raises :class:`ChannelDownError` and any error of the database. The recall then continues without the channel.
+        """
+        raise NotImplementedError
 
     def close(self) -> None:
         """Lets everything go that :meth:`warm` or a search loaded. Waits for nothing."""
-        ...

@@ -7,7 +7,7 @@ from psycopg import AsyncConnection
 from events.language.ngrams import probe_keys
 from projectors.cards.card_rows import pair_keys
 from projectors.generations.copy_format import as_array
-from retrieval.channels.channel import Hit, assistant_share, search_statement
+from retrieval.channels.channel import Channel, Hit, assistant_share, searched
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -17,30 +17,21 @@ _LEAST_WORD = 0.27
 _LEAST_PAIRS = 0.25  # the least share of the question's character pairs that a card must hold
 
 
-class FuzzyChannel:
+class FuzzyChannel(Channel):
     """Scores a card by its word similarity or by its share of the question's character pairs, whichever is greater."""
 
     name = "fuzzy"
-
-    def warm(self) -> None:
-        """Does nothing: there is nothing to load."""
-
-    def close(self) -> None:
-        """Does nothing: there is nothing to let go."""
-
-    def silent(self, question: Question) -> bool:
-        """False: only a search can tell."""
-        return False
 
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         words = [term for term in question.terms if term.isascii() and len(term) >= 3]
         pairs = pair_keys(scope.user_id, "".join(question.terms))
         if not words and not pairs:
             return []
-        cursor = await connection.execute(
-            search_statement("fuzzy"),
+        return await searched(
+            connection,
+            "fuzzy",
+            scope,
             {
-                **scope.parameters(),
                 "assistant": assistant_share(question),
                 "words": words,
                 "word_probes": [as_array(probe_keys(scope.user_id, word, _LEAST_WORD)) for word in words],
@@ -50,4 +41,3 @@ class FuzzyChannel:
                 "limit": _LIMIT,
             },
         )
-        return [Hit(*row) for row in await cursor.fetchall()]

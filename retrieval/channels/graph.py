@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg import AsyncConnection
 
-from retrieval.channels.channel import Hit, search_statement
+from retrieval.channels.channel import Channel, Hit, searched
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 
@@ -18,7 +18,7 @@ _ENTITY = 0.5  # strengths beside the 1 of a stated relation
 _CONCEPT = 0.5
 
 
-class GraphChannel:
+class GraphChannel(Channel):
     """Finds related cards, states of the same entity or concept, and the turns just before and after.
 
     The channel does not read the question. It looks around the best hits of the other channels, its seeds. A link
@@ -34,21 +34,16 @@ class GraphChannel:
         """Returns this channel with the cards to start from and their strengths (0 to 1), the best first."""
         return GraphChannel(dict(islice(seeds.items(), SEEDS)))
 
-    def warm(self) -> None:
-        """Does nothing: there is nothing to load."""
-
-    def close(self) -> None:
-        """Does nothing: there is nothing to let go."""
-
     def silent(self, question: Question) -> bool:
         """True when there is no seed."""
         return not self._seeds
 
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
-        cursor = await connection.execute(
-            search_statement("graph"),
+        return await searched(
+            connection,
+            "graph",
+            scope,
             {
-                **scope.parameters(),
                 "seeds": list(self._seeds),
                 "strengths": list(self._seeds.values()),
                 "owner": OWNER,
@@ -57,4 +52,3 @@ class GraphChannel:
                 "limit": _LIMIT,
             },
         )
-        return [Hit(*row) for row in await cursor.fetchall()]

@@ -1,21 +1,45 @@
 -- name: visible
--- The cards c that may answer: the filter of a recall, the same for every channel. A card that is retracted now may not
--- have been at `known_at`; the fold of the past decides. A plan may answer from when it was said, whatever its time. An
--- event that a later event replaced is found, so that the later event can take its place. `modes` are
--- the names that cards of these modes may have: a name, or a project, U+001F and a name. `named` are the declared names,
--- given when cards with any other name belong to these modes, too. A reference is outside modes. `has` is the metadata asked for.
-{owner_filter} AND NOT c.contested
-AND coalesce(c.project_id=ANY(%(projects)s),true)
+-- The cards c that may answer: the filter of a recall, the same for every channel. `conditions` are those of the
+-- statements below whose parameter is given. A generic plan would evaluate the others for every card, too.
+{owner_filter} AND NOT c.contested{conditions}
+
+-- name: visible_retracted
+-- Without `known_at`. A card that is retracted now may not have been at `known_at`; the fold of the past decides.
+AND NOT c.retracted
+
+-- name: visible_known_at
+AND c.created_at <= %(known_at)s
+
+-- name: visible_projects
+AND coalesce(c.project_id = ANY (%(projects)s), true)
+
+-- name: visible_modes
+-- `modes` are the names that cards of these modes may have: a name, or a project, U+001F and a name. `named` are the
+-- declared names, given when cards with any other name belong to these modes, too. A reference is outside modes.
 AND (coalesce(ARRAY[coalesce(c.mode,'general'),c.project_id||E'\x1f'||c.mode]&&%(modes)s,true)
      OR c.mode<>ALL(%(named)s) OR c.kind='reference')
-AND coalesce(c.metadata::jsonb@>%(has)s,%(has)s IS NULL)
-AND (%(layers)s::text[] IS NULL OR c.context_layer =ANY(%(layers)s))
-AND (c.kind <> 'state'
-     OR coalesce(c.effective_at<=%(valid_until)s,true)
-        AND coalesce(c.superseded_at>%(valid_from)s,true))
-AND (%(until)s::timestamptz IS NULL OR coalesce(c.occurred_at, c.effective_at) <= %(until)s
-     OR c.stated_status <> 'happened' AND c.said_at <= %(until)s)
-AND (%(known_at)s::timestamptz IS NULL AND NOT c.retracted OR c.created_at <= %(known_at)s)
+
+-- name: visible_has
+-- The metadata asked for.
+AND c.metadata::jsonb @> %(has)s
+
+-- name: visible_layers
+AND c.context_layer = ANY (%(layers)s::text[])
+
+-- name: visible_valid_until
+AND (c.kind <> 'state' OR coalesce(c.effective_at <= %(valid_until)s, true))
+
+-- name: visible_valid_from
+AND (c.kind <> 'state' OR coalesce(c.superseded_at > %(valid_from)s, true))
+
+-- name: visible_until
+-- A plan may answer from when it was said, whatever its time. An event that a later event replaced is found, so that
+-- the later event can take its place.
+AND (coalesce(c.occurred_at, c.effective_at) <= %(until)s OR c.stated_status <> 'happened' AND c.said_at <= %(until)s)
+
+-- name: visible_spaces
+-- The embedders of the live vectors are still those whose vectors the question has.
+AND %(spaces)s = (SELECT string_agg(slot || ' ' || fingerprint, ' ' ORDER BY slot COLLATE "C") FROM vectors.spaces)
 
 -- name: owner_filter
 c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
@@ -30,7 +54,7 @@ c.user_id = %(user_id)s AND c.kind = ANY (%(kinds)s::text[])
 -- The words of the question that may find cards. A word that very many of the user's cards hold is idle when another
 -- word finds cards. An idle word still counts in the ranking. Counting stops where a word is common, so the cost does
 -- not depend on the number of cards. A word that is known to be common is not counted again.
-SELECT key, weight, held >= %(common)s AS common,
+SELECT key, weight, held = 0 AS absent, held >= %(common)s AS common,
        held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
 FROM (
     SELECT key, weight, CASE WHEN key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
@@ -59,20 +83,23 @@ WITH asked AS (
         LIMIT 5
     ) n
     WHERE n.similarity >= %(least_word)s
+), holder AS MATERIALIZED (
+    -- The cards that hold each of these words, counted up to the number that makes a word common.
+    SELECT word.term_key, c.card_id FROM (SELECT DISTINCT term_key FROM near) word CROSS JOIN LATERAL (
+        SELECT c.card_id FROM cards.cards c
+        WHERE c.term_keys @> ARRAY[word.term_key] AND (c.user_id = %(user_id)s) IS TRUE
+          AND word.term_key <> ALL (%(known_common)s::integer[])
+        LIMIT %(common)s
+    ) c
 ), word AS MATERIALIZED (
-    -- As in the tags channel: a frequent term finds no cards when another term does, and it still counts in the score.
-    SELECT term_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
+    -- As in the tags channel: a common word finds no cards when another word does, and it still counts in the score.
+    SELECT term_key, held >= %(common)s AS common,
+           held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
-        SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE (
-                   SELECT count(*) FROM (
-                       SELECT FROM cards.cards holder
-                       WHERE holder.term_keys @> ARRAY[near.term_key] AND (holder.user_id = %(user_id)s) IS TRUE
-                       LIMIT %(common)s
-                   ) up_to
-               ) END AS held
-        FROM (SELECT DISTINCT term_key FROM near) near
-        OFFSET 0
-    ) counted
+        SELECT term_key, CASE WHEN term_key = ANY (%(known_common)s::integer[]) THEN %(common)s ELSE coalesce(cards, 0) END AS held
+        FROM (SELECT DISTINCT term_key FROM near) every
+        LEFT JOIN (SELECT term_key, count(*) AS cards FROM holder GROUP BY term_key) counted USING (term_key)
+    ) n
 ), pair AS MATERIALIZED (
     SELECT pair_key, held >= %(common)s AND bool_or(held BETWEEN 1 AND %(common)s - 1) OVER () AS idle
     FROM (
@@ -94,15 +121,23 @@ WITH asked AS (
     WHERE (c.term_keys && (SELECT coalesce(array_agg(term_key) FILTER (WHERE NOT idle), '{{}}') FROM word)
            OR c.pair_keys && (SELECT coalesce(array_agg(pair_key) FILTER (WHERE NOT idle), '{{}}') FROM pair))
       AND {visible_by_key}
+), best AS (
+    -- The nearest word of each card to each word of the question.
+    SELECT card_id, ordinal, max(similarity) AS similarity
+    FROM (
+        SELECT holder.card_id, term_key FROM holder JOIN word USING (term_key) WHERE NOT word.common
+        UNION ALL
+        SELECT hit.card_id, term_key FROM word JOIN hit ON term_key = ANY (hit.term_keys) WHERE word.common
+    ) held JOIN near USING (term_key)
+    GROUP BY card_id, ordinal
 ), scored AS MATERIALIZED (
     SELECT hit.card_id, CASE hit.provenance WHEN 'assistant_stated' THEN %(assistant)s::float8 ELSE 1 END AS share,
-           (SELECT coalesce(sum(best), 0) / (SELECT words FROM total)
-            FROM (SELECT max(near.similarity) AS best FROM near
-                  WHERE near.term_key = ANY (hit.term_keys) GROUP BY near.ordinal) word) AS words,
+           coalesce(held.similarity, 0) / total.words AS words,
            CASE WHEN cardinality(%(pairs)s::integer[]) = 0 THEN 0
                 ELSE (SELECT count(*) FROM unnest(hit.pair_keys) p WHERE p = ANY (%(pairs)s::integer[]))
                      / cardinality(%(pairs)s::integer[])::float8 END AS pairs
-    FROM hit
+    FROM hit CROSS JOIN total
+    LEFT JOIN (SELECT card_id, sum(similarity) AS similarity FROM best GROUP BY card_id) held USING (card_id)
 )
 SELECT card_id, share * greatest(words, pairs)::float8 AS score
 FROM scored
@@ -279,7 +314,7 @@ ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: tags
--- BM25 over every hit. The document frequency of a term is the number of hits that hold it. The number is exact when
+-- BM25 over every hit, with the words of the question that no card holds. The document frequency of a term is the number of hits that hold it. The number is exact when
 -- every word finds cards, because every card that holds a term of the question is then a hit. For an idle word it is
 -- estimated from the share of the other words' hits that hold it.
 -- When all words are common, a card must hold two of them, because most of a long memory holds one of them. When no
@@ -332,7 +367,8 @@ WITH asked AS (
 SELECT card_id,
        sum(share * idf * times * (%(k1)s + 1)
            / (times + %(k1)s * (1 - %(b)s + %(b)s * uses.length / total.length)))
-       AS score
+       AS score,
+       ARRAY(SELECT key FROM asked WHERE absent) AS absent
 FROM uses JOIN weight USING (key) CROSS JOIN total
 GROUP BY card_id
 ORDER BY score DESC, card_id

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import chain, islice, zip_longest
 from uuid import UUID
 
+from cachetools import LRUCache
 from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
@@ -25,7 +27,7 @@ from projectors.embedding.embedder import (
     reads_chinese,
 )
 from projectors.embedding.embedders import Embedders, Open, Space, is_of_model
-from retrieval.channels.channel import ChannelDownError, Hit, assistant_share, search_statement
+from retrieval.channels.channel import Channel, ChannelDownError, Hit, assistant_share, searched
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -41,6 +43,10 @@ _LOOKED_AT = 600  # the first 600 by their signs hold .99 of the exact nearest 2
 _WALKED_TO = 300  # a step of the index walk costs as much as ten of a scan
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
+_REMEMBERED = 1_000
+"""The questions whose vectors are remembered. One takes up to 4 kB."""
+_BEGUN = 64
+"""The questions that are embedded before their search begins."""
 _WORTH = 0.1
 """The least part of a search that a saturated process saves."""
 _SEARCHES = 8
@@ -68,7 +74,7 @@ class _Query:
     seconds: float = 0.0
 
 
-class SemanticChannel:
+class SemanticChannel(Channel):
     """Finds the cards whose vectors are nearest to the question's vector.
 
     It compares all vectors of a user. For a user with very many vectors it compares their signs first, or walks the
@@ -87,13 +93,16 @@ class SemanticChannel:
         self._saturated = saturated
         self._share = 0.0
         self._named = False
+        self._spaces: dict[str, Space] = {}
+        self._queries: LRUCache[bytes, _Query] = LRUCache(_REMEMBERED)
+        self._begun: LRUCache[bytes, Future[_Query]] = LRUCache(_BEGUN)
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
 
     def warm(self) -> None:
         """Loads the models of the installation now, so that the first question does not wait for them."""
         for mode in self._embedders.modes:
-            self._asked(self._embedders.slot(mode), "warm")
+            self._asked(self._embedders.slot(mode), None, "warm")
 
     def close(self) -> None:
         """Lets the models go."""
@@ -105,27 +114,42 @@ class SemanticChannel:
         """True when at least one model is loaded."""
         return any(self._embedders.is_open(slot) is not None for slot in self._embedders.slots)
 
-    def silent(self, question: Question) -> bool:
-        """False: only a search can tell."""
-        return False
+    def anticipate(self, question: Question, scope: Scope) -> None:
+        """Starts to embed the question with the model of the installation, which most questions need."""
+        space = self._spaces.get("")
+        if space is None or self._spared():
+            return
+        asked = _digest(scope.user_id, "", space, question.text)
+        if asked not in self._queries and asked not in self._begun:
+            self._begun[asked] = self._threads.submit(self._asked, "", space, question.text)
+
+    def _spared(self) -> bool:
+        return self._share > _WORTH and self._saturated()
 
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
-        if self._share > _WORTH and self._saturated():
+        if self._spared():
             raise ChannelDownError("too many recalls wait: the model did not embed this question")
         began = time.perf_counter()
-        spaces = await self._spaces(connection)
-        hits, seconds = await self._found(connection, question, scope, spaces)
-        if not hits and (now := await self._spaces(connection)) != spaces:
-            # The vectors of another embedder became live after the question was embedded.
-            hits, _ = await self._found(connection, question, scope, now)
+        spaces = self._spaces or await self._read_spaces(connection)
+        try:
+            hits, seconds, empty = await self._found(connection, question, scope, spaces)
+        except ChannelDownError:
+            if (now := await self._read_spaces(connection)) == spaces:
+                raise
+            hits, seconds, empty = await self._found(connection, question, scope, now)
+        except UndefinedTable:
+            self._spaces, self._named = {}, False
+            raise
+        if empty and (now := await self._read_spaces(connection)) != spaces:
+            # The vectors of another embedder became live. A search with spaces of before finds nothing.
+            hits, _, _ = await self._found(connection, question, scope, now)
         self._share += (seconds / (time.perf_counter() - began) - self._share) / _SEARCHES
         return hits
 
     async def _found(
         self, connection: AsyncConnection, question: Question, scope: Scope, spaces: Mapping[str, Space]
-    ) -> tuple[list[Hit], float]:
-        """Returns the hits, and the seconds that the slowest model took."""
-        loop = asyncio.get_running_loop()
+    ) -> tuple[list[Hit], float, bool]:
+        """Returns the hits, the seconds that the slowest model took, and True when a list has no hit."""
         lists = self._lists(question, scope, spaces)
         if spaces:
             # No vector is of a model that has no space. A question needs no such model.
@@ -140,9 +164,7 @@ class SemanticChannel:
         }
         lists = list(dict.fromkeys(replace(each, slot=own[each.slot]) for each in lists))
         slots = list(dict.fromkeys(each.slot for each in lists))
-        asking = [
-            loop.run_in_executor(self._threads, self._asked, each, question.text, spaces) for each in slots
-        ]
+        asking = [self._query(each, spaces.get(each), question.text, scope.user_id) for each in slots]
         asked = dict(zip(slots, await asyncio.gather(*asking), strict=True))
         found: dict[_List, list[Hit]] = {}
         # A re-embedding moves vectors from an earlier model to the present one at any moment. In this order every card
@@ -150,7 +172,7 @@ class SemanticChannel:
         for each in sorted(lists, key=lambda each: not each.earlier):
             if not asked[each.slot].missing:
                 found[each] = await self._near(
-                    connection, replace(scope, modes=each.modes), asked[each.slot], question
+                    connection, replace(scope, modes=each.modes), asked[each.slot], question, spaces
                 )
         hits = _by_rank([found[each] for each in lists if each in found], _LIMIT)
         missing = [
@@ -161,7 +183,8 @@ class SemanticChannel:
         ]
         if missing:
             raise ChannelDownError("; ".join(dict.fromkeys(missing)), hits)
-        return hits, max((each.seconds for each in asked.values()), default=0.0)
+        slowest = max((each.seconds for each in asked.values()), default=0.0)
+        return hits, slowest, not all(found.values())
 
     async def _holds_none(
         self, connection: AsyncConnection, scope: Scope, each: _List, spaces: Mapping[str, Space]
@@ -179,24 +202,24 @@ class SemanticChannel:
         scope: Scope,
         asked: _Query,
         question: Question,
+        spaces: Mapping[str, Space],
     ) -> list[Hit]:
         assert asked.embedder is not None
         dimension = asked.embedder.dimension
         table = f"vectors.card_vectors_{dimension}"
         values: dict[str, object] = {
-            **scope.parameters(),
             "vector": asked.vector,
             "model": asked.embedder.fingerprint,
+            "spaces": _line_of(spaces) if spaces else None,
             "assistant": assistant_share(question),
             "looked_up": _LOOKED_UP,
             "limit": _LIMIT,
         }
 
         async def hits(name: str, looked_at: int = _LOOKED_AT, **parts: int) -> list[Hit]:
-            cursor = await connection.execute(
-                search_statement(name, vectors=table, **parts), {**values, "looked_at": looked_at}
+            return await searched(
+                connection, name, scope, {**values, "looked_at": looked_at}, vectors=table, **parts
             )
-            return [Hit(*row) for row in await cursor.fetchall()]
 
         if not scope.size.many:
             return await hits("semantic")
@@ -272,9 +295,20 @@ class SemanticChannel:
         embedder = self._embedders.is_open(slot)
         return embedder is None or reads_chinese(embedder.name)
 
-    def _asked(self, slot: str, text: str, spaces: Mapping[str, Space] = NO_SPACES) -> _Query:
+    async def _query(self, slot: str, space: Space | None, text: str, user_id: str) -> _Query:
+        """Returns the vector of a question: it is remembered, or being made, or made now."""
+        asked = _digest(user_id, slot, space, text)
+        known = self._queries.get(asked)
+        if known is not None:
+            return known
+        begun = self._begun.pop(asked, None) or self._threads.submit(self._asked, slot, space, text)
+        found = await asyncio.wrap_future(begun)
+        if space is not None and not found.missing:
+            self._queries[asked] = replace(found, seconds=0.0)
+        return found
+
+    def _asked(self, slot: str, space: Space | None, text: str) -> _Query:
         try:
-            space = spaces.get(slot)
             embedder = (
                 self._embedders.of_slot(slot) if space is None else self._embedders.of_space(slot, space)
             )
@@ -284,8 +318,8 @@ class SemanticChannel:
         except EmbedderUnavailableError as error:
             return _Query(None, None, str(error))
 
-    async def _spaces(self, connection: AsyncConnection) -> dict[str, Space]:
-        """Returns the embedder of each slot of the live vectors. A generation of an older build names none."""
+    async def _read_spaces(self, connection: AsyncConnection) -> dict[str, Space]:
+        """Reads the embedder of each slot of the live vectors. A generation of an older build names none."""
         if not self._named:
             row = await (await connection.execute(statement(_PACKAGE, "spaces_exist"))).fetchone()
             self._named = row is not None and bool(row[0])
@@ -296,7 +330,18 @@ class SemanticChannel:
         except UndefinedTable:
             self._named = False
             raise
-        return {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
+        self._spaces = {slot: Space(name, fingerprint) for slot, name, fingerprint in rows}
+        return self._spaces
+
+
+def _digest(user_id: str, slot: str, space: Space | None, text: str) -> bytes:
+    """Returns the key of a user's question to one model. No text stays in memory, and no user gets another's vector."""
+    return blake2b(repr((user_id, slot, space, text)).encode(), digest_size=16).digest()
+
+
+def _line_of(spaces: Mapping[str, Space]) -> str:
+    """Returns the spaces as the condition ``visible_spaces`` compares them."""
+    return " ".join(f"{slot} {spaces[slot].fingerprint}" for slot in sorted(spaces))
 
 
 def _by_rank(found: Iterable[Sequence[Hit]], limit: int) -> list[Hit]:

@@ -10,7 +10,7 @@ from psycopg import AsyncConnection
 from events.language.terms import term_keys
 from projectors.cards.card_rows import CONCEPT_TERM
 from projectors.embedding.passages import BM25_B, BM25_K1
-from retrieval.channels.channel import Hit, assistant_share, search_statement
+from retrieval.channels.channel import Channel, Hit, assistant_share, found_rows
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 from retrieval.query.spelling import suggest_terms
@@ -24,43 +24,39 @@ CONCEPT_WEIGHT = 0.5  # of the concept that a question asks for, beside 1 for a 
 _MEANT = 0.7  # the weight of a correction of a misspelt word
 
 
-class TagsChannel:
+class TagsChannel(Channel):
     """Finds exact terms. It needs no embedder and no extension, and it does not find synonyms."""
 
     name = "tags"
 
-    def warm(self) -> None:
-        """Does nothing: there is nothing to load."""
-
-    def close(self) -> None:
-        """Does nothing: there is nothing to let go."""
-
-    def silent(self, question: Question) -> bool:
-        """False: only a search can tell."""
-        return False
-
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         best: dict[UUID, tuple[int, Hit]] = {}
-        others = await suggest_terms(connection, scope.user_id, question)
-        for part in [_with_meant(part, others) for part in question.parts]:
+        for part in question.parts:
+            hits, absent = await self._part(connection, part, question, scope)
+            others = await suggest_terms(connection, scope.user_id, question, part, absent)
+            if others:
+                hits, _ = await self._part(connection, _with_meant(part, others), question, scope)
             # A question may ask two things. The best card of each part gets the same rank.
-            for rank, hit in enumerate(await self._part(connection, part, question, scope)):
+            for rank, hit in enumerate(hits):
                 if hit.card_id not in best or rank < best[hit.card_id][0]:
                     best[hit.card_id] = (rank, hit)
         return [hit for _, hit in sorted(best.values(), key=lambda each: each[0])][:_LIMIT]
 
     async def _part(
         self, connection: AsyncConnection, part: Mapping[str, float], question: Question, scope: Scope
-    ) -> list[Hit]:
+    ) -> tuple[list[Hit], Collection[str] | None]:
+        """Returns the hits, and the terms that no card holds. None: nothing was found, so the search cannot tell."""
         weights = dict(part) | {CONCEPT_TERM + key: CONCEPT_WEIGHT for key in question.concepts}
         if not weights:
-            return []
-        cursor = await connection.execute(
-            search_statement("tags"),
+            return [], ()
+        keys = term_keys(scope.user_id, weights)
+        rows = await found_rows(
+            connection,
+            "tags",
+            scope,
             {
-                **scope.parameters(),
                 "assistant": assistant_share(question),
-                "keys": term_keys(scope.user_id, weights),
+                "keys": keys,
                 "weights": list(weights.values()),
                 "k1": _K1,
                 "b": _B,
@@ -69,7 +65,11 @@ class TagsChannel:
                 "limit": _LIMIT,
             },
         )
-        return [Hit(*row) for row in await cursor.fetchall()]
+        if not rows:
+            return [], None
+        none_holds = set(rows[0][2])
+        absent = [term for term, key in zip(weights, keys, strict=True) if key in none_holds]
+        return [Hit(card_id, score) for card_id, score, _ in rows], absent
 
 
 def _with_meant(part: Mapping[str, float], others: Mapping[str, Collection[str]]) -> Mapping[str, float]:

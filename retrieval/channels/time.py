@@ -5,7 +5,7 @@ from __future__ import annotations
 from psycopg import AsyncConnection
 
 from events.language.terms import term_keys
-from retrieval.channels.channel import Hit, assistant_share, search_statement
+from retrieval.channels.channel import Channel, Hit, assistant_share, searched
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 
@@ -13,16 +13,10 @@ _LIMIT = 50
 _LOOKED_AT = 500  # the latest cards of the window that are read although they share no selective term
 
 
-class TimeChannel:
+class TimeChannel(Channel):
     """Finds cards inside the question's time window, ordered by the question's words. Silent without a time."""
 
     name = "time"
-
-    def warm(self) -> None:
-        """Does nothing: there is nothing to load."""
-
-    def close(self) -> None:
-        """Does nothing: there is nothing to let go."""
 
     def silent(self, question: Question) -> bool:
         """True when the question names no time."""
@@ -31,10 +25,11 @@ class TimeChannel:
     async def search(self, connection: AsyncConnection, question: Question, scope: Scope) -> list[Hit]:
         span = question.span
         assert span is not None, "a silent channel is not searched"
-        cursor = await connection.execute(
-            search_statement("time"),
+        return await searched(
+            connection,
+            "time",
+            scope,
             {
-                **scope.parameters(),
                 "assistant": assistant_share(question),
                 "from": span.start,
                 "to": span.end,
@@ -44,4 +39,3 @@ class TimeChannel:
                 "limit": _LIMIT,
             },
         )
-        return [Hit(*row) for row in await cursor.fetchall()]

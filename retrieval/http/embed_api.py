@@ -130,20 +130,20 @@ def create_app(settings: Settings) -> FastAPI:  # noqa: C901 - its routes count 
     @app.post("/v1/embeddings", summary="Embed texts", tags=["embeddings"])
     async def embeddings(body: EmbeddingsIn, caller: Reader) -> Embeddings:
         texts = [body.input] if isinstance(body.input, str) else body.input
-        embedder = await asyncio.to_thread(_named, body.model)
-        if body.dimensions not in {None, embedder.dimension}:
-            raise invalid(
-                "dimensions", f"must be {embedder.dimension} or absent: {embedder.name} has no other"
-            )
 
-        def work() -> Vectors:
+        def work() -> tuple[Embedder, Vectors]:
+            embedder = _named(body.model)
+            if body.dimensions not in {None, embedder.dimension}:
+                raise invalid(
+                    "dimensions", f"must be {embedder.dimension} or absent: {embedder.name} has no other"
+                )
             if body.input_type == "query":
-                return np.stack([embedder.embed_question(text) for text in texts])
-            return embedder.embed(texts)
+                return embedder, np.stack([embedder.embed_question(text) for text in texts])
+            return embedder, embedder.embed(texts)
 
         try:
             async with limiters[body.input_type].place(caller.asker):
-                vectors = await asyncio.to_thread(work)
+                embedder, vectors = await asyncio.to_thread(work)
         except SaturatedError as error:
             raise ProblemError(
                 503, "Too many embeddings", str(error), headers={"retry-after": "1"}

@@ -27,18 +27,23 @@ def edits1(word: str) -> set[str]:
 
 
 async def suggest_terms(
-    connection: AsyncConnection, user_id: str, question: Question
+    connection: AsyncConnection,
+    user_id: str,
+    question: Question,
+    asked: Collection[str],
+    absent: Collection[str] | None,
 ) -> dict[str, Collection[str]]:
-    """Returns, for each term that no card of the user holds, the user's terms that are one edit away.
+    """Returns, for each ``absent`` term among those ``asked``, the user's terms that are one edit away.
 
-    It makes one lookup in the user's words, and a second one only for unknown words.
+    No card of the user holds an absent term; None: this is not known, and takes a lookup in the user's words.
     """
-    spelt = {
-        word: terms[0] for word in _WORD.findall(fold(question.text)) if len(terms := analyse(word)) == 1
-    }
-    spelt = {word: term for word, term in spelt.items() if term in question.weights}
-    known = await _known(connection, user_id, spelt.values())
-    unknown = [(word, term) for word, term in spelt.items() if term not in known]
+    if absent is None:
+        absent = set(asked) - await _known(connection, user_id, asked)
+    unknown = [
+        (word, terms[0])
+        for word in (dict.fromkeys(_WORD.findall(fold(question.text))) if absent else ())
+        if len(terms := analyse(word)) == 1 and terms[0] in absent
+    ]
     near: dict[str, set[str]] = {}
     for word, term in unknown[:_MOST]:
         near.setdefault(term, set()).update(map(stem, edits1(word)))

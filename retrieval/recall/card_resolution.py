@@ -23,7 +23,7 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import by_id, card_row
 from retrieval.cards.chain import Chains, RelationEdge, same
 from retrieval.cards.past import Fold, past
-from retrieval.channels.channel import search_statement
+from retrieval.channels.channel import found_rows
 from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
@@ -54,7 +54,14 @@ class _FoundCard(Card):
     terms: Sequence[int]
 
 
-_CARD = card_row(_FoundCard)
+@record
+class _Episode(_FoundCard):
+    """The episode of the turn of the card ``of_card``."""
+
+    of_card: UUID
+
+
+_CARD, _EPISODE = card_row(_FoundCard), card_row(_Episode)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +76,9 @@ class Dispute:
     reason: str
 
 
+_COLUMNS = statement(_PACKAGE, "card_columns")
+_CARDS = SQL(statement(_PACKAGE, "cards").format(columns=_COLUMNS).as_string())
+_EPISODES = SQL(statement(_PACKAGE, "turn_episodes").format(columns=_COLUMNS).as_string())
 _REACHABLE = SQL(
     statement("retrieval.cards", "reachable_relations")
     .format(relations=Identifier("cards", "relations"))
@@ -122,8 +132,7 @@ class CardResolver:
         """Returns the most important cards of the scope, at most ``limit`` of each kind and context layer."""
         values = {"owner": OWNER, "registered": list(registered()), "looked_at": _LOOKED_AT, "limit": limit}
         async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
-            cursor = await connection.execute(search_statement("overview"), scope.parameters() | values)
-            return [card_id for (card_id,) in await cursor.fetchall()]
+            return [card_id for (card_id,) in await found_rows(connection, "overview", scope, values)]
 
     async def episodes(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Card]:
         """Returns the episode of the turn of each of these cards, by the id of the card.
@@ -132,28 +141,25 @@ class CardResolver:
         """
         if not ids:
             return {}
-        values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR}
+        values = {"user_id": scope.user_id, "cards": list(ids), "near": _NEAR, "most": _TERMS}
         async with connected(self._pool, scope.user_id, RETRY_S, many=scope.size.many) as connection:
-            rows = await (await connection.execute(statement(_PACKAGE, "turn_episodes"), values)).fetchall()
-            if not rows:
-                return {}
-            found = by_id(
-                await (await _cards(connection, scope, [episode for _, episode in rows])).fetchall()
-            )
-        return {
-            card: found[episode]
-            for card, episode in rows
-            if episode in found and scope.admits(found[episode])
-        }
+            found = await (await _asked(connection, _EPISODE, _EPISODES, values)).fetchall()
+        return {episode.of_card: episode for episode in found if scope.admits(episode)}
 
     async def resolve(
-        self, question: Question, scope: Scope, best: Sequence[UUID], evidence: Mapping[UUID, Evidence]
+        self,
+        question: Question,
+        scope: Scope,
+        best: Sequence[UUID],
+        evidence: Mapping[UUID, Evidence],
+        *,
+        disputed: bool = True,
     ) -> CardResolution:
         """Returns the cards that may answer, out of ``best``.
 
         A retracted card and a contested card do not answer. A card that an edge supersedes gives its place to the
         end of its chain, unless the question asks about the past. So does an event that a later event replaced. Of
-        cards that are the same, the best one answers.
+        cards that are the same, the best one answers. Without ``disputed`` the user has no open arbitration.
         """
         if not best:
             return CardResolution({}, {})
@@ -163,14 +169,16 @@ class CardResolver:
             # These queries need only the ids, so they are sent in one round trip.
             async with connection.pipeline():
                 asked_cards = await _cards(connection, scope, best)
-                asked_disputes = await _disputes(connection, scope, question.now, best)
+                asked_disputes = None
+                if disputed and scope.known_at is None:
+                    asked_disputes = await _disputes(connection, scope, question.now, best)
                 asked_edges = await _edges(connection, scope, best, history=history)
                 asked_states = await connection.execute(
                     statement(_PACKAGE, "turn_states"),
                     {"user_id": scope.user_id, "cards": list(best[:_TURNS]) if of_now else []},
                 )
                 looked_up = by_id(await asked_cards.fetchall())
-                disputes = await asked_disputes.fetchall()
+                disputes = [] if asked_disputes is None else await asked_disputes.fetchall()
                 edges = await asked_edges.fetchall()
                 of_turns = await asked_states.fetchall()
             terms = {card: frozenset(row.terms) for card, row in looked_up.items()}
@@ -443,7 +451,7 @@ def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradict
 
 async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[_FoundCard]:
     values = {"user_id": scope.user_id, "cards": list(ids), "most": _TERMS}
-    return await _asked(connection, _CARD, statement(_PACKAGE, "cards"), values)
+    return await _asked(connection, _CARD, _CARDS, values)
 
 
 async def _edges(
@@ -502,9 +510,9 @@ async def _later(
         "after": min(fact.said_at for fact in facts),
         "limit": _LATER,
     }
-    cursor = await connection.execute(search_statement("later_turns"), scope.parameters() | values)
+    rows = await found_rows(connection, "later_turns", scope, values)
     votes = Evidence(votes=max(evidence[fact.card_id].votes for fact in facts))
-    return {card: votes for (card,) in await cursor.fetchall() if card not in found}
+    return {card: votes for (card,) in rows if card not in found}
 
 
 async def _disputes(

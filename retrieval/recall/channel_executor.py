@@ -98,6 +98,12 @@ class ChannelExecutor:
             results |= await self._last_resort(late, question, scope)
         return results
 
+    def anticipate(self, channels: Sequence[Channel], question: Question, scope: Scope) -> None:
+        """Lets the channels start what their search for this question will wait for."""
+        for channel in channels:
+            if not self._health[channel.name].quarantined:
+                channel.anticipate(question, scope)
+
     async def _last_resort(
         self, channels: Sequence[Channel], question: Question, scope: Scope
     ) -> dict[str, ChannelResult]:

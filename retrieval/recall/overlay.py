@@ -99,7 +99,7 @@ class Overlay:
     def __init__(self, settings: Settings, pool: Pool, tables_url: str | None = None) -> None:
         """``tables_url`` is the URL of the replica that answers. None means the primary: ``pool`` has its connections.
 
-        Most users said nothing a moment ago. Two quick statements on a connection of ``pool`` tell so on the primary.
+        Most users said nothing a moment ago. One quick statement on a connection of ``pool`` tell so on the primary.
         """
         self._glancing = pool if tables_url is None else None
         self._deadline_s = settings.overlay_deadline_ms / 1000
@@ -191,19 +191,15 @@ class Overlay:
 
         async def look() -> OverlayResult | None:
             async with connected(pool, scope.user_id, self._deadline_s, many=False) as connection:
-                tail = await nothing_above(connection, scope.user_id)
-                if tail is None:
-                    return None
-                if "reference" in scope.kinds:
-                    with suppress(psycopg.errors.UndefinedTable):  # before the first fold
-                        cursor = await connection.execute(TEAMS, {"member": scope.user_id})
-                        if await cursor.fetchone() is not None:
-                            return None
-                    if _is_past(scope):
-                        then = parameters_of([scope.user_id], scope.until, scope.known_at)
-                        if await (await connection.execute(THEN, then)).fetchone() is not None:
-                            return None
-            return OverlayResult(concluded=tail.concluded, moded=tail.moded)
+                with suppress(psycopg.errors.UndefinedTable):  # before the first fold
+                    tail = await nothing_above(
+                        connection, scope.user_id, references="reference" in scope.kinds, past=_is_past(scope)
+                    )
+                    if tail is not None:
+                        return OverlayResult(
+                            concluded=tail.concluded, moded=tail.moded, disputed=tail.disputed
+                        )
+            return None
 
         return await retry_on_lost_connection(look)
 

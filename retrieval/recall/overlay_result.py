@@ -24,7 +24,8 @@ class OverlayResult:
     ``cards`` are the cards that are new or change. ``gone`` are the cards that will disappear. ``pending`` are the new
     cards. ``replacements`` are pairs of an event and the event that replaces it, in the order of the log. ``conflicts``
     are new statements that contradict a value in force and will wait for a verdict. ``concluded`` is True when the user
-    has an insight. ``moded`` is False when the user surely has no modes.
+    has an insight. ``moded`` is False when the user surely has no modes, and ``disputed`` when the
+    user surely has no open arbitration.
     """
 
     cards: Mapping[UUID, StoredCard] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class OverlayResult:
     conflicts: tuple[Contradiction, ...] = ()
     concluded: bool = False
     moded: bool = True
+    disputed: bool = True
     warnings: tuple[str, ...] = ()
 
     def merge(self, found: Mapping[UUID, Card], scope: Scope) -> dict[UUID, Card]:

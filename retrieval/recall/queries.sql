@@ -1,9 +1,12 @@
--- name: cards
-SELECT card_id, kind, content, entity, concept_key, value, cardinality, tags, occurred_at, occurred_until, effective_at,
+-- name: card_columns
+card_id, kind, content, entity, concept_key, value, cardinality, tags, occurred_at, occurred_until, effective_at,
        superseded_at, last_verified, created_at, said_at, project_id, context_layer, session_id, agent_id, document_id,
        speaker, turn_ids, source_span, metadata, provenance, confidence, weight, mentions, mode, ended, episode, topics, importance,
        sentiment, title, aliases, definition, pinned, retracted, contested, time_zone, time_grain, time_resolved, alternative_at, event_status,
        stated_status, participants, value_at, value_until, value_grain, term_keys[:least(own_terms, %(most)s)] AS terms
+
+-- name: cards
+SELECT {columns}
 FROM cards.cards
 WHERE user_id = %(user_id)s AND card_id = ANY (%(cards)s::uuid[]);
 
@@ -58,7 +61,7 @@ ORDER BY e.stream, e.version;
 -- name: turn_episodes
 -- The episode of the turn of each card that has one. The events of one extraction lie close together in the log, so the
 -- look-up reads a bounded part of the session, by the index of episodes.
-SELECT own.card_id, episode.card_id
+SELECT own.card_id AS of_card, episode.*
 FROM (
     -- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the sums out of the comparison.
     SELECT c.*, c.position - %(near)s AS first, c.position + %(near)s AS last FROM cards.cards c
@@ -67,7 +70,7 @@ FROM (
     OFFSET 0
 ) own
 CROSS JOIN LATERAL (
-    SELECT e.card_id FROM cards.cards e
+    SELECT {columns} FROM cards.cards e
     WHERE e.user_id = own.user_id AND e.kind = 'event' AND e.session_id = own.session_id AND e.episode
       AND e.position BETWEEN own.first AND own.last
       AND e.project_id = own.project_id AND e.turn_ids && own.turn_ids
@@ -87,7 +90,7 @@ WHERE e.user_id = %(user_id)s AND e.kind = 'event' AND e.card_id = ANY (%(cards)
 -- The query reads at most `depth` events of the partition, by its primary key. Events of other users cost no more than
 -- that. `folded` is the checkpoint of a replica's tables, or null on the primary. `recorded` are the idempotency keys of
 -- queued turns that are already in the log. `concluded` and `moded` say whether the user has an insight, and modes, by the
--- keys of the streams.
+-- keys of the streams. `of_tables` are the columns of tables that the first fold makes.
 -- Under a policy an index is used for a plain comparison only. OFFSET 0 keeps the difference out of the comparison.
 SELECT place.head, place.extracted, place.folded,
        ARRAY(SELECT key FROM unnest(%(keys)s::text[]) key CROSS JOIN LATERAL (
@@ -98,6 +101,7 @@ SELECT place.head, place.extracted, place.folded,
                  AND i.stream = %(insights)s) AS concluded,
        EXISTS (SELECT FROM log.events m WHERE m.partition = %(partition)s AND m.user_id = %(user_id)s
                  AND m.stream = %(modes)s) AS moded,
+       {of_tables},
        e.partition, e.position, e.event_id, e.user_id, e.stream, e.version, e.type, e.schema_version, e.dedupe_key,
        e.occurred_at, e.recorded_at, e.actor, e.causation_id, e.correlation_id,
        sealing.readable(e.user_id, e.partition, e.position, e.data) AS data
@@ -125,6 +129,14 @@ LEFT JOIN LATERAL (
     LIMIT %(limit)s
 ) e ON true
 ORDER BY e.position DESC;
+
+-- name: of_tables
+-- `referring` for a member of a team, and for a question about the past for somebody who ever had a reference. `disputed`
+-- for a user with an open arbitration.
+%(references)s AND (EXISTS (SELECT FROM "references".members WHERE member = %(user_id)s)
+OR %(past)s AND EXISTS (SELECT FROM log.events r WHERE r.partition = %(partition)s AND r.user_id = %(user_id)s
+                          AND r.stream >= %(first)s AND r.stream < %(last)s)) AS referring,
+EXISTS (SELECT FROM cards.arbitrations a WHERE a.user_id = %(user_id)s AND a.status = 'open') AS disputed
 
 -- name: user_card_count
 -- The number of cards of one user, the approximate number of cards of all users, and the clock of the user's latest event.

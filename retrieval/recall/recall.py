@@ -163,6 +163,7 @@ class Recall:
         """
         now, unzoned = await local_time(self._sizes, ask)
         question, scope = _understood(ask, ask.query, now)
+        self._executor.anticipate(self._channels, question, scope)
         # The unprojected tail is read before the tables. A card may then be seen in both, and is never missed.
         laying, size, (named, unread) = await asyncio.gather(
             self._overlay.begin(scope, ask.now),
@@ -171,15 +172,17 @@ class Recall:
         )
         if named is not None and (more := named.other_names(ask.query)):
             question, scope = _understood(ask, f"{ask.query} ({', '.join(more)})", now)
-        moded = not laying.done() or laying.result().moded
-        scope, warned = await in_modes(self._modes, replace(scope, size=size), ask, moded=moded)
+        told = laying.result() if laying.done() else OverlayResult()
+        scope, warned = await in_modes(self._modes, replace(scope, size=size), ask, moded=told.moded)
         results, evidence = await self._search(question, before_folding(scope))
         if question.overview:
             evidence = await self._most_important(scope, ask.k)
         best = list(strongest(evidence))[
             : len(evidence) if question.overview else max(_LOOKED_UP, _EACH * ask.k)
         ]
-        resolution = await _with_retry(lambda: self._resolver.resolve(question, scope, best, evidence))
+        resolution = await _with_retry(
+            lambda: self._resolver.resolve(question, scope, best, evidence, disputed=told.disputed)
+        )
         overlaid = await laying
         cards = _as_named_now(overlaid.merge(resolution.cards, scope), scope)
         if named is not None:

@@ -18,11 +18,13 @@ from typing import Any, cast
 import redis.asyncio
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
+from psycopg.sql import SQL
 
 from events.platform.database import Connection, Row
 from events.platform.settings import Settings
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
+from events.references.reference_log import names_under
 from events.sealing.entries import opened_entry
 from events.store.log import event_if_readable
 from events.store.rows import rows_of
@@ -53,7 +55,9 @@ _LATE_BACKOFF_S = 5.0
 _REFUSED_BACKOFF_S = 0.5  # a refused connection costs a recall almost no time
 _LOOK_FOR_STREAMS_S = 1.0
 
-_UNPROJECTED = statement("retrieval.recall", "unprojected_events")
+_STATEMENT = statement("retrieval.recall", "unprojected_events")
+_UNPROJECTED = SQL(_STATEMENT.format(of_tables=SQL("false AS referring, true AS disputed")).as_string())
+_SETTLED = SQL(_STATEMENT.format(of_tables=statement("retrieval.recall", "of_tables")).as_string())
 _TURN = TurnRecorded.__name__
 _TYPES = sorted({_TURN, TurnsExtracted.__name__, ExtractionFailed.__name__} | CardsProjector.types)
 
@@ -233,7 +237,7 @@ class UnprojectedTail:
     positions continue the positions of the log. ``before`` are the earlier turns of each session, by stream. ``events``
     are the card events above ``folded``, the checkpoint of the card tables. ``recorded`` are the turns of the log by
     position. ``head`` is the head of the partition. ``concluded`` is True when the user has an insight, and
-    ``moded`` when the log names modes of the user.
+    ``moded`` when the log names modes of the user. ``disputed`` is False when the user has no open arbitration.
     """
 
     turns: tuple[RecordedTurn, ...] = ()
@@ -244,6 +248,7 @@ class UnprojectedTail:
     head: int = 0
     concluded: bool = False
     moded: bool = True
+    disputed: bool = True
     warnings: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -299,20 +304,31 @@ def read_unprojected_tail(
     )
 
 
-async def nothing_above(connection: AsyncConnection, user_id: str) -> UnprojectedTail | None:
-    """Returns the tail of a user whose tables show the whole log, and None when they do not.
+async def nothing_above(
+    connection: AsyncConnection, user_id: str, *, references: bool, past: bool
+) -> UnprojectedTail | None:
+    """Returns the tail of a user whose tables show the whole answer, and None when they do not.
 
-    It is for a user without queued turns, and for a connection to the primary. Raises psycopg.Error.
+    ``references`` says that references may answer: those of the user's teams, and for a question about the ``past``
+    those of then, are in no table of the user. It is for a user without queued turns, and for a connection to the
+    primary. Raises psycopg.Error.
     """
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(_UNPROJECTED, _parameters(user_id))
+        asked = {"references": references, "past": past, **names_under("reference")}
+        await cursor.execute(_SETTLED, _parameters(user_id) | asked)
         first = await cursor.fetchone()
     assert first is not None
+    if first["referring"]:
+        return None
     extracted, folded = first["extracted"], first["folded"]
     if first["position"] is not None or first["head"] - min(extracted, folded) > LOG_DEPTH:
         return None
     return UnprojectedTail(
-        folded=folded, head=first["head"], concluded=first["concluded"], moded=first["moded"]
+        folded=folded,
+        head=first["head"],
+        concluded=first["concluded"],
+        moded=first["moded"],
+        disputed=first["disputed"],
     )
 
 
@@ -342,7 +358,7 @@ def _event(row: dict[str, object]) -> Event:
     return event_if_readable({name: value for name, value in row.items() if name not in _PLACE})
 
 
-_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded", "moded"))
+_PLACE = frozenset(("head", "extracted", "folded", "recorded", "concluded", "moded", "referring", "disputed"))
 
 
 def _unread(user_id: str, events: Sequence[Event], extracted: int) -> list[RecordedTurn]:

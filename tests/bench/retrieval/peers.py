@@ -226,7 +226,7 @@ def measure(name: str, system: System, asked: EvalSet, embedder: int) -> tuple[s
         system.add(turns)
     rate, adding = len(asked.turns) / (time.monotonic() - began), sum(spent(embedder).values()) - empty
     for question in asked.questions[:_WARM]:
-        system.ask(question)
+        system.ask(replace(question, text=f"Please tell me: {question.text}"))  # no vector is made in advance
     system.inside.clear()
     resting = spent(embedder)
     time.sleep(_REST_S)

@@ -107,3 +107,37 @@ def test_a_saturated_process_embeds_no_question_only_if_recalls_wait_for_the_mod
             hits_of(turned, each, "we went to the market", "user-00001")
     else:
         assert hits_of(turned, each, "we went to the market", "user-00001")
+
+
+def test_vectors_of_an_embedder_that_is_no_longer_live_answer_nothing(
+    database: str, connection: Connection
+) -> None:
+    log.append(connection, [apart(noted("We planned the harbour"))])
+    fold_live(database)
+    fold_live(database, VectorsProjector(Embedders(HashEmbedder)))
+    each = semantic.SemanticChannel(Embedders(HashEmbedder))
+    assert len(hits_of(database, each, "the harbour", "alex")) == 1
+    connection.execute("UPDATE vectors.spaces SET name = 'another', fingerprint = 'another'")
+    with pytest.raises(ChannelDownError, match="another"):
+        hits_of(database, each, "the harbour", "alex")
+
+
+def test_a_question_is_embedded_once_for_its_user(turned: str) -> None:
+    embedded: list[str] = []
+
+    class Counted(Turned):
+        def embed_question(self, text: str) -> Vectors:
+            embedded.append(text)
+            return super().embed_question(text)
+
+    each = semantic.SemanticChannel(Embedders(Counted))
+    each.warm()
+    hits_of(turned, each, "we went to the market", "user-00001")
+    embedded.clear()
+    question = understand("we moved to Osaka", NOW)
+    each.anticipate(question, scope_of(question, user_id="user-00001", projects=None))
+    for _ in range(2):
+        assert hits_of(turned, each, "we moved to Osaka", "user-00001")
+    assert embedded == ["we moved to Osaka"]
+    assert hits_of(turned, each, "we moved to Osaka", "user-00002")
+    assert len(embedded) == 2
