@@ -76,7 +76,7 @@ LIMIT %(limit)s;
 
 -- name: tokens_spent
 -- The tokens that a user has cost since an instant, by events of some types. A value that is no count is ignored.
--- Without this check, one bad payload would fail the query.
+-- Without this check, one bad payload would fail the query. The named types are those of the index.
 SELECT coalesce(sum(CASE WHEN spent.tokens ~ '^[0-9]{1,15}$' THEN spent.tokens::bigint END), 0)
 FROM log.events e
 CROSS JOIN LATERAL json_each_text(
@@ -84,5 +84,5 @@ CROSS JOIN LATERAL json_each_text(
          THEN CASE WHEN json_typeof(e.data->'usage') = 'object' THEN e.data->'usage' END
     END) AS spent(name, tokens)
 WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.recorded_at >= %(since)s
-  AND e.type = ANY (%(types)s)
+  AND e.type IN ('TurnsExtracted', 'ExtractionFailed', 'CuratorRan') AND e.type = ANY (%(types)s)
   AND spent.name IN ('input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens');

@@ -15,6 +15,7 @@ from events.platform.sql import statement
 from events.problems.problem_log import query
 from events.store import log
 from events.types.cards import StateAsserted
+from events.types.envelope import partition_of
 from projectors.cards.connections import SUPERSEDING
 from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
@@ -67,6 +68,12 @@ def the_last_changes_of_a_value(connection: Connection) -> Asked:
     }  # fmt: skip
 
 
+def tokens_of_today(_: Connection) -> Asked:
+    since = datetime.now(UTC) - timedelta(days=1)
+    values = {"partition": partition_of(USER), "user_id": USER, "since": since, "types": ["TurnsExtracted"]}
+    return statement("ingest.extraction", "tokens_spent"), values
+
+
 def rows_read(connection: Connection) -> int:
     """The rows that this session read so far, in the transaction that runs now."""
     [[rows]] = connection.execute(
@@ -95,6 +102,7 @@ def test_no_question_reads_the_history(database: str, connection: Connection) ->
     asked = {
         "people": people, "problems": problems, "references of then": references_of_then,
         "a page of an export": a_page_of_an_export, "the last changes of a value": the_last_changes_of_a_value,
+        "the tokens of today": tokens_of_today,
     }  # fmt: skip
     rows = {name: read(connection, each(connection)) for name, each in asked.items()}
     assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
