@@ -105,8 +105,9 @@ chaos: setup ## kill processes and servers, and check that nothing is lost
 # Only CI installs a browser: a developer's machine stays as it is. Node is for axe-core; its test is skipped without it.
 test-browser: setup ## use the explorer with a real Chromium and Firefox (skipped where the machine has none)
 	@$(CACHES); export VIRTUAL_ENV="$$PWD/.venv"; $(UV) pip install --quiet --group browser
-	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium >/dev/null; then \
-		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium firefox-esr fonts-noto-cjk; } >/dev/null || true; fi
+	@if [ "$${CI:-}" = true ] && [ "$$(id -u)" = 0 ] && ! command -v chromium-headless-shell >/dev/null; then \
+		get="apt-get install -y -qq --no-install-recommends firefox-esr fonts-noto-cjk"; \
+		{ apt-get update -qq && { $$get chromium-headless-shell || $$get chromium; }; } >/dev/null || true; fi
 	@if command -v npm >/dev/null; then (cd retrieval/explorer/app && npm ci --no-audit --no-fund --silent) || true; fi
 	@$(PY) -m pytest tests/browser
 

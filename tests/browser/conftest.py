@@ -21,7 +21,8 @@ from tests.support.stack import Running, start, stop
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""Chromium without windows comes first: the tests take three quarters of the time."""
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """The browser finds no address but this machine's own."""
 HOSTILE = (
