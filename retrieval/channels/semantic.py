@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import chain, islice, zip_longest
 from uuid import UUID
 
-from cachetools import LRUCache
+from cachetools import LRUCache, TTLCache
 from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
@@ -43,8 +43,8 @@ _LOOKED_AT = 600  # the first 600 by their signs hold .99 of the exact nearest 2
 _WALKED_TO = 300  # a step of the index walk costs as much as ten of a scan
 _LOOKED_FURTHER = 3_000  # the most candidates within the deadline; the other channels find the rest
 _THREADS = 2
-_REMEMBERED = 1_000
-"""The questions whose vectors are remembered. One takes up to 4 kB."""
+_REMEMBERED, _REMEMBERED_S = 1_000, 600.0
+"""The questions whose vectors are remembered, and for how long. One takes up to 4 kB."""
 _BEGUN = 64
 """The questions that are embedded before their search begins."""
 _WORTH = 0.1
@@ -94,7 +94,7 @@ class SemanticChannel(Channel):
         self._share = 0.0
         self._named = False
         self._spaces: dict[str, Space] = {}
-        self._queries: LRUCache[bytes, _Query] = LRUCache(_REMEMBERED)
+        self._queries: TTLCache[bytes, _Query] = TTLCache(_REMEMBERED, _REMEMBERED_S)
         self._begun: LRUCache[bytes, Future[_Query]] = LRUCache(_BEGUN)
         # A separate pool: an embedder that hangs must not block the threads of the health checks.
         self._threads = ThreadPoolExecutor(_THREADS, "embedding")
