@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, islice, zip_longest
@@ -121,7 +122,8 @@ class SemanticChannel(Channel):
             return
         asked = _digest(scope.user_id, "", space, question.text)
         if asked not in self._queries and asked not in self._begun:
-            self._begun[asked] = self._threads.submit(self._asked, "", space, question.text)
+            with suppress(RuntimeError):  # the channel is closed
+                self._begun[asked] = self._threads.submit(self._asked, "", space, question.text)
 
     def _spared(self) -> bool:
         return self._share > _WORTH and self._saturated()

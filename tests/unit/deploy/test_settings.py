@@ -54,6 +54,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("CARDLOG_DATABASE_URL", "mysql://h/db", "is 'mysql://h/db': write it as postgresql://"),
         ("CARDLOG_DATABASE_URL", "host=h nonsense", "write it as postgresql://"),
         ("CARDLOG_READ_DATABASE_URL", "postgresql://a/x b", "write it as postgresql://"),
+        ("CARDLOG_READ_URL", "http://[::1", "is 'http://[::1': write it as http://host:port"),
+        ("CARDLOG_REDIS_URL", "redis://[::1", "is 'redis://[::1': write it as redis://host:port/0"),
         ("CARDLOG_READ_URL", "localhost:8080", "is 'localhost:8080': write it as http://host:port"),
         ("ANTHROPIC_BASE_URL", "ftp://h", "is 'ftp://h': write it as http://host:port"),
         ("CARDLOG_OPENAI_OUTPUT", "json", "is 'json': use tool or schema"),
