@@ -10,7 +10,6 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -27,6 +26,7 @@ _BYTES_A_NUMBER = 32
 _DIMENSIONS = range(1, 8193)
 _PLAIN = re.compile(r"[\x20-\x7e]{1,200}")
 _REFUSED = frozenset((400, 413, 422))
+_Numbers = list[float] | Vectors
 _REMEDIES = {
     401: "check CARDLOG_EMBED_KEY",
     403: "check CARDLOG_EMBED_KEY; a key of Cardlog needs the scope read",
@@ -114,7 +114,9 @@ class RemoteEmbedder:
                 self._known = (fingerprint or f"{self.name}@{host} remote {dimension}", dimension)
             return self._known
 
-    def _ask(self, texts: Sequence[str], kind: str, timeout_s: float) -> tuple[list[Any], str | None] | None:
+    def _ask(
+        self, texts: Sequence[str], kind: str, timeout_s: float
+    ) -> tuple[list[_Numbers], str | None] | None:
         """Returns the vectors in the order of the texts, and the server's fingerprint. None: it refuses the texts."""
         # Numbers as text take longer to write and to read than their vector takes to send.
         asked: dict[str, object] = {
@@ -162,7 +164,7 @@ class RemoteEmbedder:
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise self._away(type(error).__name__) from error
 
-    def _read(self, content: bytes, count: int) -> tuple[list[Any], str | None]:
+    def _read(self, content: bytes, count: int) -> tuple[list[_Numbers], str | None]:
         try:
             document = orjson.loads(content)
             rows = sorted(document["data"], key=lambda row: int(row["index"]))
@@ -182,7 +184,7 @@ class RemoteEmbedder:
         return EmbedderUnavailableError(f"the embedding server {host} gives no vectors: {reason}")
 
 
-def _numbers(vector: object) -> Any:
+def _numbers(vector: object) -> _Numbers:
     """Returns the numbers of a vector of an answer. Raises ValueError when there are none."""
     if isinstance(vector, str):
         return np.frombuffer(base64.b64decode(vector, validate=True), dtype="<f4")
