@@ -191,15 +191,15 @@ class Overlay:
 
         async def look() -> OverlayResult | None:
             async with connected(pool, scope.user_id, self._deadline_s, many=False) as connection:
-                with suppress(psycopg.errors.UndefinedTable):  # before the first fold
-                    tail = await nothing_above(
-                        connection, scope.user_id, references="reference" in scope.kinds, past=_is_past(scope)
-                    )
-                    if tail is not None:
-                        return OverlayResult(
-                            concluded=tail.concluded, moded=tail.moded, disputed=tail.disputed
-                        )
-            return None
+                references, past = "reference" in scope.kinds, _is_past(scope)
+                above = partial(nothing_above, connection, scope.user_id, references=references, past=past)
+                try:
+                    tail = await above()
+                except psycopg.errors.UndefinedTable:  # before the first fold nobody is in a team
+                    tail = None if references and past else await above(folded=False)
+            if tail is None:
+                return None
+            return OverlayResult(concluded=tail.concluded, moded=tail.moded, disputed=tail.disputed)
 
         return await retry_on_lost_connection(look)
 

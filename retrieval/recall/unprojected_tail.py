@@ -305,17 +305,17 @@ def read_unprojected_tail(
 
 
 async def nothing_above(
-    connection: AsyncConnection, user_id: str, *, references: bool, past: bool
+    connection: AsyncConnection, user_id: str, *, references: bool, past: bool, folded: bool = True
 ) -> UnprojectedTail | None:
     """Returns the tail of a user whose tables show the whole answer, and None when they do not.
 
     ``references`` says that references may answer: those of the user's teams, and for a question about the ``past``
-    those of then, are in no table of the user. It is for a user without queued turns, and for a connection to the
-    primary. Raises psycopg.Error.
+    those of then, are in no table of the user. Without ``folded`` their tables are not looked at. It is for a user
+    without queued turns, and for a connection to the primary. Raises psycopg.Error.
     """
     async with connection.cursor(row_factory=dict_row) as cursor:
         asked = {"references": references, "past": past, **names_under("reference")}
-        await cursor.execute(_SETTLED, _parameters(user_id) | asked)
+        await cursor.execute(_SETTLED if folded else _UNPROJECTED, _parameters(user_id) | asked)
         first = await cursor.fetchone()
     assert first is not None
     if first["referring"]:
