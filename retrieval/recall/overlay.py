@@ -99,7 +99,7 @@ class Overlay:
     def __init__(self, settings: Settings, pool: Pool, tables_url: str | None = None) -> None:
         """``tables_url`` is the URL of the replica that answers. None means the primary: ``pool`` has its connections.
 
-        Most users said nothing a moment ago. One quick statement on a connection of ``pool`` tell so on the primary.
+        Most users said nothing a moment ago. One quick statement on a connection of ``pool`` tells so on the primary.
         """
         self._glancing = pool if tables_url is None else None
         self._deadline_s = settings.overlay_deadline_ms / 1000
@@ -196,7 +196,7 @@ class Overlay:
                 try:
                     tail = await above()
                 except psycopg.errors.UndefinedTable:  # before the first fold nobody is in a team
-                    tail = None if references and past else await above(folded=False)
+                    tail = None if references and past else await above(tables=False)
             if tail is None:
                 return None
             return OverlayResult(concluded=tail.concluded, moded=tail.moded, disputed=tail.disputed)

@@ -305,17 +305,17 @@ def read_unprojected_tail(
 
 
 async def nothing_above(
-    connection: AsyncConnection, user_id: str, *, references: bool, past: bool, folded: bool = True
+    connection: AsyncConnection, user_id: str, *, references: bool, past: bool, tables: bool = True
 ) -> UnprojectedTail | None:
     """Returns the tail of a user whose tables show the whole answer, and None when they do not.
 
     ``references`` says that references may answer: those of the user's teams, and for a question about the ``past``
-    those of then, are in no table of the user. Without ``folded`` their tables are not looked at. It is for a user
-    without queued turns, and for a connection to the primary. Raises psycopg.Error.
+    those of then, are in no table of the user. Without ``tables`` those of the first fold are not there. The user has
+    no queued turns, and the connection is to the primary. Raises psycopg.Error.
     """
     async with connection.cursor(row_factory=dict_row) as cursor:
         asked = {"references": references, "past": past, **names_under("reference")}
-        await cursor.execute(_SETTLED if folded else _UNPROJECTED, _parameters(user_id) | asked)
+        await cursor.execute(_SETTLED if tables else _UNPROJECTED, _parameters(user_id) | asked)
         first = await cursor.fetchone()
     assert first is not None
     if first["referring"]:
