@@ -314,9 +314,9 @@ ORDER BY score DESC, card_id
 LIMIT %(limit)s;
 
 -- name: tags
--- BM25 over every hit, with the words of the question that no card holds. The document frequency of a term is the number of hits that hold it. The number is exact when
--- every word finds cards, because every card that holds a term of the question is then a hit. For an idle word it is
--- estimated from the share of the other words' hits that hold it.
+-- BM25 over every hit, and the words of the question that no card holds. The document frequency of a term is the number
+-- of hits that hold it. The number is exact when every word finds cards, because every card that holds a term of the
+-- question is then a hit. For an idle word it is estimated from the share of the other words' hits that hold it.
 -- When all words are common, a card must hold two of them, because most of a long memory holds one of them. When no
 -- card holds two of them, each word finds cards again. In that case, and for a single common word, only the latest of
 -- those cards are ranked: a common word tells little more than that.

@@ -1,4 +1,5 @@
 -- name: card_columns
+-- The columns of a card that was found.
 card_id, kind, content, entity, concept_key, value, cardinality, tags, occurred_at, occurred_until, effective_at,
        superseded_at, last_verified, created_at, said_at, project_id, context_layer, session_id, agent_id, document_id,
        speaker, turn_ids, source_span, metadata, provenance, confidence, weight, mentions, mode, ended, episode, topics, importance,

@@ -143,8 +143,8 @@ def test_one_channel_fails_and_the_others_answer(
         "I live in Lisbon",
         "We adopted two kittens yesterday",
     }
-    # Other warnings tell of look-ups with deadlines of their own.
-    [warning] = [each for each in answer["warnings"] if " channel " in each]
+    warning, *others = answer["warnings"]
+    assert others == []
     assert warning.startswith(f"the {channel} channel is {status}: ")
     if fault != "slow:60000":
         assert variable_of(f"fault_{channel}") in warning
