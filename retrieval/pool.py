@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import orjson
 import psycopg
-from pgvector.psycopg import register_vector_async
+from pgvector import Vector
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
@@ -46,6 +46,17 @@ class ArrayDumper(Dumper):
             # JSON and PostgreSQL escape quotes in the same way, and other characters in different ways.
             parts = ",".join("NULL" if each is None else _quoted(each) for each in obj).encode()
         return b"{" + parts + b"}"
+
+
+class VectorDumper(Dumper):
+    """Dumps vectors in binary form. The statement casts them, so a connection need not look up the type."""
+
+    oid = 0
+    format = Format.BINARY
+
+    def dump(self, obj: Any) -> bytes:
+        """Returns ``obj``, a one-dimensional array of numbers, as pgvector's input."""
+        return Vector(obj).to_binary()
 
 
 def _quoted(text: str) -> str:
@@ -205,6 +216,6 @@ async def rows_if_folded(pool: Pool, user_id: str, query: SQL, values: Mapping[s
 
 async def _configure(connection: ReadConnection) -> None:
     await connection.execute(statement("retrieval", "read_session"))
-    await register_vector_async(connection)
     connection.adapters.register_dumper(list, ArrayDumper)
+    connection.adapters.register_dumper("numpy.ndarray", VectorDumper)
     set_json_loads(orjson.loads, connection)

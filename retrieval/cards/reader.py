@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
+from pgvector import Vector
 from psycopg import AsyncConnection
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
@@ -275,7 +276,7 @@ class CardReader:
         except (UndefinedTable, InvalidSchemaName):  # no worker folded anything yet
             rows = []
         return (rows[0]["model"] if rows else None), {
-            row["card_id"]: row["embedding"].to_numpy() for row in rows
+            row["card_id"]: Vector.from_binary(row["embedding"]).to_numpy() for row in rows
         }
 
     async def uses(

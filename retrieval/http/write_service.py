@@ -49,4 +49,5 @@ class WriteService:
 
     async def close(self) -> None:
         """Closes the connections."""
-        await self.client.aclose()
+        if "client" in self.__dict__:  # making one loads the certificates of all authorities
+            await self.client.aclose()

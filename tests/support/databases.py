@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from urllib.parse import urlsplit
 
 import psycopg
@@ -55,11 +56,20 @@ def copied(server: str, template: str) -> Iterator[str]:
     """Makes a database like ``template`` and gives its URL. The database is dropped at the end."""
     name = f"test_{uuid.uuid4().hex}"
     # Copying files takes a third of the time of copying through the write-ahead log, without fsync.
-    execute(server, "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", name, template)
+    owner, new = _owner(server), sql.Identifier(name)
+    owner.execute(
+        sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY").format(new, sql.Identifier(template))
+    )
     try:
         yield url_of(server, name)
     finally:
-        execute(server, "DROP DATABASE {} WITH (FORCE)", name)
+        owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(new))
+
+
+@cache
+def _owner(server: str) -> Connection:
+    """One connection for the databases of all tests: a new one takes half the time of a copy."""
+    return psycopg.connect(server, autocommit=True)
 
 
 def kill_all(connection: Connection) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.turns import TurnRecorded
@@ -20,10 +20,9 @@ from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import TableDigest, digest_of
-from projectors.generations.generations import ensure_live
 from projectors.generations.projector import Projector
-from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
+from tests.support.projectors.folding import fold
 
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -68,11 +67,7 @@ class Memory:
 
     def fold(self) -> None:
         for projector in self.projectors:
-            runner = Runner(replace(self.settings, batch_events=64), projector, lambda: False)
-            with connect(self.settings.database_url, application="test runner") as connection:
-                ensure_live(connection, projector)
-                while runner.step(connection):
-                    pass
+            fold(replace(self.settings, batch_events=64), projector)
 
     def understand(self, connection: Connection) -> None:
         """Extracts and folds everything that was said."""

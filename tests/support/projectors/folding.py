@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count as count_from
@@ -36,11 +39,32 @@ def settings_of(database: str, **changed: Any) -> Settings:
 
 
 def fold_live(database: str, projector: Projector | None = None, *, batch: int = 64) -> None:
-    runner = Runner(settings_of(database, batch_events=batch), projector or CardsProjector(), lambda: False)
-    with connect(database, application="test runner") as connection:
-        ensure_live(connection, projector or CardsProjector())
+    fold(settings_of(database, batch_events=batch), projector or CardsProjector())
+
+
+def fold(settings: Settings, projector: Projector) -> None:
+    """Folds everything that was appended. Folds of one database share a connection, whose caches are warm."""
+    runner = Runner(settings, projector, lambda: False)
+    with _connected(settings.database_url) as connection:
+        ensure_live(connection, projector)
         while runner.step(connection):
             pass
+
+
+_kept: list[tuple[str, Connection]] = []
+
+
+@contextmanager
+def _connected(database: str) -> Iterator[Connection]:
+    if threading.current_thread() is not threading.main_thread():
+        with connect(database, application="test runner") as connection:
+            yield connection
+        return
+    if not _kept or _kept[0][0] != database or _kept[0][1].broken:
+        for _, before in _kept:
+            before.close()
+        _kept[:] = [(database, connect(database, application="test runner"))]
+    yield _kept[0][1]
 
 
 def rebuild(database: str, projector: Projector | None = None, **options: Any) -> RebuildResult:
