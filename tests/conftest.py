@@ -24,7 +24,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
-from tests.support.databases import copied, execute, url_of
+from tests.support.databases import copied, drop_used, execute, url_of
 
 # How long an example takes says how busy the machine is, and nothing of the code. The same code has the same examples;
 # `make fuzz` looks for others.
@@ -137,6 +137,7 @@ def template(postgres_url: str) -> Iterator[str]:
     with psycopg.connect(url_of(postgres_url, name), autocommit=True) as connection:
         migrate(connection)
     yield name
+    drop_used(keep=0)
     execute(postgres_url, "DROP DATABASE {} WITH (FORCE)", name)
 
 
