@@ -1,9 +1,9 @@
-"""Card resolution: from hits to the cards that may answer. Chains are followed, duplicates joined, conflicts found."""
+"""Card resolution: looks up the cards that the channels found, and what chains, conflicts and turns say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
@@ -15,19 +15,18 @@ from psycopg.sql import SQL, Composed, Identifier
 from events.language.terms import analyse, term_keys
 from events.platform.failures import RETRY_S
 from events.platform.sql import statement
-from events.resources.cards import Side
 from events.types.records import record
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING
-from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card import by_id, card_row
-from retrieval.cards.chain import Chains, RelationEdge, same
+from retrieval.cards.chain import RelationEdge
 from retrieval.cards.past import Fold, past
 from retrieval.channels.channel import found_rows
 from retrieval.pool import Pool, connected
 from retrieval.query.question import Question
 from retrieval.query.scope import OWNER, Scope
 from retrieval.recall.fusion import Evidence
+from retrieval.recall.judging import CardResolution, Dispute, LookedUp, judged
 from retrieval.recall.overview import registered
 from retrieval.recall.ranking.features import is_asked_for
 
@@ -64,18 +63,6 @@ class _Episode(_FoundCard):
 _CARD, _EPISODE = card_row(_FoundCard), card_row(_Episode)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dispute:
-    """A conflict that waits for a verdict. The old card holds; the new card is contested."""
-
-    arbitration_id: UUID
-    concept_key: str
-    entity: str
-    old_card: UUID
-    new_card: UUID
-    reason: str
-
-
 _COLUMNS = statement(_PACKAGE, "card_columns")
 _CARDS = SQL(statement(_PACKAGE, "cards").format(columns=_COLUMNS).as_string())
 _EPISODES = SQL(statement(_PACKAGE, "turn_episodes").format(columns=_COLUMNS).as_string())
@@ -86,34 +73,6 @@ _REACHABLE = SQL(
 )
 _DISPUTE = class_row(Dispute)
 _EDGE = class_row(RelationEdge)
-
-
-@dataclass(frozen=True, slots=True)
-class CardResolution:
-    """The cards that may answer, with their evidence, and the conflicts that any of them is part of.
-
-    A card that answers for others has their evidence, too. ``terms`` are the keys of the own terms of the found cards.
-    ``over`` names, for a turn whose only fact another card superseded, that card. ``retracted`` has, for a turn whose
-    facts all were retracted, one of them or the fact in its place, and for a turn whose successor is of a kind that is
-    not asked for, that card. ``conditions`` has, for a card, those that qualify it and those that it qualifies, and
-    ``finer`` those that expand it. ``found`` are all cards that were looked up. ``left_out`` says why a card does not
-    answer.
-    """
-
-    cards: dict[UUID, Card]
-    evidence: dict[UUID, Evidence]
-    conflicts: tuple[Contradiction, ...] = ()
-    left_out: Mapping[UUID, str] = field(default_factory=dict)
-    found: Mapping[UUID, Card] = field(default_factory=dict)
-    terms: Mapping[UUID, frozenset[int]] = field(default_factory=dict)
-    over: Mapping[UUID, UUID] = field(default_factory=dict)
-    retracted: Mapping[UUID, Card] = field(default_factory=dict)
-    conditions: Mapping[UUID, Sequence[Card]] = field(default_factory=dict)
-    finer: Mapping[UUID, set[UUID]] = field(default_factory=dict)
-
-    def alerts(self, chosen: set[UUID]) -> list[Contradiction]:
-        """Returns the conflicts that a chosen card is part of. Both sides are shown, chosen or not."""
-        return [conflict for conflict in self.conflicts if chosen.intersection(conflict.card_ids)]
 
 
 class CardResolver:
@@ -204,8 +163,10 @@ class CardResolver:
                     later[card],
                     frozenset(others[card].terms),
                 )
-        judged = _judged(question, scope, found, marks, others, edges, disputes, of_turns)
-        return replace(judged, found=looked_up, terms=terms)
+        read = LookedUp(
+            found=found, evidence=marks, others=others, edges=edges, disputes=disputes, of_turns=of_turns
+        )
+        return replace(judged(question, scope, read), found=looked_up, terms=terms)
 
     async def _as_known(
         self,
@@ -258,195 +219,9 @@ def before_folding(scope: Scope) -> Scope:
     )
 
 
-def _judged(  # noqa: C901 - one branch a reason
-    question: Question,
-    scope: Scope,
-    found: dict[UUID, Card],
-    evidence: dict[UUID, Evidence],
-    others: Mapping[UUID, Card],
-    edges: Sequence[RelationEdge],
-    disputes: Sequence[Dispute],
-    of_turns: Sequence[tuple[UUID, UUID, bool]],
-) -> CardResolution:
-    known = {**others, **found}
-    # A card may be retracted without another card in its place.
-    out = {edge.to_card: f"retracted: {edge.reason}" for edge in edges if edge.predicate == "retracts"}
-    edges = [edge for edge in edges if edge.from_card in known and edge.to_card in known]
-    chains = Chains(edges)
-    out |= {card: "it is contested" for card, row in known.items() if row.contested}
-    out |= {card: "it was retracted" for card, row in known.items() if row.retracted}
-    out |= {card: "its metadata is another" for card, row in known.items() if not scope.has_metadata(row)}
-    out |= {card: "it is of another layer" for card, row in known.items() if not _of_layers(scope, row)}
-
-    def raise_to(card: UUID, told: Evidence) -> None:
-        if card in known and card not in out and _inside(scope, known[card]):
-            found.setdefault(card, known[card])
-            evidence[card] = evidence.get(card, Evidence()).joined(told)
-
-    def begun(card: UUID) -> datetime | None:
-        at = known[card].begun
-        return at if card not in out and at is not None and at <= question.now else None
-
-    def said(card: UUID) -> datetime | None:
-        at = known[card].said_at
-        return at if at <= question.now else None
-
-    for dispute in disputes:
-        # A hit on the new side answers with the old side, which holds, and the conflict is shown.
-        if dispute.new_card in found:
-            raise_to(dispute.old_card, evidence[dispute.new_card])
-    for card, told in list(evidence.items()):
-        if question.intent == "history":
-            for relative in _chained(card, edges):
-                raise_to(relative, told)
-        elif scope.replaced(known[card]):
-            last = chains.latest(card, said)[-1]
-            raise_to(last, told)
-            out[card] = f"{last} took its place" if last != card else "a later event took its place"
-        elif known[card].kind != "event":
-            last = chains.latest(card, begun)[-1]
-            if last != card:
-                raise_to(last, told)
-                if question.intent == "present":
-                    out[card] = f"{last} took its place"
-    ended: dict[UUID, set[UUID]] = {}
-    for episode, state, _ in of_turns:
-        ended.setdefault(episode, set()).add(chains.latest(state, begun)[-1] if state in known else state)
-    stated = {(episode, state) for episode, state, _ in of_turns}
-    over = {
-        episode: latest.pop()
-        for episode, latest in ended.items()
-        if episode in evidence and len(latest) == 1 and (episode, *latest) not in stated
-    }
-    sound = {episode for episode, _, retracted in of_turns if not retracted}
-    right = {edge.to_card: known[edge.from_card] for edge in edges if _corrects(edge, known)}
-    wrong = {
-        episode: right.get(state, known[state])
-        for episode, state, _ in of_turns
-        if episode not in sound and state in known
-    }
-    for episode, successor in over.items():
-        raise_to(successor, evidence[episode])
-        if successor in known and successor not in found:
-            # The question asks for no states. The turn of the new fact ends the old turn, if it answers.
-            after = known[successor]
-            turns = set(after.turn_ids)
-            of_turn = (one for one, row in found.items() if row.episode and turns & set(row.turn_ids))
-            over[episode] = next(of_turn, successor)
-            if question.intent in ("present", "list") and replace(scope, kinds=(after.kind,)).admits(after):
-                wrong[episode] = after
-    for group in set(same(edges).values()):
-        members = [card for card in group if card in found and card not in out]
-        members.sort(key=lambda card: (-evidence[card].votes, card))
-        out.update((card, f"it is the same as {members[0]}") for card in members[1:])
-    conflicts = [_dispute(dispute, known) for dispute in disputes] + [
-        _contradiction(edge, known)
-        for edge in edges
-        if edge.predicate == "contradicts" and not out.keys() & {edge.from_card, edge.to_card}
-    ]
-    cards = {card: row for card, row in found.items() if card not in out}
-    return CardResolution(
-        cards,
-        {card: evidence[card] for card in cards},
-        tuple(conflicts),
-        out,
-        over=over,
-        retracted=wrong,
-        conditions=_conditions(question, scope, edges, known, out),
-        finer=_finer(edges),
-    )
-
-
-def _finer(edges: Sequence[RelationEdge]) -> dict[UUID, set[UUID]]:
-    finer: dict[UUID, set[UUID]] = {}
-    for edge in edges:
-        if edge.predicate == "expands":
-            finer.setdefault(edge.to_card, set()).add(edge.from_card)
-    return finer
-
-
-def _conditions(
-    question: Question,
-    scope: Scope,
-    edges: Sequence[RelationEdge],
-    known: Mapping[UUID, Card],
-    out: Mapping[UUID, str],
-) -> dict[UUID, list[Card]]:
-    """Returns the cards that are shown together with a card, because one of the two qualifies the other."""
-    found: dict[UUID, list[Card]] = {}
-    for edge in edges:
-        ends = (edge.from_card, edge.to_card)
-        told = all(
-            card not in out and _inside(replace(scope, kinds=(known[card].kind,)), known[card])
-            for card in ends
-        )
-        if (
-            edge.predicate == "qualifies"
-            and told
-            and all(known[card].said_at <= question.now for card in ends)
-        ):
-            for card, other in (ends, ends[::-1]):
-                if other not in (each.card_id for each in found.get(card, ())):
-                    found.setdefault(card, []).append(known[other])
-    return found
-
-
 def _needs_chain(question: Question, scope: Scope, card: Card) -> bool:
     """True for an event whose chain answers too: it was replaced, or the question is about history."""
     return scope.replaced(card) or (card.kind == "event" and question.intent == "history")
-
-
-def _of_layers(scope: Scope, card: Card) -> bool:
-    return scope.layers is None or card.context_layer in scope.layers
-
-
-def _inside(scope: Scope, card: Card) -> bool:
-    """True when a card that no channel found may answer: kind, project and ``as_of`` fit. Validity does not count."""
-    mine = scope.projects is None or card.project_id in scope.projects
-    return mine and card.kind in scope.kinds and scope.too_late(card) is None
-
-
-def _chained(card: UUID, edges: Sequence[RelationEdge]) -> set[UUID]:
-    """The cards that are connected to a card by changes or details, in both directions."""
-    reached, waiting = {card}, [card]
-    while waiting:
-        here = waiting.pop()
-        for edge in edges:
-            if edge.predicate in (*SUPERSEDING, "expands") and here in (edge.from_card, edge.to_card):
-                new = {edge.from_card, edge.to_card} - reached
-                reached |= new
-                waiting += new
-    return reached - {card}
-
-
-def _corrects(edge: RelationEdge, known: Mapping[UUID, Card]) -> bool:
-    """True when a fact stands in the place of another one that was never true."""
-    newer, older = known[edge.from_card], known[edge.to_card]
-    same = (newer.entity, newer.concept_key) == (older.entity, older.concept_key)
-    return edge.predicate == "retracts" and same and not newer.retracted
-
-
-def _dispute(dispute: Dispute, known: Mapping[UUID, Card]) -> Contradiction:
-    sides = [dispute.old_card, dispute.new_card]
-    return Contradiction(
-        concept_key=dispute.concept_key,
-        entity=dispute.entity,
-        card_ids=sides,
-        reason=dispute.reason,
-        arbitration_id=dispute.arbitration_id,
-        cards=[Side.made_from(known[card]) for card in sides if card in known],
-    )
-
-
-def _contradiction(edge: RelationEdge, known: Mapping[UUID, Card]) -> Contradiction:
-    sides = [edge.to_card, edge.from_card]
-    return Contradiction(
-        concept_key=known[edge.to_card].concept_key,
-        entity=known[edge.to_card].entity,
-        card_ids=sides,
-        reason=edge.reason,
-        cards=[Side.made_from(known[card]) for card in sides if card in known],
-    )
 
 
 async def _cards(connection: AsyncConnection, scope: Scope, ids: Sequence[UUID]) -> AsyncCursor[_FoundCard]:

@@ -31,10 +31,11 @@ from retrieval.query.scope import Scope, scope_of
 from retrieval.recall.answer import Beside, CardAnswer, ChannelPlace, RecallAnswer
 from retrieval.recall.ask import Ask, in_modes, local_time
 from retrieval.recall.beside import beside, short, without_words
-from retrieval.recall.card_resolution import CardResolution, CardResolver, before_folding
+from retrieval.recall.card_resolution import CardResolver, before_folding
 from retrieval.recall.channel_executor import ChannelExecutor, ChannelReport, ChannelResult
 from retrieval.recall.explain import explanation, placings
 from retrieval.recall.fusion import RRF_K, Evidence, add_hits, strongest
+from retrieval.recall.judging import CardResolution
 from retrieval.recall.named_people import FAULTS, MISSING, NamedPeople, people_asked, without_others
 from retrieval.recall.overlay import Overlay
 from retrieval.recall.overlay_result import OverlayResult
