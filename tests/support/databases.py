@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import uuid
 from collections import deque
 from collections.abc import Iterator
@@ -85,7 +86,9 @@ _used: deque[tuple[str, str]] = deque()
 @cache
 def _owner(server: str) -> Connection:
     """One connection for the databases of all tests: a new one takes half the time of a copy."""
-    return psycopg.connect(server, autocommit=True)
+    connection = psycopg.connect(server, autocommit=True)
+    atexit.register(connection.close)
+    return connection
 
 
 def kill_all(connection: Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,6 +55,12 @@ def fold(settings: Settings, projector: Projector) -> None:
 _kept: list[tuple[str, Connection]] = []
 
 
+@atexit.register
+def _close() -> None:
+    for _, connection in _kept:
+        connection.close()
+
+
 @contextmanager
 def _connected(database: str) -> Iterator[Connection]:
     if threading.current_thread() is not threading.main_thread():
@@ -61,8 +68,7 @@ def _connected(database: str) -> Iterator[Connection]:
             yield connection
         return
     if not _kept or _kept[0][0] != database or _kept[0][1].broken:
-        for _, before in _kept:
-            before.close()
+        _close()
         _kept[:] = [(database, connect(database, application="test runner"))]
     yield _kept[0][1]
 
