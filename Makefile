@@ -175,7 +175,7 @@ check: setup ## check format, lint, types, import directions, lock files, packag
 		echo "a lock file names a registry; run make lock" >&2; exit 1; fi
 	@$(MAKE) supply-chain
 
-guards: setup ## remove the guards of the code one by one, and check that a test notices each (about half an hour)
+guards: setup ## remove the guards of the code one by one, and check that a test notices each (about ten minutes)
 	@$(PY) -m tests.mutation $(ONLY)
 
 supply-chain: setup ## write the bill of materials, check licences and known vulnerabilities of the locked packages
