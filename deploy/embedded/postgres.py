@@ -44,7 +44,7 @@ TUNING = {
     "max_wal_size": "2GB",
     "checkpoint_timeout": "10min",
     "checkpoint_completion_target": "0.9",
-    "scram_iterations": "4096",  # for passwords that people choose; the random password of the owner has one
+    "scram_iterations": "4096",  # for passwords that people choose; random ones have one iteration
     "log_error_verbosity": "terse",  # the detail of an error quotes the refused row, and with it words of users
 }
 # After a crash PostgreSQL first syncs all files one by one, which takes 4 s for an almost empty cluster on a busy disk.

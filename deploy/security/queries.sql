@@ -4,6 +4,11 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role_name}) THEN
         CREATE ROLE {role};
     END IF;
+    -- Nobody guesses the random password, and every new connection would count its iterations. PostgreSQL 15 has no
+    -- such setting.
+    IF current_setting('scram_iterations', true) IS NOT NULL THEN
+        PERFORM set_config('scram_iterations', '1', true);
+    END IF;
 END $$;
 ALTER ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD {password};
 

@@ -20,6 +20,7 @@ from deploy.embedded.lock import FolderInUseError, FolderLock
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.redis import EmbeddedRedis
 from deploy.embedded.server import ServerError
+from deploy.security.roles import create
 
 STARTS_BOTH = """
 import sys
@@ -80,6 +81,22 @@ class TestPostgres:
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
             psycopg.connect(postgres.url.replace(secret.read_text().strip(), "guess"))
+
+    def test_only_passwords_that_people_choose_are_hashed_many_times(
+        self, postgres: EmbeddedPostgres
+    ) -> None:
+        with psycopg.connect(postgres.url, autocommit=True) as connection:
+            create(connection, "made")
+            connection.execute("CREATE ROLE chosen LOGIN PASSWORD 'a word'")
+            hashed = connection.execute(
+                "SELECT rolname, split_part(rolpassword, ':', 1) FROM pg_authid WHERE rolcanlogin"
+            ).fetchall()
+            connection.execute("DROP ROLE made; DROP ROLE chosen")
+        assert dict(hashed) == {
+            "cardlog": "SCRAM-SHA-256$1",
+            "made": "SCRAM-SHA-256$1",
+            "chosen": "SCRAM-SHA-256$4096",
+        }
 
     def test_runs_in_a_session_of_its_own_so_that_ctrl_c_is_ours(self, postgres: EmbeddedPostgres) -> None:
         assert postgres.pid is not None
