@@ -22,7 +22,7 @@ from tests.support.web import WEB
 CARDS = 480
 PAGE = 64  # a killed worker computes at most one page anew
 KILLS = 4
-HITS = 100  # of the semantic channel, always
+HITS = 60  # of the semantic channel, always
 QUERY = "which crane stands in the harbour?"
 USER, NEW = "ada", "test/slow"
 

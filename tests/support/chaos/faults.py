@@ -57,7 +57,7 @@ class Site:
         with self.connect() as connection:
             rows = connection.execute(
                 """SELECT count(*) FROM pg_stat_activity
-                   WHERE application_name IN ('cardlog extractor listener', 'cardlog cards listener')"""
+                   WHERE application_name IN ('cardlog extractor', 'cardlog cards')"""
             ).fetchall()
         return rows == [(4,)] and len(self.redis.xinfo_consumers(STREAM, "recorders")) == 2
 
