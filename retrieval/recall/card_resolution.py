@@ -76,7 +76,7 @@ _EDGE = class_row(RelationEdge)
 
 
 class CardResolver:
-    """Looks up the cards that the channels found, and decides which of them may answer."""
+    """Looks up the cards that the channels found, and has them judged (``judging.py``)."""
 
     def __init__(self, pool: Pool, fold: Fold) -> None:
         self._pool = pool

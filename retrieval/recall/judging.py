@@ -74,7 +74,7 @@ class LookedUp:
 
 
 def judged(question: Question, scope: Scope, looked_up: LookedUp) -> CardResolution:
-    """Returns the cards that may answer. See :meth:`CardResolver.resolve` for the rules."""
+    """Returns the cards that may answer. Each step of the judging states its rule."""
     judging = _Judging(question, scope, looked_up)
     judging.hold_old_sides(looked_up.disputes)
     judging.follow_chains()

@@ -134,6 +134,7 @@ class Memory:
 def remembering(database: str, connection: Connection) -> Iterator[Memory]:
     """A memory over a log, with the routes of both services."""
     settings = replace(Settings(), database_url=database)
+    # A test asks one thing after the other, and each connection takes processor time.
     pool = open_pool(replace(settings, pool_size=2), "test read")
     appenders: ConnectionPool[Any] = ConnectionPool(
         database, min_size=0, max_size=2, open=False, kwargs={"autocommit": True}
