@@ -33,7 +33,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-5"
+    prompt_version = "rules-6"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

@@ -237,7 +237,10 @@ class TurnReader:
 
     def _is_running(self, moment: Moment) -> bool:
         """Returns True when the turn was said within a longer time: "this month", "this year"."""
-        if moment.start is None or moment.end is None or moment.end - moment.start <= timedelta(days=1):
+        if moment.start is None or moment.end is None:
+            return False
+        # Days are counted on the calendar, because a day on which the clocks change lasts 23 or 25 hours.
+        if moment.end.date() - moment.start.date() <= timedelta(days=1):
             return False
         return moment.start <= self._reference < moment.end
 
