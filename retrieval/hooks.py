@@ -39,15 +39,19 @@ def cut(text: str, most: int) -> str:
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
-def turn_of(words: str, fields: Mapping[str, object]) -> dict[str, str] | None:
+def turn_of(words: str, fields: Mapping[str, object], *, source: str) -> dict[str, str] | None:
     """Returns the turn of ``words`` with further ``fields``, or None when it breaks the turn contract.
 
-    Words above the limit of the contract are cut there.
+    Words above the limit of the contract are cut there, and a time that cannot be read is left out. The log names the
+    ``source`` of a turn that is None, with its field and the reason.
     """
     try:
         turn = fields_of({**fields, "text": cut(words, MAX_TEXT_BYTES)})
         parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
-    except TurnInvalidError:
+    except TurnInvalidError as error:
+        if error.field == "said_at" and fields.get("said_at") is not None:
+            return turn_of(words, {**fields, "said_at": None}, source=source)
+        logger.warning("a turn of %s is left out: %s", source, error)
         return None
     return turn
 
@@ -112,10 +116,8 @@ class HookEvent(
                 "agent_id": assistant,
                 "turn_id": turn_id,
             }
-            turn = turn_of(text, whole | {"said_at": said_at}) or turn_of(text, whole)
-            if turn is None:
-                logger.warning("a turn of a hook breaks the turn contract and is left out")
-            else:
+            turn = turn_of(text, whole | {"said_at": said_at}, source=f"a hook of {assistant}")
+            if turn is not None:
                 found.setdefault(turn_id, turn)
         return list(found.values())
 

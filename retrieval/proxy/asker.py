@@ -40,7 +40,7 @@ class Asker:
     key: str = field(repr=False)
 
     def turn(self, role: str, words: str, question: Question) -> dict[str, str] | None:
-        """Returns the turn of words that are said now, or None when the turn contract refuses them.
+        """Returns the turn of words that are said now, or None when the turn contract refuses them. The log says why.
 
         A request that an app repeats on one day gives the same turn, because its id is that of the place and the words.
         """
@@ -53,7 +53,7 @@ class Asker:
             "said_at": now.isoformat(timespec="milliseconds"),
             "turn_id": f"proxy-{sha256(named.encode()).hexdigest()[:32]}",
         }
-        return turn_of(words, dict(self.fields) | made)
+        return turn_of(words, dict(self.fields) | made, source="a request to the proxy")
 
 
 def asker_of(headers: Headers, own_key: str | None) -> Asker:

@@ -64,10 +64,7 @@ class Heard:
         if answer.done and answer.words.strip():
             said.append(("assistant", answer.words))
         made = [self.asker.turn(role, words, self.question) for role, words in said]
-        turns = [turn for turn in made if turn is not None]
-        if len(turns) < len(made):
-            logger.warning("a turn of a request breaks the turn contract and is left out")
-        return Push(turns, self.asker.key)
+        return Push([turn for turn in made if turn is not None], self.asker.key)
 
 
 class Proxy:

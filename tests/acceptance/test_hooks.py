@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
 from events.types.turn_contract import MAX_TEXT_BYTES
+from retrieval.hooks import HookEvent
 from retrieval.http.hook_routes import MAX_BODY_BYTES, PATHS
 from retrieval.http.read_api import create_app
 from tests.support.connections import serving
@@ -151,6 +152,16 @@ def test_any_words_are_taken(stack: Running, fields: dict[str, Any]) -> None:
     dana = Assistant(stack)
     for name in ("UserPromptSubmit", "Stop", "PreToolUse", "no such event", ""):
         dana.send(name, **fields)
+
+
+def test_the_log_names_the_field_of_a_turn_that_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    answer = HookEvent(
+        hook_event_name="Stop", session_id="s", last_assistant_message="Yes.", timestamp="soon"
+    )
+    assert [turn["text"] for turn in answer.turns("codex", user_id="dana")] == ["Yes."]
+    assert not caplog.records
+    assert answer.turns("codex", user_id="dana", timezone="Mars") == []
+    assert "a hook of codex is left out: timezone" in caplog.text
 
 
 def test_long_words_are_cut_and_kept(stack: Running) -> None:
