@@ -14,7 +14,7 @@ app = App(
     name="cards", help="take back a card that was never true. Nothing leaves the log, so both can be undone"
 )
 verbs = Verbs(app)
-_ID = "the card's id, as `cardlog recall --json` prints it"
+_ID = "the card's id, as `cardlog recall --ids` prints it"
 
 
 def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> object:

@@ -55,6 +55,7 @@ class Options(Question):
     """only what had been recorded by this instant"""
     timezone: Zone = None
     mode: Annotated[str | None, Parameter(help="only cards of this mode, such as code or journal")] = None
+    ids: Annotated[bool, Parameter(help="print the id of each card, as `cardlog cards` takes it")] = False
     explain: Annotated[bool, Parameter(help="explain the answer in tables")] = False
     json: AsJson = False
 
@@ -87,7 +88,7 @@ def recall(
     if options.json:
         return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
-    Answer(answer, lines_of(answer) if known else [nothing_of(options.user)]).show(as_json=False)
+    Answer(answer, lines_of(answer, ids=options.ids) if known else [nothing_of(options.user)]).show(as_json=False)
     if options.explain:
         from rich.console import Console  # noqa: PLC0415 - only tables need it
 
@@ -112,7 +113,7 @@ def _several(
         found += client.recall_batch(bodies[at : at + _BATCH])["answers"]
     lines = []
     for question, each in zip(questions, found, strict=True):
-        told = [each["problem"]["detail"]] if "problem" in each else lines_of(each["answer"])
+        told = [each["problem"]["detail"]] if "problem" in each else lines_of(each["answer"], ids=options.ids)
         lines += [question, *(f"    {line}" for line in told)]
     return Answer(found, lines, int(any("problem" in each for each in found)))
 
@@ -145,11 +146,12 @@ def has_cards(client: Client, user: str) -> bool:
         return True
 
 
-def lines_of(answer: JsonObject) -> list[str]:
+def lines_of(answer: JsonObject, *, ids: bool = False) -> list[str]:
     """Returns the answer as text: each card with its times, its channels and the words of its turn; each insight."""
     lines = []
     for card in answer["cards"]:
         lines.append(f"{card['kind']:<9} {card['content']}   [{when_of(card)}; {why_of(card)}]")
+        lines += [f"{'':<9} {card['card_id']}"] if ids else []
         lines += [f"{'':<9} “{each['content']}”" for each in card.get("beside", ()) if each["episode"]]
     lines += [
         f"insight   {each['content']}   [inferred from {counted(len(each['sources']), 'card')}]"

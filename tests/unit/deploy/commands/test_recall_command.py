@@ -31,6 +31,7 @@ def test_a_card_is_printed_with_its_times_and_channels() -> None:
         "state     住在高雄   [since 2026-03; perhaps no longer; tags#1 fuzzy#3]",
         "          “搬到高雄了，養了一隻貓”",
     ]
+    assert lines_of({"cards": [{**trip, "card_id": "7e0a"}]}, ids=True)[1:] == ["          7e0a"]
     assert lines_of({"cards": []}) == ["nothing is known about that"]
     often = {"content": "每逢星期二：「爬山」", "sources": ["1", "2", "3"]}
     assert lines_of({"cards": [], "insights": [often]}) == [
