@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from uuid import UUID
 
@@ -59,6 +59,7 @@ _MARGIN, _NAMELESS_MARGIN = 0.08, 0.3
 """
 _ALIKE = 0.6
 _ENTITY_PENALTY, _TIME_PENALTY = 0.25, 0.3
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
 
     The earlier event is of the same mode. It is one of ``known``, or precedes the event in ``events``. Plans come first
     for a plan that is cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
+    "Moved to 4 pm" is on the day of the earlier event.
 
     The end of something without an owner ("Rex died") gets the one owner that is known. Without one it is left out.
     """
@@ -131,7 +133,7 @@ def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
         if owned is None:
             found = [_refused(event, one) for one in found]
             continue
-        made = _with_target(owned, known, here)
+        made = _on_the_same_day(_with_target(owned, known, here), known, here)
         card = known_card(made)
         if isinstance(card, KnownEvent):
             here = [*(one for one in here if one.event_id != card.replaces_event), card]
@@ -223,6 +225,43 @@ def _with_target(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent])
     elif payload.status == "planned":
         target = _told_before(event, known.plans)
     return event if target is None else replace(event, payload=replace(payload, replaces_event=target))
+
+
+def _on_the_same_day(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent]) -> NewEvent:
+    """Returns a moved or corrected event on the day of its target, when its words name a time of day and no day."""
+    payload = event.payload
+    if (
+        not isinstance(payload, EventNoted)
+        or payload.replaces_event is None
+        or payload.status not in ("planned", "corrected")
+        or not (payload.time_resolved and _names_hours_only(payload.occurred_at_hint or ""))
+    ):
+        return event
+    others = (*here, *known.plans, *known.events)
+    target = next((one for one in others if one.event_id == payload.replaces_event), None)
+    if target is None or not target.time_resolved:
+        return event
+    day = on_clock(target.occurred_at, payload.origin.time_zone)
+    said = on_clock(payload.occurred_at, payload.origin.time_zone)
+    # The difference of two instants, because a clock may change between the days.
+    moved = said.replace(year=day.year, month=day.month, day=day.day)
+    later = moved.astimezone(UTC) - said.astimezone(UTC)
+    until, other = payload.occurred_until, payload.alternative_at
+    payload = replace(
+        payload,
+        occurred_at=payload.occurred_at + later,
+        occurred_until=until and until + later,
+        alternative_at=other and other + later,
+    )
+    return replace(event, payload=payload)
+
+
+def _names_hours_only(words: str) -> bool:
+    """Returns True for "at 9 am" and 下午四點, and False for "tomorrow at 9" and for words without a clock time."""
+    rest = words
+    for clock in reversed(timex.clock_times(words)):
+        rest = f"{rest[: clock.begin]} {rest[clock.stop :]}"
+    return rest != words and not timex.find(rest, _ANY_DAY)
 
 
 def _target(payload: EventNoted, known: KnownCards, here: Sequence[KnownEvent]) -> UUID | None:

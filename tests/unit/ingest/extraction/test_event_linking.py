@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -154,6 +154,31 @@ def test_a_moved_plan_and_a_correction_name_what_they_replace(status: str) -> No
     known = known_of(planned("Dinner with Nora on Tuesday", 1, on=12))
     new = planned("Dinner with Nora on Friday", 2, on=15, status=status, replaces="the dinner", days=0)
     assert target(linked([new], known)[0]) == UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("at 9 am", 12),
+        ("9:30am", 12),
+        ("下午四點", 12),
+        ("today at 9 am", 8),
+        ("on May 8 at 9 am", 8),
+        ("Friday", 8),
+    ],
+)
+def test_a_plan_that_moves_to_another_hour_keeps_its_day(words: str, day: int) -> None:
+    known = known_of(planned("Dinner with Nora on Tuesday", 1, on=12))
+    nine = datetime(2026, 5, 8, 9, tzinfo=UTC)
+    new = planned(
+        "The dinner moved", 2, replaces="the dinner", days=0, zone="Asia/Taipei", occurred_at_hint=words,
+        time_resolved=True, occurred_at=nine, occurred_until=nine + timedelta(hours=1),
+    )  # fmt: skip
+    [made] = linked([new], known)
+    assert isinstance(made.payload, EventNoted)
+    assert made.payload.occurred_at == nine.replace(day=day)
+    assert made.payload.occurred_until == nine.replace(day=day, hour=10)
+    assert linked([made], known) == [made]
 
 
 def test_what_happened_closes_its_plan_and_no_other_event() -> None:
