@@ -27,8 +27,9 @@ class Correction:
 def find_corrections(said: Sequence[Statement]) -> list[Correction]:
     """Returns the corrections among statements, which are given in the order of saying.
 
-    A correction takes back the value it names, if its session claimed that value. Otherwise, for a single value, it
-    takes back the last different value that its session claimed.
+    A correction takes back the value it names, if its session claimed that value. It may name its own value when it
+    tells another time at which the value began. Otherwise, for a single value, it takes back the last different value
+    that its session claimed.
     """
     corrections: list[Correction] = []
     sessions: dict[
@@ -55,7 +56,8 @@ def find_corrections(said: Sequence[Statement]) -> list[Correction]:
 
 def _mistaken(correction: Statement, claims: dict[str, list[Statement]]) -> str | None:
     replaced = correction.replaces_key
-    if replaced is not None and replaced in claims and replaced != correction.value_key:
+    another = replaced != correction.value_key or correction.state.time_resolved
+    if replaced is not None and replaced in claims and another:
         return replaced
     if not correction.single:
         return None

@@ -73,18 +73,37 @@ def right_value(sentence: Sentence, masked: str, *, announced: bool) -> re.Match
 
 
 def correction(sentence: Sentence, found: re.Match[str], told: DialogueState) -> StateDraft | None:
-    """Returns the earlier state with the corrected value, or None when no earlier value has its shape."""
+    """Returns the earlier state with the corrected value, or None when no earlier value has its shape.
+
+    A time that is no value corrects when the state began, if the conversation told it last.
+    """
     value = _LEAD.sub("", sentence.raw[slice(*found.span("v"))].strip())
     old = sentence.raw[slice(*found.span("o"))] if found["o"] else None
     if not value or len(value.split(" ")) > _LONGEST or _NO_VALUE.match(value):
         return None
-    known = corrected(told, value, old, dated=TIME in found["v"])
-    if known is None:
+    dated = TIME in found["v"]
+    known = corrected(told, value, old, dated=dated)
+    if known is not None:
+        return StateDraft(
+            entity=known.entity, key=known.key, value=value, span=found.span(), statement="corrected", corrects=known,
+            kind=known.kind, value_span=found.span("v") if dated else None,
+        )  # fmt: skip
+    begun = _told_last(told) if dated else None
+    if begun is None:
         return None
     return StateDraft(
-        entity=known.entity, key=known.key, value=value, span=found.span(), statement="corrected", corrects=known,
-        kind=known.kind, value_span=found.span("v") if TIME in found["v"] else None,
+        entity=begun.entity, key=begun.key, value=begun.value, span=found.span("v"), statement="corrected",
+        corrects=begun, kind=begun.kind, timed=True,
     )  # fmt: skip
+
+
+def _told_last(told: DialogueState) -> KnownState | None:
+    """Returns the last state with the time that it began, unless the conversation told another time after it."""
+    states = [known for known in told.states[-_REACH:] if known.event.time_resolved]
+    last = next((event.occurred_at_hint for event in reversed(told.events) if event.time_resolved), None)
+    if not states or (last is not None and states[-1].event.occurred_at_hint != last):
+        return None
+    return states[-1]
 
 
 def corrected(told: DialogueState, value: str, old: str | None, *, dated: bool) -> KnownState | None:

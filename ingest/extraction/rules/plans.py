@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from events.language.values import word_set
+from events.types.cards import EventNoted
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
 from ingest.extraction.rules.moments import Moment
 from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
@@ -132,20 +133,25 @@ def changed(
 
 
 def corrected(sentence: Sentence, right: re.Match[str], told: DialogueState, owner: str) -> EventDraft | None:
-    """Returns the last plan of the conversation with the right time, or None without a plan or a time."""
-    replaces = _last_plan(told, owner)
-    if replaces is None or TIME not in right["v"]:
+    """Returns the last event of the conversation with a time, with the right time, or None without one of both."""
+    dated = [one for one in told.events if one.status == "planned" or one.time_resolved]
+    if not dated or TIME not in right["v"]:
         return None
+    ahead = dated[-1].status == "planned"
     return EventDraft(
-        entity=owner, key="plan", span=right.span("v"), content=sentence.raw, when="coming",
-        value=sentence.raw[slice(*right.span("v"))],
-        importance=6, status="planned", replaces=replaces,
+        entity=owner, key="plan" if ahead else "activity", span=right.span("v"), content=sentence.raw,
+        value=sentence.raw[slice(*right.span("v"))], when="coming" if ahead else "past", importance=6 if ahead else 5,
+        status="planned" if ahead else "corrected", replaces=_words_of(dated[-1], owner),
     )  # fmt: skip
 
 
 def _last_plan(told: DialogueState, owner: str) -> str | None:
     plans = [one for one in told.events if one.status == "planned"]
-    return plans[-1].content.removeprefix(f"{owner}: ").removeprefix(f"{owner}：") if plans else None
+    return _words_of(plans[-1], owner) if plans else None
+
+
+def _words_of(event: EventNoted, owner: str) -> str:
+    return event.content.removeprefix(f"{owner}: ").removeprefix(f"{owner}：")
 
 
 def dated(

@@ -215,7 +215,8 @@ class TurnReader:
             confidence=draft.confidence,
         )
         if draft.corrects is not None:
-            event = _at_time_of(draft.corrects.event, event)
+            earlier = draft.corrects.event
+            event = replace(event, replaces=earlier.value) if draft.timed else _at_time_of(earlier, event)
         self._said.states.append(KnownState(event, draft.kind))
         return event
 

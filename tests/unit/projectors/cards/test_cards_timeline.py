@@ -136,6 +136,19 @@ def test_a_correction_takes_back_what_it_names() -> None:
     assert [period.latest.state.value for period in found.periods if period.retracted] == ["Taipei"]
 
 
+@pytest.mark.parametrize("since", [3, 8])
+def test_a_correction_may_take_back_only_when_a_value_began(since: float) -> None:
+    events = [
+        said("Taipei", 9, 1),
+        moved("Tainan", 9.01, 5),
+        said("Tainan", 9.02, since, statement="corrected", replaces="Tainan"),
+    ]
+    for order in (events, events[::-1]):
+        found = timeline(*order)
+        assert held(found) == [("Taipei", day(1), day(since)), ("Tainan", day(since), None)]
+        assert [period.latest.state.value for period in found.periods if period.retracted] == ["Tainan"]
+
+
 def test_nobody_takes_back_as_a_correction_what_they_said_days_ago() -> None:
     found = timeline(said("Taipei", 0), said("Kaohsiung", 3, statement="corrected"))
     assert held(found) == [("Taipei", day(0), day(3)), ("Kaohsiung", day(3), None)]

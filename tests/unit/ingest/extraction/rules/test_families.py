@@ -65,6 +65,33 @@ def test_a_correction_replaces_the_value_told_before(
 
 
 @pytest.mark.parametrize(
+    ("texts", "state", "event"),
+    [
+        (
+            ("I moved to Porto on May 1.", "Sorry, I meant April 1."),
+            ("Porto", "04-01"),
+            ("corrected", "04-01"),
+        ),
+        (("我5月1日搬到高雄了。", "打錯了，是4月1日。"), ("高雄", "04-01"), ("corrected", "04-01")),
+        (
+            ("I moved to Porto on May 1.", "I'm flying to Rome on June 3.", "Sorry, I meant June 4."),
+            ("Porto", "05-01"),
+            ("planned", "06-04"),
+        ),
+    ],
+)
+def test_a_corrected_time_is_that_of_what_was_told_last(
+    texts: tuple[str, ...], state: tuple[str, str], event: tuple[str, str]
+) -> None:
+    last = states(*texts)[-1]
+    assert (last.value, f"{last.effective_at:%m-%d}") == state
+    assert last.replaces == (last.value if state[1] == event[1] else None)
+    changed = events(*texts)[-1]
+    assert (changed.status, f"{changed.occurred_at:%m-%d}") == event
+    assert changed.replaces == texts[-2]
+
+
+@pytest.mark.parametrize(
     "text", ["Hang on, make that the later train.", "Sorry, I meant to call you.", "不對，我再想想。"]
 )
 def test_a_correction_without_a_right_value_gives_nothing(text: str) -> None:
