@@ -31,6 +31,13 @@ class Beside(Resource):
     episode: bool = Field(description="the content is the words of the turn")
 
 
+class TimeExpression(Resource):
+    """Words of a turn that name a time, and the time that they mean on the speaker's clock, at its grain."""
+
+    words: str
+    time: str
+
+
 class RecalledCard(AnyCard, use_attribute_docstrings=True):
     """A card that answers a question. ``pending``: the card is so new that it is not in the tables yet."""
 
@@ -40,6 +47,8 @@ class RecalledCard(AnyCard, use_attribute_docstrings=True):
     beside: list[Beside] = Field(
         description="other cards of the same turn, and cards that qualify this one or that it qualifies"
     )
+    times: Absent[list[TimeExpression]] = None
+    """for a card with the words of a turn: what their times mean, such as "next Friday"; absent without any"""
     perhaps_no_longer: Absent[Beside] = None
     """the later words that may have ended what the card says, or the retracted fact of a turn"""
 

@@ -26,6 +26,7 @@ from events.threads import Thread
 from projectors.cards.card import Card
 from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
+from retrieval.cards.time_expressions import time_expressions
 from retrieval.cards.told_times import told_day, zone_of
 from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
@@ -354,6 +355,9 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         pass  # its words tell all of it
     else:
         attributes |= {"who": _whom(found, content)} | times_of(card)
+        attributes["times"] = (
+            "; ".join(f"{each.words}: {each.time}" for each in time_expressions(card)) or None
+        )
         attributes["plan"] = plan_of(card, answer.current_time)
     if found.aging or found.outdated:
         attributes["old"] = told_day(card.last_verified, zone_of(card.time_zone))

@@ -17,6 +17,7 @@ from retrieval.cards.alerts import aging, outdated
 from retrieval.cards.card import ListedCard
 from retrieval.cards.card_times import when_of
 from retrieval.cards.event_time import as_it_stood, time_passed
+from retrieval.cards.time_expressions import time_expressions
 from retrieval.context.context import Prompt
 from retrieval.recall.answer import CardAnswer, RecallAnswer
 
@@ -82,6 +83,8 @@ def _answering(card: CardAnswer) -> RecalledCard:
         "pending": card.pending,
         "beside": card.beside,
     }
+    if times := time_expressions(card.card):
+        fields["times"] = list(times)
     if card.perhaps_no_longer is not None:
         fields["perhaps_no_longer"] = card.perhaps_no_longer
     return RecalledCard.unchecked(fields)

@@ -108,6 +108,7 @@ def _card(card: JsonObject, *, titles: bool) -> str:
     named = {
         "id": card["card_id"],
         "when": card.get("when"),
+        "times": "; ".join(f"{each['words']}: {each['time']}" for each in card.get("times", ())),
         "until": card.get("superseded_at"),
         "status": card.get("status") if card.get("status") != "current" else None,
         "by": card.get("speaker"),

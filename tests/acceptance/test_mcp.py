@@ -191,6 +191,21 @@ def test_a_recalled_card_comes_with_the_words_of_its_turn(stack: Running) -> Non
     assert "<turn>My brother Ivo lives in Split. He paints &lt;old&gt; boats.</turn>" in text
 
 
+def test_every_door_tells_what_the_times_in_the_words_of_a_turn_mean(stack: Running) -> None:
+    dana = Client(stack)
+    words, said_at = "jokes for the recital a week from saturday, please", "2026-03-04T20:15:00-05:00"
+    turn = {"user_id": dana.user, "text": words, "said_at": said_at, "timezone": "America/New_York"}
+    assert stack.command("push", "-", input=json.dumps(turn)).returncode == 0
+    stack.wait()
+    meant = "a week from saturday: about 2026-03-14"
+    asked = ("--user", dana.user, "When is the recital?")
+    answer = json.loads(stack.command("recall", *asked, "--json").stdout)
+    assert answer["cards"][0]["times"] == [{"words": "a week from saturday", "time": "about 2026-03-14"}]
+    assert f"said 2026-03-04; {meant}" in stack.command("recall", *asked).stdout
+    assert f'said="2026-03-04" times="{meant}"' in stack.command("context", *asked).stdout
+    assert f'when="said 2026-03-04" times="{meant}"' in dana.tool("recall", query="When is the recital?")
+
+
 def test_long_results_come_in_pages(stack: Running) -> None:
     dana = Client(stack)
     words = "about the harbour and the lighthouse " * 10

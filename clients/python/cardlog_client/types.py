@@ -1040,6 +1040,7 @@ class RecalledCard(TypedDict):
     channels: dict[str, ChannelPlace]
     pending: bool
     beside: list[Beside]
+    times: NotRequired[list[TimeExpression]]
     perhaps_no_longer: NotRequired[Beside]
 
 
@@ -1345,6 +1346,13 @@ class ThreadsPage(TypedDict):
     """Threads: open ones first, then the last changed."""
 
     threads: list[Thread]
+
+
+class TimeExpression(TypedDict):
+    """Words of a turn that name a time, and the time that they mean on the speaker's clock, at its grain."""
+
+    words: str
+    time: str
 
 
 class Turn(TypedDict):

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * bc60765d7fb80cbb9685eeeffbafba1a45c44b8fe37db0cc646febfc7f14f6cf
+ * ba2960eb2f0dc6d4cf67aea7b34a6c588c8cc40622ecb0d632798f09ddc375ff
  */
 
 /** The paths of commands whose body holds the id of the request. */

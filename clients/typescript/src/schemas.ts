@@ -2683,6 +2683,8 @@ export interface components {
             pending: boolean;
             /** @description other cards of the same turn, and cards that qualify this one or that it qualifies */
             beside: components["schemas"]["Beside"][];
+            /** @description for a card with the words of a turn: what their times mean, such as "next Friday"; absent without any */
+            times?: components["schemas"]["TimeExpression"][];
             /** @description the later words that may have ended what the card says, or the retracted fact of a turn */
             perhaps_no_longer?: components["schemas"]["Beside"];
         };
@@ -2941,6 +2943,11 @@ export interface components {
         /** @description Threads: open ones first, then the last changed. */
         ThreadsPage: {
             threads: components["schemas"]["Thread"][];
+        };
+        /** @description Words of a turn that name a time, and the time that they mean on the speaker's clock, at its grain. */
+        TimeExpression: {
+            words: string;
+            time: string;
         };
         /** @description What became of a turn. ``embedded``, ``dead`` and ``late`` are the last events of a stream. */
         TurnEvent: {

@@ -88,7 +88,9 @@ def recall(
     if options.json:
         return Answer(answer, ())
     known = bool(answer["cards"]) or has_cards(client, options.user)
-    Answer(answer, lines_of(answer, ids=options.ids) if known else [nothing_of(options.user)]).show(as_json=False)
+    Answer(answer, lines_of(answer, ids=options.ids) if known else [nothing_of(options.user)]).show(
+        as_json=False
+    )
     if options.explain:
         from rich.console import Console  # noqa: PLC0415 - only tables need it
 
@@ -161,11 +163,15 @@ def lines_of(answer: JsonObject, *, ids: bool = False) -> list[str]:
 
 
 def when_of(card: JsonObject) -> str:
-    """Returns the times of a card as text, on the speaker's clock. Plans and what perhaps ended are marked."""
+    """Returns the times of a card as text, on the speaker's clock, and what the times of its words mean.
+
+    Plans and what perhaps ended are marked.
+    """
     status = card.get("event_status")
     when = str(card["when"])
     if status in ("planned", "wished", "cancelled"):
         when = f"{status} {when}{', time passed' if card.get('time_passed') else ''}"
+    when += "".join(f"; {each['words']}: {each['time']}" for each in card.get("times", ()))
     return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
 
 

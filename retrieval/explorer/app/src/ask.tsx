@@ -160,6 +160,7 @@ function Answered({ card, user, place, number }: { card: Recalled; user: string;
       <p class="facts">
         <span class={`kind ${card.kind}`}>{t(card.kind)}</span>
         <span>{card.when}</span>
+        {card.times?.map(({ words, time }) => <span key={words}>{words}: {time}</span>)}
         {card.pending && <span class="flag">{t("not projected yet")}</span>}
         {card.aging && <span class="flag">{t("not verified for long")}</span>}
         {card.outdated && <span class="flag">{t("perhaps outdated")}</span>}
