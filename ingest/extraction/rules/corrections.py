@@ -7,15 +7,19 @@ import re
 from events.language.concepts import normalise_value
 from ingest.extraction.rules.drafts import DialogueState, KnownState, StateDraft
 from ingest.extraction.rules.sentences import HIDDEN, Sentence
-from ingest.extraction.rules.values import TIME
+from ingest.extraction.rules.values import SHORT, TIME
 
-_WORDS = rf"[^\s,.;:!?()\"“”{HIDDEN}][^,.;:!?()\"“”{HIDDEN}\n]{{0,40}}?"
-_NOT = rf"(?:,? (?:and )?(?:not|instead of|rather than) (?P<o>{_WORDS})(?=$|[,.;:!?]))?"
+# A point or a comma belongs to the value in "St. Gallen" and "1,450".
+_INNER = rf"\b{SHORT}(?= \w)|(?<=\d)[.,](?=\d)"
+_WORDS = rf"(?:{_INNER}|[^\s,.;:!?()\"“”{HIDDEN}])(?:{_INNER}|[^,.;:!?()\"“”{HIDDEN}\n]){{0,40}}?"
+_STOP = r"(?=$|[;:!?]|[.,](?!\d))"
+_NOT = rf"(?:,? (?:and )?(?:not|instead of|rather than) (?P<o>{_WORDS}){_STOP})?"
 _MARK = r"(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|strike that|i misspoke|no no|no)"
+_SURE_MARK = r"(?:no,? wait|scratch that|typo|correction|I misspoke)"
 _MEANT = re.compile(
     rf"(?:^|[,;.!] )(?:{_MARK}[,.:!-]* )*(?:(?:actually,? )?I meant?(?: to (?:say|write|type))?|{_MARK}[,.:!-]+ "
-    rf"(?:it's|it is|it should be|should be|make that|that's|that should be|it was)) (?P<v>{_WORDS})(?=$|"
-    rf"[,.;:!?]| not ){_NOT}",
+    rf"(?:it's|it is|it should be|should be|make that|that's|that should be|it was)|{_SURE_MARK}[,:!]+) "
+    rf"(?P<v>{_WORDS})(?:{_STOP}|(?= not )){_NOT}",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -24,7 +28,7 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    rf"(?:it's|it is|it should be|should be|that's|make it) (?P<v>{_WORDS})(?=$|[.;:!?]|, not | not ){_NOT}",
+    rf"(?:it's|it is|it should be|should be|that's|make it) (?P<v>{_WORDS})(?=$|[;:!?]|\.(?!\d)|, not | not ){_NOT}",
     re.IGNORECASE,
 )
 _V_ZH = rf"[^，,。！!?？；;、\s的了{HIDDEN}]{{1,16}}?"
@@ -37,11 +41,11 @@ _MEANT_ZH = re.compile(
 _AFTER_ZH = re.compile(rf"(?:应该)?是(?P<v>{_V_ZH}){_STOP_ZH}(?P<o>)")
 # "I meant that …", "I meant to call": a clause and no right value.
 _NO_VALUE = re.compile(
-    r"(?:I|we|you|he|she|they|it|that|this|there|not|to|for|by|change|make|move)\b", re.IGNORECASE
+    r"(?:I|we|you|he|she|they|it|my|our|that|this|there|not|to|for|by|change|make|move)\b", re.IGNORECASE
 )
 _LEAD = re.compile(r"^(?:in|at|to|on|the|from|住在|搬到|在|到)\s?(?=\S)")
 _DATED = frozenset(("release_date", "deadline", "birthday"))
-_DAY_ALONE = re.compile(r"(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th|[日号])?", re.IGNORECASE)
+_DAY_ALONE = re.compile(r"(?:on )?the \d{1,2}|(?:on )?(?:the )?\d{1,2}(?:st|nd|rd|th|[日号])", re.IGNORECASE)
 _REACH = 6
 _LONGEST = 5  # words
 

@@ -169,6 +169,12 @@ _ADDED = re.compile(
 _ADDED_ZH = re.compile(r"[,，、(（]?(?:自从?|从|于)?")
 
 
+# The words between a time and the state that it limits.
+_FROM = re.compile(r"from |since |starting |自|[从從]", re.IGNORECASE)
+_SUBJECT = re.compile(r"[ ,(]*(?:(?:I|we|my|our)(?:'(?:m|ve|ll|re))?[ ]*)?", re.IGNORECASE)
+_SUBJECT_ZH = re.compile(r"[ ，,、（(]*(?:我们?)?(?:就|都|会|要|将)*")
+
+
 class Dates:
     """The times of a sentence. The grammar finds them once. Offsets are in the sentence."""
 
@@ -189,6 +195,21 @@ class Dates:
     def of(self, begin: int, stop: int) -> Moment | None:
         """Returns the time that belongs to ``begin``..``stop``, or None."""
         return nearest(self.moments, self._sentence, begin, stop)
+
+    def limiting(self, begin: int, stop: int) -> Moment | None:
+        """Returns the time beside ``begin``..``stop`` that says from when or until when: "since 2019", 下個月起.
+
+        A time to come says so without such a word: "next year I live in Oslo".
+        """
+        plain, between = self._sentence.plain, _SUBJECT_ZH if self._sentence.chinese else _SUBJECT
+        for one in self.moments:
+            limits = (
+                one.start is None or one.end is None or _FROM.match(one.words) or one.start > self._reference
+            )
+            beside = between.fullmatch(plain, one.stop, begin) or between.fullmatch(plain, stop, one.begin)
+            if limits and beside is not None:
+                return one
+        return None
 
     def added(self, stop: int) -> Moment | None:
         """Returns the past time of words without a subject that follow ``stop``: ", diagnosed in 2018", "since May"."""

@@ -165,7 +165,7 @@ class TurnReader:
         if identity in self._seen or not identity[2] or not self._concerns_speaker(draft, entity, offset):
             return None
         self._seen.add(identity)
-        moment = dates.of(*draft.span) if draft.timed else dates.added(draft.span[1]) if draft.dated else None
+        moment = self._time_of(draft, dates)
         if moment is not None and self._is_told_as_past(moment, draft, sentence):
             moment = None
         until = moment.end if moment is not None and moment.start is None else None
@@ -219,6 +219,15 @@ class TurnReader:
             event = replace(event, replaces=earlier.value) if draft.timed else _at_time_of(earlier, event)
         self._said.states.append(KnownState(event, draft.kind))
         return event
+
+    def _time_of(self, draft: StateDraft, dates: Dates) -> Moment | None:
+        """Returns the time that tells when a state began or ends, or None."""
+        if draft.timed:
+            return dates.of(*draft.span)
+        added = dates.added(draft.span[1]) if draft.dated else None
+        if added is None and draft.statement == "asserted" and draft.value_span is None:
+            return dates.limiting(*draft.span)
+        return added
 
     def _concerns_speaker(self, draft: StateDraft, entity: str, offset: int) -> bool:
         """Returns False for people and things of an exercise, a story or a document, and for a blank to fill in."""

@@ -23,12 +23,15 @@ HIDDEN = "\x02"
 MAX_SENTENCE = 500
 MAX_SENTENCES = 120
 
-# A run of marks is tried once, from its first mark, so the time is linear.
+# A run of marks is tried once, from its first mark, so the time is linear. A correction is a sentence of its own:
+# "I live in Rome, sorry, I meant Milan".
 _END = re.compile(
     r"(?<![.!?…])[.!?…]++[\"”’')\]]*+(?=\s|$)|[。！？；\n…]+[」』”]?|;(?=\s)|[!?](?=[\u3400-\u9fff「])|(?<=\s)[-–—](?=\s)"
+    r"|,(?=\s(?:[Ss]orry|[Oo]ops|typo|correction|no,? wait|scratch that|my mistake|I meant)\b)"
+    r"|[，,](?=(?:不[对對]|(?:打|[说說]|[讲講]|[写寫])[错錯]|口[误誤]|更正))"
 )
 # The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
-_MAY_END = re.compile(r"[.!?…。！？；;\n–—-]")
+_MAY_END = re.compile(r"[.!?…。！？；;,，\n–—-]")
 _ABBREVIATION = pattern("sentences_ABBREVIATION")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)

@@ -18,8 +18,8 @@ from ingest.extraction.rules.words import KEYS, SETS, either
 TIME = "\x01"
 
 # The full stop of "St. Gallen" ends no name.
-_SHORT = r"(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|[A-Z])\."
-_BIG = rf"(?:{_SHORT} )?(?!{_SHORT})[A-ZÀ-Þ]"
+SHORT = r"(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|[A-Z])\."
+_BIG = rf"(?:{SHORT} )?(?!{SHORT})[A-ZÀ-Þ]"
 _CAP = rf"{_BIG}[\w&-]*(?:['’][A-Z]?\w{{2,}})?"
 _FIRM = rf"{_BIG}[\w'’&-]*"
 _CAPS = rf"{_CAP}(?: {_CAP}){{0,2}}"

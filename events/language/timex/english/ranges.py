@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from .. import calendar
 from ..calendar import WITHIN_DAY, Span
-from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, since
+from ..cycles import Cycle, Reading, after, before, monthly, nearest, onto_day, settle, since
 from ..scan import Scan, given, listed, packrat, phrases_of
 from .moments import moment
 from .near import present
@@ -225,7 +225,9 @@ def _bounded(scan: Scan, i: int) -> tuple[Span, int] | None:
         span = nearest(reading, scan.frame)
     else:
         ahead = kind in ("until", "by", "before") or word in ("starting", "beginning", "commencing")
-        span = scan.settle(reading, i, 1 if ahead else 0)
+        # What lasts since a time began in the past, also in a sentence about now: "I'm learning it since May".
+        past = word == "since"
+        span = settle(reading, scan.frame, -1) if past else scan.settle(reading, i, 1 if ahead else 0)
     if span is None or kind == "is":
         return given(span, stop)
     if kind in ("before", "until", "by"):

@@ -35,6 +35,27 @@ def test_the_end_of_a_fact_is_found(text: str, fact: tuple[str, str, str]) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("I've lived in Graz since 2019.", "2019-01-01", None),
+        ("Since March I work at Kestrel Labs.", "2026-03-01", None),
+        ("From next month I live in Graz.", "2026-06-01", None),
+        ("I live in Graz from 1 January 2027.", "2027-01-01", None),
+        ("Next year I live in Graz.", "2027-01-01", None),
+        ("我從2019年就住在屏東。", "2019-01-01", None),
+        ("下個月起我住在屏東。", "2026-06-01", None),
+        ("I work at Kestrel Labs until June.", "2026-05-08", "2026-07-01"),
+        ("I live in Graz, and my sister visits next month.", "2026-05-08", None),
+        ("I have a dog who sees the vet tomorrow.", "2026-05-08", None),
+    ],
+)
+def test_a_time_beside_a_fact_limits_it(text: str, since: str, until: str | None) -> None:
+    [state] = states(text)
+    assert f"{state.effective_at:%Y-%m-%d}" == since
+    assert (state.effective_until and f"{state.effective_until:%Y-%m-%d}") == until
+
+
+@pytest.mark.parametrize(
     ("text", "announced"),
     [
         ("My new boss is Ann.", True),
@@ -55,6 +76,12 @@ def test_words_of_change_in_its_clause_announce_a_value(text: str, announced: bo
         (("I live in Graz.", "Oops. It's Aarhus."), "Aarhus", "Graz"),
         (("My rent is $1,450.", "Correction: my rent is $1,540."), "$1,540", "$1,450"),
         (("我住在屏東。", "打錯了，是台東。"), "台東", "屏東"),
+        (("I live in Graz.", "Sorry, I meant St. Pölten, not Graz."), "St. Pölten", "Graz"),
+        (("My rent is $1,450.", "Sorry, I meant $1,540."), "$1,540", "$1,450"),
+        (("My locker number is 14.", "Sorry, I meant 41."), "41", "14"),
+        (("I live in Graz, sorry, I meant Aarhus.",), "Aarhus", "Graz"),
+        (("I moved to Graz, no wait, to Aarhus.",), "Aarhus", "Graz"),
+        (("我住在屏東，不對，是台東。",), "台東", "屏東"),
     ],
 )
 def test_a_correction_replaces_the_value_told_before(
