@@ -23,6 +23,8 @@ ENDS = frozenset(("Stop", "AfterAgent", "PreCompact", "PreCompress", "SessionEnd
 """The events that count, as Claude Code and Codex name them, and as Gemini CLI does."""
 FIRST_QUESTION = "What matters now: current work, open tasks, plans, decisions, preferences?"
 _ROLES = ("user", "assistant")
+_OPTIONAL = frozenset(("said_at", "timezone"))
+"""The fields without which a turn still says what it says."""
 
 
 def words_of(content: object, kind: str = "text") -> str:
@@ -42,16 +44,17 @@ def cut(text: str, most: int) -> str:
 def turn_of(words: str, fields: Mapping[str, object], *, source: str) -> dict[str, str] | None:
     """Returns the turn of ``words`` with further ``fields``, or None when it breaks the turn contract.
 
-    Words above the limit of the contract are cut there, and a time that cannot be read is left out. The log names the
-    ``source`` of a turn that is None, with its field and the reason.
+    Words above the limit of the contract are cut there. A time and a time zone that cannot be read are left out. The
+    log names the ``source`` of the turn, the field and the reason.
     """
     try:
         turn = fields_of({**fields, "text": cut(words, MAX_TEXT_BYTES)})
         parse_turn(turn, entry_time=datetime.now(UTC), entry_id="0-0")
     except TurnInvalidError as error:
-        if error.field == "said_at" and fields.get("said_at") is not None:
-            return turn_of(words, {**fields, "said_at": None}, source=source)
-        logger.warning("a turn of %s is left out: %s", source, error)
+        if error.field in _OPTIONAL and fields.get(error.field) is not None:
+            logger.warning("a turn of %s goes on without its %s", source, error)
+            return turn_of(words, {**fields, error.field: None}, source=source)
+        logger.error("a turn of %s is left out: %s", source, error)
         return None
     return turn
 

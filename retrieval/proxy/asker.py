@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from hashlib import sha256
 from urllib.parse import unquote
 
@@ -24,6 +25,7 @@ _FIELDS = {
 }
 
 
+_NAMES = (*_FIELDS, "key")
 HEADERS = {field: NAMED + name for name, field in _FIELDS.items()}
 """The header that gives each field of a request to the memory."""
 
@@ -61,6 +63,11 @@ def asker_of(headers: Headers, own_key: str | None) -> Asker:
 
     A value is UTF-8, in which ``%`` begins an encoded byte. Raises :class:`NotAskedError`.
     """
+    for header in headers:
+        if header.startswith(NAMED) and header.removeprefix(NAMED) not in _NAMES:
+            near = get_close_matches(header, [NAMED + name for name in _NAMES], 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMED + name for name in _NAMES)}"
+            raise NotAskedError(f"{header} is no header of the proxy; {hint}")
     named = {}
     for name, called in _FIELDS.items():
         raw = headers.get(NAMED + name, "").encode("latin-1")

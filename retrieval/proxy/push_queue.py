@@ -61,7 +61,7 @@ class PushQueue:
     async def push(self, push: Push, within_s: float) -> Outcome:
         """Pushes the turns, and waits ``within_s`` seconds for the outcome; not at all while other pushes wait."""
         if not push.turns:
-            return "skipped"
+            return self._lost(push, "the turn contract refuses its words; see the line before")
         if within_s and not self._waiting():
             try:
                 async with asyncio.timeout(within_s):

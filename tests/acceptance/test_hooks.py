@@ -154,14 +154,18 @@ def test_any_words_are_taken(stack: Running, fields: dict[str, Any]) -> None:
         dana.send(name, **fields)
 
 
-def test_the_log_names_the_field_of_a_turn_that_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_turn_goes_on_without_a_time_that_cannot_be_read_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     answer = HookEvent(
         hook_event_name="Stop", session_id="s", last_assistant_message="Yes.", timestamp="soon"
     )
-    assert [turn["text"] for turn in answer.turns("codex", user_id="dana")] == ["Yes."]
-    assert not caplog.records
-    assert answer.turns("codex", user_id="dana", timezone="Mars") == []
-    assert "a hook of codex is left out: timezone" in caplog.text
+    [turn] = answer.turns("codex", user_id="dana", timezone="Mars")
+    assert (turn["text"], turn.keys() & {"said_at", "timezone"}) == ("Yes.", set())
+    assert "a hook of codex goes on without its said_at" in caplog.text
+    assert "a hook of codex goes on without its timezone" in caplog.text
+    assert answer.turns("codex", user_id="") == []
+    assert "a hook of codex is left out: user_id" in caplog.text
 
 
 def test_long_words_are_cut_and_kept(stack: Running) -> None:

@@ -265,6 +265,14 @@ def test_a_request_without_a_user_goes_without_memory_and_says_so(proxy: str, mo
     assert model.asked == asked(CHAT, "I live in Oslo.")
 
 
+def test_a_misspelt_header_goes_without_memory_and_is_named(proxy: str, model: Model) -> None:
+    model.answers(WHOLE[CHAT])
+    answer = App(proxy, **{"x-cardlog-projekt": "shop"}).ask(CHAT, asked(CHAT, "I live in Oslo."))
+    assert memory_headers(answer) == ("skipped", "skipped")
+    assert "x-cardlog-projekt" in answer.headers["x-cardlog-reason"]
+    assert "x-cardlog-project?" in answer.headers["x-cardlog-reason"]
+
+
 @pytest.mark.parametrize(("name", "value"), [("key", "clk_wrong"), ("timezone", "Mars")])
 def test_a_refusal_of_the_memory_names_the_header_that_is_wrong(
     proxy: str, model: Model, name: str, value: str
@@ -276,6 +284,8 @@ def test_a_refusal_of_the_memory_names_the_header_that_is_wrong(
     assert f"x-cardlog-{name}" in reason
     assert "Authorization" not in reason
     assert "?" not in reason
+    # A turn without a clock still says what it says. Without a key nothing can be kept.
+    assert answer.headers["x-cardlog-push"] == ("failed" if name == "key" else "accepted")
 
 
 def test_a_body_above_the_limit_is_refused(proxy: str, model: Model) -> None:
