@@ -14,6 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import TupleRow, tuple_row
 from psycopg.sql import SQL
 
+from events.platform.failures import in_a_line
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -24,6 +25,7 @@ _R = TypeVar("_R")
 
 OLDEST_SERVER = 150000
 REQUIRED_EXTENSIONS = ("vector", "pg_trgm")
+_TELL_AGAIN_S = 10.0
 _MIGRATION_LOCK = 0x6361726460  # an arbitrary key of the advisory lock: one process migrates at a time
 
 RECONNECT_S = 1.0
@@ -172,10 +174,10 @@ def connect_with_retry(
 ) -> Connection | None:
     """Returns a new connection. Waits for the server without limit; returns None when ``stopping()`` becomes true.
 
-    The backoff is at most 2 s. The log says when the server is away and when it is back. With
+    The backoff is at most 2 s. The log says every ten seconds why the server is away, and when it is back. With
     ``idle_in_transaction_timeout_ms`` the server ends a transaction that is idle for longer, and frees its locks.
     """
-    delay, away_since = 0.05, 0.0
+    delay, away_since, told = 0.05, 0.0, 0.0
     while not stopping():
         try:
             connection = connect(url, application=application)
@@ -185,10 +187,14 @@ def connect_with_retry(
                     {"milliseconds": idle_in_transaction_timeout_ms},
                 )
         except psycopg.OperationalError as error:
-            if not away_since:
-                away_since = time.monotonic()
-                reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-                logger.warning("postgres at %s is away, waiting: %s", address_of(url), reason)
+            away_since = away_since or time.monotonic()
+            if not told or time.monotonic() - told >= _TELL_AGAIN_S:
+                told = time.monotonic()
+                reason = in_a_line(str(error)) or type(error).__name__
+                logger.warning(
+                    "postgres at %s is away, waiting: %s (CARDLOG_DATABASE_URL names the server)",
+                    address_of(url), reason,
+                )  # fmt: skip
             time.sleep(delay)
             delay = min(delay * 2, 2.0)
             continue

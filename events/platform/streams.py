@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import redis
@@ -32,8 +32,22 @@ MOST_STREAMS = PARTITIONS
 PUSHED = "pushed"
 """The end of the name of the list that restricted pushers append turns to: ``turns:pushed``."""
 
+_COMMAND = re.compile(r"^Command # \d+ \(.*\) of pipeline caused error: ", re.DOTALL)
+_E = TypeVar("_E", bound=BaseException)
 _CLUSTER = "+cluster"
 _NUMBERED = re.compile(r":\{(\d+)\}$")
+
+
+def without_command(error: _E) -> _E:
+    """Returns an error of a pipeline without the command that the client quotes, because it holds the words of a turn.
+
+    A refusal for want of memory gets a remedy.
+    """
+    reason = _COMMAND.sub("", str(error))
+    if "maxmemory" in reason:
+        reason += "; Redis is full: raise its maxmemory, and see that a recorder runs (`cardlog status`)"
+    error.args = (reason, *error.args[1:])
+    return error
 
 
 def pushed_streams(settings: Settings) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from events.platform.streams import (
     pushed_streams,
     ready,
     stream_of,
+    without_command,
 )
 from events.sealing.entries import sealed_entry
 from events.types.queue_entry import QueueKey
@@ -98,7 +99,7 @@ class TurnPublisher:
             elif isinstance(answer, BaseException):
                 if not isinstance(answer, REDIS_AWAY):
                     raise answer
-                failed = answer
+                failed = without_command(answer)
             else:
                 names |= zip(places, answer, strict=True)
         if failed is not None:
@@ -130,7 +131,7 @@ class TurnPublisher:
             entries = [sealed_entry(turn) for _, turn in turns]
             words = [word for entry in entries for word in (2 * len(entry), *chain(*entry.items()))]
             ids = await self._call("EVAL", lua_script("push"), 1, turns[0][0], *words)
-        refusals = [each for each in ids if isinstance(each, redis.ResponseError)]
+        refusals = [without_command(each) for each in ids if isinstance(each, redis.ResponseError)]
         if refusals:
             taken = [None if isinstance(each, redis.ResponseError) else each.decode() for each in ids]
             raise _PartialPushError(refusals[0], taken) if any(taken) else refusals[0]

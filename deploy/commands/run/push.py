@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import orjson
+import redis
 from cyclopts import Parameter
 
 from deploy.options import File, Given, Tenant
@@ -17,7 +18,7 @@ from deploy.security.private_files import reading
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted
 from events.platform.settings import Settings
-from events.platform.streams import connect_redis, stream_of
+from events.platform.streams import connect_redis, stream_of, without_command
 from events.types.envelope import uuid7
 from events.types.tenancy import DEFAULT_TENANT, storage_id
 from events.types.turn_contract import TurnInvalidError, fields_of, parse_turn
@@ -47,7 +48,10 @@ def push(
         for turn in page:
             entry = turn if key is None else key.entry_of({"turn_id": str(uuid7()), **turn}, tenant)
             pipe.xadd(stream_of(cardlog, storage_id(tenant, turn["user_id"])), entry)  # type: ignore[arg-type]
-        pipe.execute()
+        try:
+            pipe.execute()
+        except redis.RedisError as error:
+            raise without_command(error) from None
         count = len(page)
         page.clear()
         return count

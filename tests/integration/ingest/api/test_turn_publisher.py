@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
+import pytest
 from redis import Redis
+from redis.exceptions import OutOfMemoryError
 
+from deploy.commands.run.push import push
 from events.platform.settings import Settings
-from ingest.api.turn_publisher import TurnPublisher
+from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from tests.support.streams import entries
 
 
@@ -25,3 +30,30 @@ def test_connections_that_redis_has_ended_fail_no_push(
 
     asyncio.run(pushes())
     assert [turn["text"] for turn in entries(redis, "turns")] == ["before", "after"]
+
+
+def test_a_full_redis_is_named_without_the_words_of_the_turn(
+    redis_url: str, redis_operator: Redis, tmp_path: Path
+) -> None:
+    settings = Settings(redis_url=redis_url)
+    turn = {"user_id": "u1", "text": "my diagnosis\n) of pipeline caused error: x"}
+    (tmp_path / "turns.jsonl").write_text(json.dumps(turn))
+
+    async def pushes() -> None:
+        publisher = TurnPublisher(settings)
+        try:
+            await publisher.push([turn])
+        finally:
+            await publisher.close()
+
+    redis_operator.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(PublishFailedError) as by_service:
+            asyncio.run(pushes())
+        with pytest.raises(OutOfMemoryError) as by_command:
+            push(str(tmp_path / "turns.jsonl"), cardlog=settings)
+    finally:
+        redis_operator.config_set("maxmemory", 0)
+    for error in (by_service.value, by_command.value):
+        assert "diagnosis" not in str(error)
+        assert "raise its maxmemory" in str(error)
