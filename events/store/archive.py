@@ -20,6 +20,7 @@ import psycopg
 from events.platform.database import Connection
 from events.platform.sql import statement
 from events.sealing import keystore
+from events.sealing.sealer import PREFIX
 from events.store.copying import copying
 from events.store.event_line import parse_line
 from events.store.log import announce
@@ -61,10 +62,15 @@ class ExportSummary:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """The result of an import. ``already`` counts the events that the log held before, with the same digests."""
+    """The result of an import. ``already`` counts the events that the log held before, with the same digests.
+
+    ``without_keys`` counts the added events with a sealed payload when the file holds no key. Nobody can read them, and
+    no card is made of them. A file with keys lacks only those of erased payloads, which do not count.
+    """
 
     added: int
     already: int
+    without_keys: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +228,7 @@ class _Import:
         self._bytes = 0
         self._added = 0
         self._already = 0
+        self._sealed = self._keys = 0
 
     def run(self, file: Iterable[bytes]) -> ImportSummary:
         checksum, seen, total = sha256(), 0, None
@@ -252,7 +259,7 @@ class _Import:
                 f"the file ends after {seen} events without its last line: it was cut off; "
                 f"{self._added} events were imported, {self._already} were there already"
             )
-        return ImportSummary(self._added, self._already)
+        return ImportSummary(self._added, self._already, 0 if self._keys else self._sealed)
 
     def _take(self, line: bytes, number: int) -> None:
         partition, row = self._parse(line, number)
@@ -334,6 +341,8 @@ class _Import:
             },
         )
         sealed = [row for row in rows if row.fields.get("salt") is not None]
+        self._sealed += sum(row.payload.startswith(PREFIX) for row in rows)
+        self._keys += len(sealed)
         other = keystore.import_keys(
             self._connection,
             partition,

@@ -38,6 +38,7 @@ from events.platform.counting import counted
 from events.platform.database import Connection, Row, connect, connect_owner, migrate
 from events.platform.settings import Settings
 from events.platform.sql import statement
+from events.sealing import keystore
 from events.store import archive, log
 from events.types.codec import known_types
 from events.types.envelope import PARTITIONS, partition_of
@@ -291,7 +292,13 @@ def run_export(
             with_keys=with_keys,
             progress=progress,
         )
+        sealed = not with_keys and keystore.any_key(connection)
     print(f"exported {counted(done.events, 'event')}, SHA-256 {done.sha256}", file=sys.stderr)
+    if sealed:
+        print(
+            "the payloads are sealed, and the file holds no key: alone it is no backup; --with-keys adds the keys",
+            file=sys.stderr,
+        )
     return 0
 
 
@@ -316,4 +323,10 @@ def run_import(
         with Progress("events") as progress:
             done = archive.import_log(connection, source, progress=progress)
     print(f"imported {counted(done.added, 'event')}, {done.already} existed already", file=sys.stderr)
+    if done.without_keys:
+        print(
+            f"{counted(done.without_keys, 'payload')} of them are sealed, and the file holds no key: nobody can read "
+            "them, and no card is made of them. Import a file of `cardlog log export --with-keys` into an empty log",
+            file=sys.stderr,
+        )
     return 0
