@@ -30,6 +30,7 @@ from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_with_retry, migrate
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
+from events.platform.sql import statement
 from events.sealing import key_encryption, keystore, sealer
 from events.store import authentication
 from events.store.anchors import heads_of
@@ -275,7 +276,15 @@ class Stack:
     def _guarded(self, settings: Settings, owner: Connection) -> Settings:
         """Returns settings with the role of workers and services, and with the keys of the log and of its payloads."""
         key = Path(settings.log_key_file) if settings.log_key_file else self._data / LOG_KEY_FILE
-        if not key.exists():
+        lost = not key.exists() and owner.execute(statement("events.store", "authenticated_head")).fetchone()
+        if lost:
+            raise StackError(
+                f"the events of the log are authenticated, and their log key {key} is missing: bring the file "
+                "back from its copy, or name it in CARDLOG_LOG_KEY_FILE. Without a copy, make an empty file of this "
+                "name: a new key is then made, and no key authenticates the earlier events"
+            )
+        if not key.exists() or not key.stat().st_size:
+            key.unlink(missing_ok=True)
             authentication.create(key, heads_of(owner))
             logger.info("created %s: keep a copy of it outside the database server", key)
         sign_tenants(owner, key)

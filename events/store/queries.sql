@@ -55,6 +55,10 @@ SELECT partition, position, digest FROM log.heads ORDER BY partition;
 -- name: heads
 SELECT partition, position FROM log.heads ORDER BY partition;
 
+-- name: authenticated_head
+-- Whether the last event of a partition is authenticated. No row: none of them is.
+SELECT true FROM log.heads h JOIN log.events e USING (partition, position) WHERE e.mac IS NOT NULL LIMIT 1;
+
 -- name: progress
 SELECT c.partition, c.position, h.position AS head
 FROM log.checkpoints c JOIN log.heads h USING (partition)

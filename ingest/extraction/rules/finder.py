@@ -28,7 +28,7 @@ _LEAD = re.compile(
     rf"recently|ha|haha|lol|ugh|wow|yay|omg|hmm|damn|"
     rf"sure|thanks|remember that|note that|as of)[ ,:!.-]+|(?:(?:in|on|since|back in|last|"
     rf"this|at|as "
-    rf"of) )?{TIME}+[ ,]*)*",
+    rf"of) )?{TIME}++[ ,]*)*",
     re.IGNORECASE,
 )
 _CAP = r"[A-ZÀ-Þ][\w-]+"
@@ -40,7 +40,7 @@ _KIN = re.compile(
 )
 _ADVERBS = (
     "also|just|now|still|really|currently|actually|always|recently|finally|officially|absolutely|mostly|usually|only|"
-    f"totally|genuinely|originally|{TIME}+"
+    f"totally|genuinely|originally|{TIME}++"
 )
 _PREDICATE = re.compile(
     rf"(?P<aux>'m|'re|'s|'ve| am| is| are| have| has)?(?: (?:{_ADVERBS})\b,?)* (?P<word>[A-Za-z'’]+)"

@@ -23,7 +23,7 @@ _TAIL = (
     rf"btw|by the way|lol|haha|please|at last|then|finally|so much|a lot|daily|every day|once a day|twice a day|"
     rf"all day|very much|more than anything|for good|by trade|most weekends|on (?:Mon|Tues|Wednes|Thurs|Fri|"
     rf"Satur|Sun)days?|{_FOR}|"
-    rf"(?:(?:in|on|at|since|from|until|till|by|back in|around|about|during|over|this|last) )?{TIME}+))*"
+    rf"(?:(?:in|on|at|since|from|until|till|by|back in|around|about|during|over|this|last) )?{TIME}++))*"
 )
 _END = (
     r"(?=\s*$|\s*[,;:!.)(—–~]+(?:\s|$)|\s[-–—(]|\s(?:and|but|so|because|since|'?cause|cuz|as|where|which|who|while|though|although|"

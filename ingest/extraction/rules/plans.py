@@ -14,14 +14,14 @@ from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
 from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 
-_N = rf"(?:[\w'’&-]+ |{TIME}+ ){{0,3}}(?:{either('occasion')}|{either('plan')})s?"
-_ABOUT = rf"(?: (?:to|with|at|in|for|on|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}+){{0,2}}"
+_N = rf"(?:[\w'’&-]+ |{TIME}++ ){{0,3}}(?:{either('occasion')}|{either('plan')})s?"
+_ABOUT = rf"(?: (?:to|with|at|in|for|on|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}++){{0,2}}"
 _NP = rf"(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]his|[Tt]hat|[A-Z][a-z]+'s) |^(?=[A-Z]))(?P<n>(?i:{_N}){_ABOUT})"
 _IT = r"\b(?P<it>[Ii]t|[Tt]hat)"
 _AUX = (
     r"(?:'s|'re| is| are| was| were| has| have| had| got| been| just| now| officially| finally| sadly){1,4}"
 )
-_WHO = rf"(?:^|(?<![\w'])(?:I|[Ww]e|[Tt]hey|[A-Z][a-z]+)(?:'ve| have| had to| has|'d)?(?: {TIME}+| just| finally)* )"
+_WHO = rf"(?:^|(?<![\w'])(?:I|[Ww]e|[Tt]hey|[A-Z][a-z]+)(?:'ve| have| had to| has|'d)?(?: {TIME}++| just| finally)* )"
 _GONE = (
     r"(?:off(?![\w-]| to| the| by| with)|cancell?ed|called off|scrapped|not happening|no longer happening|"
     r"no longer on)"
@@ -32,8 +32,8 @@ _OFF = re.compile(
 _CALLS_OFF = re.compile(rf"{_WHO}(?:[Cc]ancell?ed|[Cc]alled off|[Ss]crapped|[Bb]ailed on) (?:{_NP}|{_IT})")
 _MOVED = r"(?:moved|pushed|postponed|rescheduled|shifted|delayed|bumped|brought forward|put off|changed)"
 _TO = (
-    rf"(?: back| forward| up)?(?:,? (?:from )?{TIME}+)? (?:to |until |till |for |by )?(?:on |at |the "
-    rf")?(?P<to>{TIME}+)"
+    rf"(?: back| forward| up)?(?:,? (?:from )?{TIME}++)? (?:to |until |till |for |by )?(?:on |at |the "
+    rf")?(?P<to>{TIME}++)"
 )
 # "Moved from Monday to Thursday": a change, and no stretch of time.
 _ORIGIN = re.compile(r"from .+? (?:to|until|till) ", re.IGNORECASE)
@@ -44,7 +44,7 @@ _SO_ZH = "(?:已经|都|被|临时|决定|就|也|要|又|只好|全部|突然|�
 _MOVED_ZH = "(?:改|延后|延期|延|挪|换|调|移|提前|提早|推迟|顺延)(?:期)?(?:到|至|成|在)了?"
 _OFF_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:取消|告吹|泡汤|作罢|停办|不办|去不成)了?")
 _CALLS_OFF_ZH = re.compile(rf"(?:取消|推掉|退掉)了?{_NP_ZH}")
-_MOVES_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:时间)?(?:从?{TIME}+)?{_SO_ZH}{_MOVED_ZH}(?P<to>{TIME}+)")
+_MOVES_ZH = re.compile(rf"{_NP_ZH}{_SO_ZH}(?:时间)?(?:从?{TIME}++)?{_SO_ZH}{_MOVED_ZH}(?P<to>{TIME}++)")
 _LEAD_ZH = re.compile(
     r"^(?:我们|我|大家|那个|这个|原本的?|原定的?|本来的?|所以|但是|可是|因为|结果|然后|把|的|要|[，, ])+"
 )
@@ -70,9 +70,9 @@ _WHO_DOES = (
     r"(?<![\w'])(?:I|[Ww]e|(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){0,2}?[\w'-]+|[A-Z][a-zA-Z]+(?: and [A-Z]\w+)?)"
 )
 _DID = re.compile(
-    rf"(?:{_WHO_DOES}(?:'ve| have| has)?(?: (?:and I|just|finally|also|all|both|already|actually|even|{TIME}+))*|"
+    rf"(?:{_WHO_DOES}(?:'ve| have| has)?(?: (?:and I|just|finally|also|all|both|already|actually|even|{TIME}++))*|"
     # Without a subject, a past form that is also the base form is an order: "Set the alarm for Monday".
-    rf"^(?:[A-Z]\w+ly,? )?(?:{TIME}+,? )?(?!(?i:put|set|cut|hit|let|shut|read|hurt|quit|feed)\b)) ?"
+    rf"^(?:[A-Z]\w+ly,? )?(?:{TIME}++,? )?(?!(?i:put|set|cut|hit|let|shut|read|hurt|quit|feed)\b)) ?"
     rf"(?:\w{{2,}}(?<!ne)ed|(?i:{either('did')}))\b",
 )
 _WILL = re.compile(

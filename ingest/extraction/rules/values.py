@@ -39,7 +39,7 @@ _AMOUNT = (
     r"(?:(?: per |/| an? )(?:hour|hr|day|week|month|mo|year|yr|person|seat|user))?)"
 )
 _CODE = r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+|\+?\d[\d -]{6,18}\d|(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[\w-]{4,40}"
-_DATE = rf"(?:the |at |on |in )?{TIME}+(?:(?:,? (?:at |of |in )?|-){TIME}+){{0,2}}"
+_DATE = rf"(?:the |at |on |in )?{TIME}++(?:(?:,? (?:at |of |in )?|-){TIME}++){{0,2}}"
 _DIETS = (
     "vegetarian|vegan|pescatarian|keto|paleo|gluten[- ]free|dairy[- ]free|lactose[- ]free|plant[- ]based|"
     "halal|kosher"
@@ -105,7 +105,7 @@ CHINESE: dict[str, str] = {
     "tool": f"(?i:{either('tool')})", "tool*": f"(?i:{either('tool')})(?: ?[、和跟与] ?(?i:{either('tool')})){{0,3}}",
     "tooled": "[A-Za-z][A-Za-z0-9 .+-]{1,24}", "car": r"[A-Za-z][A-Za-z0-9 -]{2,24}|特斯拉|[\u4e00-\u9fff]{2,4}(?= |"
     r"[A-Z\d])[A-Za-z0-9 -]{1,16}",
-    "date": f"(?:农历)?{TIME}+(?: ?{TIME}+)?",
+    "date": f"(?:农历)?{TIME}++(?: ?{TIME}++)?",
     "exact": r"[A-Za-z0-9+][A-Za-z0-9_@.+ -]{2,40}|(?:约|大约)?[$¥]? ?\d[\d,.]*\d?(?: ?[万亿]?(?:元|块|块钱|美元|欧元|"
     r"公分|厘米|公斤|斤|岁|%)?)",
 }  # fmt: skip

@@ -78,6 +78,29 @@ def test_data_is_kept_between_runs_even_of_an_older_build_after_a_kill_and_witho
         assert stop(second) == 0
 
 
+def test_a_start_without_the_keys_of_the_log_names_the_file_to_bring_back(tmp_path: Path) -> None:
+    first = start(tmp_path / "data")
+    try:
+        pushed = first.command("push", "-", input='{"user_id": "u", "text": "I live in Porto."}')
+        assert pushed.returncode == 0, pushed.stderr
+        first.wait()
+    finally:
+        stop(first)
+    for name, setting in (("log.key", "CARDLOG_LOG_KEY_FILE"), ("kek.key", "CARDLOG_KEK_FILE")):
+        kept = (first.data / name).rename(tmp_path / name)
+        refused = typed("up", "--data", str(first.data), "--port-write", "0", "--port-read", "0")
+        assert refused.returncode != 0
+        assert f"{first.data / name} is missing" in refused.stderr
+        assert setting in refused.stderr
+        kept.rename(first.data / name)
+    (first.data / "log.key").write_text("")
+    again = start(first.data)
+    try:
+        assert "note: no key authenticates" in again.command("log", "verify").stdout
+    finally:
+        stop(again)
+
+
 def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp_path: Path) -> None:
     second = start(tmp_path / "other", **stack.servers)
     try:
