@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -69,15 +70,17 @@ class Forked:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
 
-    def wait(self, timeout: float) -> bool:
-        """Waits up to ``timeout`` seconds. Returns whether the process has ended."""
+    def wait(self, timeout: float) -> int:
+        """Returns the exit status. Raises ``subprocess.TimeoutExpired`` when the process runs for longer."""
         if self.poll() is None:
             descriptor = os.pidfd_open(self.pid)
             try:
                 select.select([descriptor], [], [], timeout)
             finally:
                 os.close(descriptor)
-        return self.poll() is not None
+        if (status := self.poll()) is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return status
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:

@@ -54,7 +54,7 @@ def turn_of(words: str, fields: Mapping[str, object], *, source: str) -> dict[st
         if error.field in _OPTIONAL and fields.get(error.field) is not None:
             logger.warning("a turn of %s goes on without its %s", source, error)
             return turn_of(words, {**fields, error.field: None}, source=source)
-        logger.error("a turn of %s is left out: %s", source, error)
+        logger.warning("a turn of %s is left out: %s", source, error)
         return None
     return turn
 

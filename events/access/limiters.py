@@ -176,7 +176,9 @@ class ConcurrencyLimiter:
         standing = self._standing.get(asker)
         if standing is None or time.monotonic() - standing.since < self._standing_s:
             return
-        if (self._waiting_of(asker) + 1) * standing.gap > self._standing_s:
+        # The first that waits is always let in: it learns whether the others still take as long.
+        waiting = self._waiting_of(asker)
+        if waiting and (waiting + 1) * standing.gap > self._standing_s:
             await asyncio.sleep(self._standing_s)
             raise self._refusal(self._standing_s)
 

@@ -20,6 +20,10 @@ _PAST = 9
 """A question with known_at folds the user's events again, and costs as much as this many further requests."""
 
 
+_LONG_QUESTION = 4000
+"""The characters of a question that cost as much as one further request."""
+
+
 class RequestLimits:
     """Holds requests to the limits in the settings. A limit of 0 is none.
 
@@ -104,8 +108,10 @@ def _cost(named: list[dict[str, object]]) -> float:
 
 
 def cost_of(asked: Mapping[str, object]) -> float:
-    """Returns the cost of a request beyond 1: more for a long page or an explanation, much for the past."""
+    """Returns the cost of a request beyond 1: more for a long page, question or explanation, much for the past."""
     cost = max(_number(asked.get("limit")), _number(asked.get("k"))) / 100
+    if isinstance(words := asked.get("query"), str):
+        cost += len(words) / _LONG_QUESTION
     return cost + bool(asked.get("explain")) + _PAST * bool(asked.get("known_at"))
 
 

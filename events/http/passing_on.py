@@ -85,15 +85,27 @@ class PassingOn:
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
         limits = httpx2.Limits(max_connections=_CONNECTIONS)
-        async with httpx2.AsyncClient(base_url=self._address, timeout=_MOST_S, limits=limits) as self._client:
+        async with httpx2.AsyncClient(timeout=_MOST_S, limits=limits) as self._client:
             yield
         self._client = None
 
-    async def _asked(self, client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
+    def _url_of(self, scope: Scope) -> httpx2.URL:
+        """Returns the address of a request at the other service, with the bytes of its path as they came.
+
+        An id may hold characters that look encoded or like steps in a path. Raises a 404 problem for a real step, which
+        an HTTP client takes out.
+        """
+        path, query = scope["raw_path"], scope["query_string"]
+        other = httpx2.URL(self._address)
         try:
-            url = httpx2.URL(path=request.url.path, query=request.scope["query_string"])
-        except httpx2.InvalidURL:
+            if {b".", b".."} & set(path.split(b"/")):
+                raise httpx2.InvalidURL("a step in the path")
+            return other.copy_with(raw_path=other.raw_path.rstrip(b"/") + path + (query and b"?" + query))
+        except (httpx2.InvalidURL, UnicodeError):
             raise ProblemError(404, "Not found", "there is nothing at this path; see /docs") from None
+
+    async def _asked(self, client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
+        url = self._url_of(request.scope)
         given = {name: request.headers[name] for name in _REQUEST_HEADERS if name in request.headers}
         headers = given | {PASSED_ON: "1", "accept-encoding": "identity"}
         asked = client.build_request(

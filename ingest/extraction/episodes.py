@@ -115,14 +115,19 @@ class Episode:
         return max(1, min(10, self.weight + min(cards, 2) - (1 if question and not cards else 0)))
 
 
+# A key, a token or an address: no topic, and longer than a tag may be.
+_NO_WORD = re.compile(r"[^\s\u3400-\u9fff]{81,}")
+
+
 def read(text: str) -> Episode:
     """Returns the episode of ``text``. Only the first 4,000 characters count."""
     text = text[:_LONGEST]
-    words = _words(text)
+    spoken = _NO_WORD.sub(" ", text)
+    words = _words(spoken)
     return Episode(
         not is_small_talk(without_requests(text)),
-        _topics(text, words),
-        _content_words(text, words),
+        _topics(spoken, words),
+        _content_words(spoken, words),
         _sentiment(words.lowered, words.distinct, words.folded),
         _weight(text, words.distinct, words.folded),
         is_pasted(text),
@@ -132,7 +137,7 @@ def read(text: str) -> Episode:
 
 def gist(text: str) -> tuple[tuple[str, ...], Sentiment]:
     """Returns the words and the sentiment of ``text``, as :func:`read` finds them."""
-    text = text[:_LONGEST]
+    text = _NO_WORD.sub(" ", text[:_LONGEST])
     words = _words(text)
     return _content_words(text, words), _sentiment(words.lowered, words.distinct, words.folded)
 

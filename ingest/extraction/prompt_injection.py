@@ -256,18 +256,18 @@ def _frames(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     reached = 0
     marks = [*_FRAME.finditer(text)]
-    for place, mark in enumerate(marks):
+    last: dict[str, int] = {}  # where the last closing mark of a name ends; a token closes every name
+    for mark in marks:
+        if _closes(mark):
+            last["" if mark["token"] else (mark["tag"] or mark["mark"] or "").casefold()] = mark.end()
+    for mark in marks:
         if mark.start() < reached:
             continue
         end = len(text)
         if not _closes(mark):
             name = (mark["tag"] or mark["mark"] or mark["token"] or "").casefold()
-            for later in reversed(marks[place + 1 :]):
-                if _closes(later) and (
-                    name == (later["tag"] or later["mark"] or "").casefold() or later["token"]
-                ):
-                    end = later.end()
-                    break
+            closed = max(last.get(name, 0), last.get("", 0))
+            end = closed if closed > mark.end() else end
         spans.append((mark.start(), end))
         reached = end
     return spans

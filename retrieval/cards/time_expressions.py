@@ -24,7 +24,7 @@ _INSTANT = timedelta(microseconds=1)
 
 
 def time_expressions(card: Card) -> tuple[TimeExpression, ...]:
-    """Returns the times that the words of a turn mean, in order, each once, at most eight. It is empty for every other card.
+    """Returns the times that the words of a turn mean, in order, each once, at most eight; no other card has any.
 
     A time that the words tell by themselves ("May 2016"), the day of the turn ("tonight"), an estimate ("a few years
     ago") and an unsure reading are left out.

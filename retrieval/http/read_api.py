@@ -174,7 +174,7 @@ def create_app(  # noqa: C901, PLR0915 - its routes count as branches
         return prompted(prompt_of(answer, body.token_budget, parts))
 
     async def answered(caller: Principal, token: str | None, question: Ask) -> RecallAnswer:
-        cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at")})
+        cost = 1 + cost_of({name: getattr(question, name) for name in ("k", "explain", "known_at", "query")})
         with metrics_of.seconds.time():
             try:
                 choice = await _choose(token, question.user_id, vectors=recall.by_meaning)

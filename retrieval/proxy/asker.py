@@ -66,7 +66,11 @@ def asker_of(headers: Headers, own_key: str | None) -> Asker:
     for header in headers:
         if header.startswith(NAMED) and header.removeprefix(NAMED) not in _NAMES:
             near = get_close_matches(header, [NAMED + name for name in _NAMES], 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMED + name for name in _NAMES)}"
+            hint = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"there are {', '.join(NAMED + name for name in _NAMES)}"
+            )
             raise NotAskedError(f"{header} is no header of the proxy; {hint}")
     named = {}
     for name, called in _FIELDS.items():

@@ -24,7 +24,7 @@ Language = Literal["english", "chinese", "mixed", "none"]
 
 _WORD_OF_A_TIME = 0.3
 _OTHER_NAME = 0.5
-_TIMES_READ = 2000  # characters at each end of a long question
+_TIMES_READ = 600  # characters at each end of a long question
 
 # Words that ask for a whole history, for the past, for reasons, and for several things at once.
 _HISTORY = re.compile(

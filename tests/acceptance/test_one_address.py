@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -35,6 +36,17 @@ def test_either_address_takes_turns_answers_questions_and_exports(stack: Running
     assert found.status_code == 200
     exported = WEB.get(f"{address}/v1/users/{user}/export")
     assert exported.text.count("TurnRecorded") >= 10
+
+
+def test_an_id_reaches_the_other_service_as_it_was_written(stack: Running, address: str) -> None:
+    users = {"a%41": "a%2541", "aA": "aA", ".": "%2E", "..": "%2e%2E", "a\tb": "a%09b"}
+    for user in users:
+        turn = {"user_id": user, "text": f"I live in {len(user)} Harbour Street.", "turn_id": "1"}
+        assert WEB.post(f"{address}/v1/turns", json=turn).status_code == 202
+    stack.wait()
+    for user, written in users.items():
+        exported = WEB.get(f"{address}/v1/users/{written}/export")
+        assert json.loads(exported.text.splitlines()[0])["user_id"] == user
 
 
 def test_the_other_service_checks_what_is_passed_on(address: str) -> None:

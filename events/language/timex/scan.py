@@ -21,6 +21,7 @@ REACH = 300
 
 _BLANKS = 5
 _MOST_KEPT = 20_000
+_MOST_TENSES = 500
 
 
 @lru_cache(maxsize=1024)
@@ -102,7 +103,7 @@ class Scan:
     The five words after the end are empty. A rule can therefore look ahead without a check of the length.
     """
 
-    __slots__ = ("asked", "begins", "depth", "frame", "memo", "stops", "text", "words")
+    __slots__ = ("asked", "begins", "depth", "frame", "memo", "stops", "tenses", "text", "words")
 
     def __init__(self, text: str, frame: Frame, pattern: re.Pattern[str], *, asked: bool) -> None:
         self.text = text
@@ -110,6 +111,7 @@ class Scan:
         self.asked = asked
         self.memo: dict[Any, Any] = {}
         self.depth = 0
+        self.tenses = 0
         found = list(pattern.finditer(text))
         self.words: list[str] = [match[0] for match in found]
         self.begins: list[int] = [match.start() for match in found]
@@ -143,7 +145,9 @@ class Scan:
     def _tense(self, i: int) -> Tense:
         known: Tense | None = self.memo.get(("tense", i))
         if known is None:
-            known = self.memo["tense", i] = self.tense(i)
+            # To look for the tense is most of the work. A text of nothing but times would take seconds.
+            self.tenses += 1
+            known = self.memo["tense", i] = self.tense(i) if self.tenses <= _MOST_TENSES else 0
         return known
 
     def tight(self, i: int) -> bool:

@@ -15,7 +15,9 @@ from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 
 _N = rf"(?:[\w'’&-]+ |{TIME}++ ){{0,3}}(?:{either('occasion')}|{either('plan')})s?"
-_ABOUT = rf"(?: (?:to|with|at|in|for|on|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}++){{0,2}}"
+_ABOUT = (
+    rf"(?: (?:to|with|at|in|for|on|of) (?:the |my |our )?[\w'’&-]+(?: [A-Z][\w'-]+)?|,? ?{TIME}++){{0,2}}"
+)
 _NP = rf"(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Tt]his|[Tt]hat|[A-Z][a-z]+'s) |^(?=[A-Z]))(?P<n>(?i:{_N}){_ABOUT})"
 _IT = r"\b(?P<it>[Ii]t|[Tt]hat)"
 _AUX = (

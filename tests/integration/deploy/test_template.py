@@ -25,6 +25,12 @@ def ended(arguments, listener=None):
     return kept, own, child._process.returncode, child.tail
 forked = ended(["work", "poet"])
 listening = ended(["serve", "read"], listener)
+hung = Child("hung", ["work", "recorder", "--help"], dict(os.environ), None, template)
+hung.start()
+os.kill(hung.pid, signal.SIGSTOP)
+late = hung.wait(0.1)
+os.kill(hung.pid, signal.SIGCONT)
+assert not late and hung.wait(60), "a process that still runs is no ended one"
 lives = Child("doctor", ["work", "recorder", "--help"], dict(os.environ), None, template)
 lives.start()
 os.kill(template.pid, signal.SIGKILL)

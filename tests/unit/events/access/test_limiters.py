@@ -197,6 +197,32 @@ def test_a_line_that_is_empty_for_a_moment_still_stands(monkeypatch: pytest.Monk
     asyncio.run(run())
 
 
+def test_slow_answers_of_before_refuse_nobody_who_comes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    async def run() -> None:
+        room, leave = ConcurrencyLimiter(2, 1000.0, standing_s=10.0), asyncio.Semaphore(0)
+
+        async def visit() -> None:
+            await room.admit(ANYONE)
+            async with room.place():
+                await leave.acquire()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(12):
+                group.create_task(visit())
+            for left in reversed(range(11)):
+                while room.waiting > left:
+                    await asyncio.sleep(0)
+                clock.later += 40.0
+                leave.release()
+            leave.release()
+        leave.release()
+        await asyncio.wait_for(visit(), 5)
+
+    asyncio.run(run())
+
+
 def test_the_lines_of_one_asker_get_turns_one_after_the_other() -> None:
     async def run() -> list[str]:
         room, hold, order = ConcurrencyLimiter(1, 30.0), asyncio.Event(), list[str]()

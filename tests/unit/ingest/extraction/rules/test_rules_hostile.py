@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.types.cards import StateAsserted
+from events.store.bounds import fault_of
+from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent
 from tests.support.ingest.rules import cards
 from tests.support.tables import texts
@@ -85,11 +86,24 @@ def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) ->
         "Dear a,\n" * 8000,
         "刚刚" * 200,
         "我把会议改到三点" + "的那班" * 90 + "x",
+        "I moved to Ghent on Friday, 8 May 2026 at 16:44 via Antwerp.",
+        "I live in Ghent since" + " last week" * 40,
+        "5/8 " * 16000,
+        "I live in Ghent.\n" + "".join(f"<tool{n:x}></tool{n:x}>" for n in range(3000)),
     ],
 )
 @pytest.mark.processor_seconds(10)
 def test_hostile_lengths_stay_quick(text: str) -> None:
     _spans_are_exact(cards(text), (text,))
+
+
+def test_a_word_that_is_too_long_for_a_tag_costs_no_card() -> None:
+    said = f"I live in Ghent. The token is eyJ{'hbGciOi' * 90}. The gate code is 4711."
+    found = cards(said)
+    assert any(isinstance(card, StateAsserted) and card.value == "Ghent" for card in found)
+    [episode] = [card for card in found if isinstance(card, EventNoted) and card.episode]
+    assert episode.content == said
+    assert [fault_of(card) for card in found] == [None] * len(found)
 
 
 @pytest.mark.parametrize(
