@@ -211,11 +211,13 @@ def test_slow_answers_of_before_refuse_nobody_who_comes_alone(monkeypatch: pytes
         async with asyncio.TaskGroup() as group:
             for _ in range(12):
                 group.create_task(visit())
+            while room.waiting < 11:
+                await asyncio.sleep(0)
             for left in reversed(range(11)):
-                while room.waiting > left:
-                    await asyncio.sleep(0)
                 clock.later += 40.0
                 leave.release()
+                while room.waiting > left:
+                    await asyncio.sleep(0)
             leave.release()
         leave.release()
         await asyncio.wait_for(visit(), 5)
