@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -24,6 +27,36 @@ from ingest.extraction.rules.sentences import sentences
 _REMEMBERED = 6
 
 
+_MOST_S = 30.0
+
+
+class ReadingTooSlowError(RuntimeError):
+    """The rules do not come to an end with a text: a fault of a pattern."""
+
+
+@contextmanager
+def processor_time(seconds: float) -> Iterator[None]:
+    """Raises :class:`ReadingTooSlowError` when the block uses more processor time than ``seconds``.
+
+    One text must not stop the reading of all others. A signal ends a search of :mod:`re`, and Python gives signals to
+    the main thread only, so in other threads the block has no limit.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: object) -> None:
+        raise ReadingTooSlowError(f"the rules read for more than {seconds:g} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 class RulesExtractor:
     """Extracts cards by pattern from English and Chinese turns, and an episode from every substantive turn.
 
@@ -39,8 +72,9 @@ class RulesExtractor:
         conversation = _Conversation(batch)
         cards: list[CardEvent] = []
         problems: list[ProblemTold] = []
-        for recorded in batch.turns:
-            cards.extend(_read(recorded, conversation, problems))
+        with processor_time(_MOST_S):
+            for recorded in batch.turns:
+                cards.extend(_read(recorded, conversation, problems))
         return Extraction(tuple(cards), problems=tuple(problems), modes=evident_modes(batch))
 
 

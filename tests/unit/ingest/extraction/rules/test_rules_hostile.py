@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from events.store.bounds import fault_of
 from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent
+from ingest.extraction.rules.extractor import ReadingTooSlowError, processor_time
 from tests.support.ingest.rules import cards
 from tests.support.tables import texts
 
@@ -95,6 +97,14 @@ def test_no_text_raises_and_every_span_is_exact(parts: list[str], joint: str) ->
 @pytest.mark.processor_seconds(10)
 def test_hostile_lengths_stay_quick(text: str) -> None:
     _spans_are_exact(cards(text), (text,))
+
+
+@pytest.mark.processor_seconds(10)
+def test_a_search_that_never_ends_is_ended() -> None:
+    with pytest.raises(ReadingTooSlowError), processor_time(0.2):
+        re.search(r"(?:a|aa)+$", "a" * 90 + "b")
+    with processor_time(0.2):
+        assert cards("I live in Ghent.")
 
 
 def test_a_word_that_is_too_long_for_a_tag_costs_no_card() -> None:
