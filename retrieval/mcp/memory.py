@@ -61,7 +61,7 @@ class Memory:
         self, client: httpx2.AsyncClient, method: str, path: str, parts: tuple[str, ...], **request: Any
     ) -> object:
         try:
-            address = path.format(*(quote(each, safe="") for each in parts))
+            address = path.format(*map(_in_path, parts))
             answer = await client.request(method, address, headers=dict(self.headers), **request)
             found = orjson.loads(answer.content)
         except UnicodeEncodeError:
@@ -73,3 +73,9 @@ class Memory:
         if not answer.is_success:
             raise RefusedError(str(found.get("detail", answer.status_code)), found.get("field"))
         return found
+
+
+def _in_path(text: str) -> str:
+    """Returns ``text`` as one part of a path. The dots of "." and ".." are encoded, or they would be steps."""
+    part = quote(text, safe="")
+    return part.replace(".", "%2E") if text in {".", ".."} else part

@@ -50,6 +50,23 @@ def test_a_client_without_a_key_names_where_it_looks_for_one(
     assert {"CARDLOG_API_KEY", "CARDLOG_KEY_FILE"} <= set(str(refused.value).split())
 
 
+def test_a_client_takes_its_addresses_from_the_environment_and_names_what_is_wrong_there(
+    stack: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CARDLOG_WRITE_URL", stack.write_url)
+    monkeypatch.setenv("CARDLOG_READ_URL", f"{stack.read_url}/")
+    monkeypatch.setenv("CARDLOG_KEY_FILE", stack.key_file)
+    with Client() as found:
+        assert found.recall("nobody", "where do I live?")["cards"] == []
+    monkeypatch.setenv("CARDLOG_READ_URL", "localhost:8701")
+    with pytest.raises(RefusedError, match=r"'localhost:8701'.*http://.*CARDLOG_READ_URL"):
+        Client()
+    monkeypatch.delenv("CARDLOG_READ_URL")
+    monkeypatch.setenv("CARDLOG_KEY_FILE", str(tmp_path / "nothing"))
+    with pytest.raises(RefusedError, match=r"CARDLOG_KEY_FILE names .*nothing"):
+        Client()
+
+
 @pytest.mark.parametrize("turns", ["hello", ["hello"], 5])
 def test_what_is_no_turn_is_refused_with_an_example_of_one(turns: Any) -> None:
     with Client() as client, pytest.raises(RefusedError, match=r"^turns: .*\"user_id\": "):

@@ -242,6 +242,13 @@ def test_nothing_recalled_can_close_its_fence(stack: Running) -> None:
         assert "<system>" not in text
 
 
+def test_the_names_of_a_tool_are_no_steps_in_a_path(stack: Running) -> None:
+    dana = Client(stack)
+    for key in ("audit", "users", ".."):
+        assert "no such reference" in dana.failure("reference", action="show", kind="todo_list", key=key)
+        assert "no such reference" in dana.failure("reference", action="show", kind="..", key=key)
+
+
 def test_a_refusal_names_the_argument_of_the_tool(stack: Running) -> None:
     assert (
         Client(stack).failure("timeline", since="tomorrow").startswith("since: is 'tomorrow'; use ISO 8601")

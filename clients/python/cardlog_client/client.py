@@ -18,6 +18,7 @@ from cardlog_client.requests import (
     TURN_EVENTS,
     Operation,
     Request,
+    address_of,
     answer_of,
     authorization,
     event_in,
@@ -33,8 +34,6 @@ from cardlog_client.requests import (
 if TYPE_CHECKING:
     from cardlog_client.types import Pushed, Turn, TurnEvent
 
-WRITE_URL = "http://127.0.0.1:8700"
-READ_URL = "http://127.0.0.1:8701"
 T = TypeVar("T")
 
 
@@ -42,23 +41,24 @@ class Client(Operations):
     """Talks to a write service and a read service. Connections stay open until :meth:`close`.
 
     Every request is repeated up to ``retries`` times while a service is away. A repeated push or command is safe: a
-    turn counts once, and a command has an idempotency key. ``timeout`` is in seconds. ``api_key`` is by default the
-    key in CARDLOG_API_KEY, or the last word of the file that CARDLOG_KEY_FILE names. ``mounts`` are other ways to
+    turn counts once, and a command has an idempotency key. ``timeout`` is in seconds. The URLs are by default those in
+    CARDLOG_WRITE_URL and CARDLOG_READ_URL, or ports 8700 and 8701 of this machine. ``api_key`` is by default the key in
+    CARDLOG_API_KEY, or the last word of the file that CARDLOG_KEY_FILE names. ``mounts`` are other ways to
     send requests, by the start of their URLs. Raises :class:`RefusedError`: the request is wrong. Raises
     :class:`UnavailableError`: no retry succeeded.
     """
 
     def __init__(
         self,
-        write_url: str = WRITE_URL,
-        read_url: str = READ_URL,
+        write_url: str | None = None,
+        read_url: str | None = None,
         *,
         timeout: float = 10.0,
         retries: int = 3,
         api_key: str | None = None,
         mounts: Mapping[str, httpx2.BaseTransport] | None = None,
     ) -> None:
-        self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
+        self._urls = {"write": address_of("write", write_url), "read": address_of("read", read_url)}
         self._retries = retries
         self._key = authorization(api_key)
         self._http = httpx2.Client(timeout=timeout, mounts=mounts)
@@ -141,15 +141,15 @@ class AsyncClient(AsyncOperations):
 
     def __init__(
         self,
-        write_url: str = WRITE_URL,
-        read_url: str = READ_URL,
+        write_url: str | None = None,
+        read_url: str | None = None,
         *,
         timeout: float = 10.0,
         retries: int = 3,
         api_key: str | None = None,
         mounts: Mapping[str, httpx2.AsyncBaseTransport] | None = None,
     ) -> None:
-        self._urls = {"write": write_url.rstrip("/"), "read": read_url.rstrip("/")}
+        self._urls = {"write": address_of("write", write_url), "read": address_of("read", read_url)}
         self._retries = retries
         self._key = authorization(api_key)
         self._http = httpx2.AsyncClient(timeout=timeout, mounts=mounts)

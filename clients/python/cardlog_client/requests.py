@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _AGAIN = frozenset((429, 502, 503, 504))
 _FIRST_WAIT_S = 0.1
 _LONGEST_WAIT_S = 5.0
+_ADDRESSES = {"write": "http://127.0.0.1:8700", "read": "http://127.0.0.1:8701"}
 _NAMES = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -71,7 +72,7 @@ def request_of(
 
     A command has an idempotency key, so a repeat of it changes nothing and gets the first answer.
     """
-    parts = {name: quote(str(named[name]), safe="") for name in _NAMES.findall(operation.path)}
+    parts = {name: in_path(str(named[name])) for name in _NAMES.findall(operation.path)}
     fields = dict(more) | {name: value for name, value in named.items() if name not in parts}
     once = {operation.once: fields.pop(operation.once, None) or uuid.uuid4().hex} if operation.once else {}
     if not operation.nulls:
@@ -85,15 +86,38 @@ def request_of(
     return Request(operation.method, address, json=fields, headers=headers)
 
 
+def in_path(text: str) -> str:
+    """Returns ``text`` as one part of a path. The dots of "." and ".." are encoded, or they would be steps."""
+    part = quote(text, safe="")
+    return part.replace(".", "%2E") if text in {".", ".."} else part
+
+
+def address_of(service: str, given: str | None) -> str:
+    """Returns the URL of a service: the given one, that of CARDLOG_WRITE_URL or CARDLOG_READ_URL, or the default.
+
+    Raises :class:`RefusedError` for a URL without http:// or https://.
+    """
+    name = f"CARDLOG_{service.upper()}_URL"
+    url = given or os.environ.get(name, "").strip() or _ADDRESSES[service]
+    if not url.startswith(("http://", "https://")):
+        raise RefusedError(
+            f"{service}_url is {url!r}; give a URL such as {_ADDRESSES[service]}, or set {name} to one"
+        )
+    return url.rstrip("/")
+
+
 def authorization(api_key: str | None) -> dict[str, str]:
     """Returns the header with the API key: the given one, or that of the environment; nothing when there is none.
 
-    Raises OSError when the file that CARDLOG_KEY_FILE names cannot be read.
+    Raises :class:`RefusedError` when the file that CARDLOG_KEY_FILE names cannot be read or holds no key.
     """
     if api_key is None:
         api_key = os.environ.get("CARDLOG_API_KEY", "").strip()
         if not api_key and (file := os.environ.get("CARDLOG_KEY_FILE", "").strip()):
-            api_key = Path(file).read_text("utf-8").split()[-1]
+            try:
+                api_key = Path(file).read_text("utf-8").split()[-1]
+            except (OSError, UnicodeError, IndexError) as error:
+                raise RefusedError(f"CARDLOG_KEY_FILE names {file!r}, which holds no key: {error}") from None
     return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
 
