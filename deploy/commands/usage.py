@@ -64,7 +64,8 @@ def _invalid(error: ValidationError) -> str:
     if error.argument is None:
         return why or " ".join(str(error).split())
     typed = [token.value for token in error.argument.tokens if token.value]
-    return f"{_name(error)} {why}; it is {typed[-1] if typed else error.argument.value!s}"
+    value = typed[-1] if typed else str(error.argument.value)
+    return f"{_name(error)} {why}" + (f"; it is {value}" if value not in (why or "") else "")
 
 
 def _unreadable(error: CoercionError) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 
 from events.health.heartbeat import Heartbeat
 from events.platform.database import Connection
+from events.platform.failures import in_a_line
 from events.platform.isolation import isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
@@ -38,6 +39,7 @@ from ingest.extraction.workers.partition_window import ExtractionTask
 from ingest.extraction.workers.rules_worker import PROCESSOR, TURN
 
 logger = logging.getLogger(__name__)
+_TELL_AGAIN_S = 60.0
 
 _LOOK_EVERY_S = 0.05
 _RULES_FALLBACKS_AT_ONCE = 64
@@ -83,6 +85,8 @@ class ModelWorker(Handler):
             settings.extract_concurrency
         )
         self._breaker = CircuitBreaker(settings.breaker_failures)
+        self._away_since: float | None = None
+        self._tell_at = 0.0
         self._budget = TokenBudget(settings.budget_tokens_per_user_day)
         self._call_tokens = _CALL_TOKENS
         self._unwritten: dict[_Key, ExtractionTask] = {}  # were asked, and their cost is not in the log yet
@@ -310,10 +314,14 @@ class ModelWorker(Handler):
         user = task.user_id if task is not None else ""
         if isinstance(error, ExtractorUnavailableError):
             self._breaker.record_failure(now, str(error), error.retry_after, user)
+            self._tell_failure(now, str(error))
             self._heartbeat.failed(str(error))
             self._slots.failed(user)
         elif isinstance(error, TurnsUnreadableError) or (done.result is not None and done.result[1]):
             self._breaker.record_success(now, user)
+            if self._away_since is not None:
+                logger.info("the model answers again after %.0f s", now - self._away_since)
+                self._away_since = None
             self._slots.succeeded(user)
         else:
             self._breaker.record_no_verdict()
@@ -329,6 +337,15 @@ class ModelWorker(Handler):
         else:
             assert error is not None
             self._give_up(task, error)
+
+    def _tell_failure(self, now: float, why: str) -> None:
+        """Logs once a minute that calls are held back, and why."""
+        if self._breaker.state(now) == "closed" or (self._away_since is not None and now < self._tell_at):
+            return
+        self._away_since = now if self._away_since is None else self._away_since
+        self._tell_at = now + _TELL_AGAIN_S
+        follows = "the rules extract meanwhile" if self._settings.rules_fallback else "turns wait"
+        logger.warning("the model does not answer, %s: %s", follows, in_a_line(why))
 
     def _try_again(self, task: ExtractionTask, error: ExtractorUnavailableError, now: float) -> None:
         """Schedules another try. Gives up when these turns fail repeatedly while other turns succeed."""

@@ -166,7 +166,7 @@ def test_the_data_folder_may_be_given_before_a_file(given: list[str]) -> None:
          "cardlog capacity: --rules contradicts an option before it; give one of them"),
         (["status", "--jsno"],
          "cardlog status: there is no option --jsno; did you mean --json?; see: cardlog status --help"),
-        (["push", "--nix"], "cardlog push: FILE must be a file or -, and there is no option --nix; it is --nix"),
+        (["push", "--nix"], "cardlog push: FILE must be a file or -, and there is no option --nix"),
         (["statsu"], "cardlog: there is no command 'statsu'; did you mean status?; see: cardlog --help"),
         (["log"], "cardlog log: the verb is missing; see: cardlog log --help"),
         ([], "cardlog: the verb is missing; see: cardlog --help"),

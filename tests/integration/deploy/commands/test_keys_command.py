@@ -14,6 +14,7 @@ from deploy.instance import authorization
 from events.access import keys
 from events.platform.database import Connection
 from events.platform.settings import Settings, SettingsError, variable_of
+from tests.support.roles import roles_for
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +64,16 @@ def test_rights_that_a_command_names_are_those_of_the_key(
     assert told(capsys, "list", "--tenant", "other") == []
     [usual] = told(capsys, "create", "--name", "y")
     assert usual["scopes"] == ["push", "read", "write"]
+
+
+def test_a_role_that_may_not_make_keys_is_told_which_one_may(
+    capsys: pytest.CaptureFixture[str], database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with roles_for(database, ("write",)) as [url]:
+        monkeypatch.setenv(variable_of("database_url"), url)
+        status, _, err = run(capsys, "create", "--name", "a", "--scope", "read")
+    assert (status, "permission denied" in err) == (1, True)
+    assert "set CARDLOG_ADMIN_DATABASE_URL" in err
 
 
 def test_an_unfit_command_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

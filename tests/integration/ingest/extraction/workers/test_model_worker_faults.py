@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -66,8 +67,13 @@ TROUBLES: dict[str, tuple[Trouble, str]] = {
     ids=TROUBLES,
 )
 def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
-    settings: Settings, api: MessagesApi, connection: Connection, name: str
+    settings: Settings,
+    api: MessagesApi,
+    connection: Connection,
+    name: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO)
     trouble, reason = TROUBLES[name]
     settings = replace(settings, breaker_failures=2)
     over = threading.Event()
@@ -86,6 +92,9 @@ def test_no_turn_is_lost_and_none_counts_twice_while_the_server_is_in_trouble(
         assert extracted(connection, user) == ["s-0", "s-1", "s-2", "s-3"]
         assert towns(connection, user) == list(TOWNS[:4])
     assert failed(connection, *users) == []
+    told = [each.getMessage() for each in caplog.records if each.name.endswith("model_worker")]
+    away = sum("the model does not answer, turns wait: " in each for each in told)
+    assert away == sum("the model answers again after" in each for each in told) > 0
 
 
 def test_a_server_that_asks_for_a_pause_gets_it(
