@@ -69,7 +69,7 @@ def test_rights_that_a_command_names_are_those_of_the_key(
 def test_a_role_that_may_not_make_keys_is_told_which_one_may(
     capsys: pytest.CaptureFixture[str], database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with roles_for(database, ("write",)) as [url]:
+    with roles_for(database, ("reader",)) as [url]:
         monkeypatch.setenv(variable_of("database_url"), url)
         status, _, err = run(capsys, "create", "--name", "a", "--scope", "read")
     assert (status, "permission denied" in err) == (1, True)
