@@ -81,10 +81,10 @@ Tenant = Annotated[str, Parameter(validator=_is_tenant, help="the tenant of the 
 
 
 def _is_zone(_kind: object, value: str | None) -> None:
-    from events.types.turn_contract import known_zone  # noqa: PLC0415 - only when a zone is given
+    from events.types.turn_contract import known_zone, zone_hint  # noqa: PLC0415 - only when a zone is given
 
     if value is not None and known_zone(value) is None:
-        raise ValueError("must be an IANA name such as Asia/Taipei")
+        raise ValueError(f"must be an IANA name; {zone_hint(value)}")
 
 
 Zone = Annotated[

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
-from functools import lru_cache
+from difflib import get_close_matches
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import cast
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from events.types.instants import InstantInvalidError, instant_of
 from events.types.metadata import MetadataInvalidError, metadata_text
@@ -100,7 +101,7 @@ def parse_turn(
     timezone = fields.get("timezone") or "UTC"
     zone = known_zone(timezone)
     if zone is None:
-        raise TurnInvalidError("timezone", f"is {_shown(timezone)}; use an IANA name such as Asia/Taipei")
+        raise TurnInvalidError("timezone", f"is {_shown(timezone)}; {zone_hint(timezone)}")
     if fields.get("said_at", "").strip():
         said_at = _instant(fields["said_at"], now or entry_time)
     else:
@@ -268,6 +269,20 @@ def known_zone(name: str) -> ZoneInfo | None:
     """Returns the IANA zone of this name, or None when there is none."""
     # "localtime" is the zone of this machine, not of the speaker. The length check keeps long names out of the cache.
     return None if name == "localtime" or len(name) > _LONGEST_ZONE else _known_zone(name)
+
+
+@cache
+def _cities() -> dict[str, str]:
+    return {zone.rpartition("/")[2].casefold(): zone for zone in sorted(available_timezones()) if "/" in zone}
+
+
+@lru_cache(maxsize=256)
+def zone_hint(name: str) -> str:
+    """Returns the remedy for a name that is no IANA zone: the zone of the city that it names or nearly names."""
+    cities = _cities()
+    asked = name[:40].strip().rpartition("/")[2].replace(" ", "_").casefold()
+    near = get_close_matches(asked, cities, 1, 0.8)
+    return f"did you mean {cities[near[0]]}?" if near else "use an IANA name such as Asia/Taipei"
 
 
 def _shown(value: str) -> str:

@@ -14,7 +14,7 @@ from events.language.concepts import canonical_key, normalise_entity
 from events.store.bounds import MAX_WEIGHT, as_real
 from events.types.cards import Cardinality, Provenance, Sentiment
 from events.types.relations import Predicate
-from events.types.turn_contract import known_zone
+from events.types.turn_contract import known_zone, zone_hint
 from events.types.turns import ContextLayer
 from retrieval.cards.slice import AXES, CONDITIONS, KINDS, Slice
 
@@ -243,5 +243,5 @@ def axes_of(group_by: list[str]) -> list[str]:
 def zone_of(name: str) -> str:
     """Returns ``name`` when it is an IANA zone. Otherwise raises a 422 ProblemError."""
     if (zone := known_zone(name)) is None:
-        raise invalid("timezone", f"is {name[:40]!r}; use an IANA name such as Asia/Taipei")
+        raise invalid("timezone", f"is {name[:40]!r}; {zone_hint(name)}")
     return zone.key

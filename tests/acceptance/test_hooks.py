@@ -319,12 +319,13 @@ def test_the_installed_command_answers_and_fails_quietly(stack: Running, tmp_pat
     ada.send("UserPromptSubmit", prompt="I keep bees.")
     file = tmp_path / "hooks.json"
 
-    def run() -> str:
+    def run(code: int = 0) -> str:
         hook = json.loads(file.read_bytes())["hooks"]["UserPromptSubmit"][0]["hooks"][0]
         assert hook["type"] == "command"
         words = json.dumps(event("UserPromptSubmit", prompt="What do I keep?"))
         done = subprocess.run(["sh", "-c", hook["command"]], input=words, capture_output=True, text=True)
-        assert done.returncode == 0
+        assert done.returncode == code, done.stderr
+        assert ("Cardlog refuses the hook" in done.stderr) == bool(code)
         return done.stdout
 
     hooks(stack, "install", "codex", "--user", ada.user, file=file)
@@ -334,4 +335,4 @@ def test_the_installed_command_answers_and_fails_quietly(stack: Running, tmp_pat
     file.write_text(file.read_text().replace("http://127.0.0.1:1", stack.write_url))
     assert "bees" in run()  # each service passes on what belongs to the other
     file.write_text(file.read_text().replace("/v1/hooks/", "/v1/nothing/"))
-    assert json.loads(run()) == {}
+    assert run(1) == ""

@@ -50,7 +50,7 @@ def test_an_export_counts_once_and_its_facts_are_cards(stack: Running, tmp_path:
     stack.wait()
     assert stack.command("digest").stdout == digest
     refused = stack.command("import", str(whole), "--user", "ilse", "--timezone", "Rome")
-    assert refused.stderr.startswith("cardlog import: --timezone is 'Rome'; use an IANA name")
+    assert refused.stderr.startswith("cardlog import: --timezone is 'Rome'; did you mean Europe/Rome?")
 
 
 CHAT = """[13.05.26, 16:40:00] Nora: I live in Porto. You live in Rome.

@@ -21,7 +21,7 @@ from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.tenancy import DEFAULT_TENANT
-from events.types.turn_contract import TurnInvalidError
+from events.types.turn_contract import TurnInvalidError, zone_hint
 from ingest.migration import portable
 from ingest.migration.chats import assistants, people
 from ingest.migration.chats.message import ChatMessage, ChatTerms, DateOrder, LeftOut
@@ -103,7 +103,7 @@ def run_chat(
         zone = ZoneInfo(options.timezone)
     except (KeyError, ValueError, OSError):
         raise OptionInvalidError(
-            f"--timezone is {options.timezone!r}; use an IANA name such as Asia/Taipei"
+            f"--timezone is {options.timezone!r}; {zone_hint(options.timezone)}"
         ) from None
     terms = ChatTerms(me=me, chat=chat, zone=zone, date_order=date_order)
 

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from deploy.options import File, Json, instant_of
 from events.language import timex
 from events.language.timex.report import as_json as found_json
+from events.types.turn_contract import zone_hint
 
 Reading = Literal["statement", "question"]
 
@@ -77,7 +78,7 @@ def _reference(text: str | None, zone: str | None) -> datetime:
     try:
         tz = ZoneInfo(zone) if zone else None
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"unknown time zone {zone!r}; use an IANA name such as Asia/Taipei") from None
+        raise ValueError(f"unknown time zone {zone!r}; {zone_hint(zone or '')}") from None
     if text is None:
         return datetime.now(tz or UTC)
     instant = instant_of("--at", text, "2026-05-08T16:44:10+08:00")

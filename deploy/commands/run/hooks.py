@@ -170,10 +170,12 @@ def _file(assistant: Assistant, place: Place, file: Path | None) -> Path:
 
 def _hooks(kind: Kind, address: str, key_file: str) -> dict[str, JsonObject]:
     key = f"@{shlex.quote(key_file)}" if key_file else f'"Authorization: Bearer {_KEY}"'
-    # Whatever goes wrong, the assistant reads an empty answer. -f keeps the text of an error out of its prompt.
+    # A memory that is away gives an empty answer. curl ends with 22 when the service refuses the request: the assistant
+    # shows the reason, and goes on. -f keeps the text of an error out of its prompt.
+    refused = "Cardlog refuses the hook: see its key and address (cardlog hooks show)"
     command = (
         f"curl -sf -m {_WAIT_S} -H {key} -H 'content-type: application/json' --data-binary @- "
-        f"{shlex.quote(address)} || echo '{{}}'"
+        f"{shlex.quote(address)} || if [ $? = 22 ]; then echo '{refused}' >&2; exit 1; else echo '{{}}'; fi"
     )
     wait = _WAIT_S * kind.units_a_second
     run = {"type": "command", "command": command, "timeout": wait}

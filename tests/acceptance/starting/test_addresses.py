@@ -132,8 +132,8 @@ def test_a_value_that_the_service_refuses_names_its_option(stack: Running) -> No
     for words, said in (
         ((*asked, "--user", "u", "--as-of", "rubbish"), "--as-of is 'rubbish'; use ISO 8601"),
         (
-            (*asked, "--user", "u", "--timezone", "Foo/Bar"),
-            "--timezone must be an IANA name such as Asia/Taipei",
+            (*asked, "--user", "u", "--timezone", "Foo/Lisbon"),
+            "--timezone must be an IANA name; did you mean Europe/Lisbon?",
         ),
         ((*asked, "--user", ""), "--user must not be empty"),
         (("recall", "", "--user", "u"), "QUESTION must not be empty"),
