@@ -32,7 +32,7 @@ _SAID = (
 )
 _MINE = (
     rf"(?:about )?(?:(?:all |everything |anything )?(?:about )?(?:my|our)\b|me\b|us\b|what {_SAID}|"
-    rf"that (?:i|we|my|our)\b|"
+    rf"(?:that|where|what|who|when|how old) (?:i|we|my|our)\b|"
     rf"(?:everything|anything|all)(?: that)? (?:{_SAID}|"
     r"you(?:'ve| have)? (?:know|remember|stored|saved|learned|learnt))|"
     rf"the [\w' -]{{1,60}}? (?:that |which )?{_SAID})"

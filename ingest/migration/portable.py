@@ -79,6 +79,9 @@ def read_okf(folder: Path, left_out: LeftOut) -> Iterator[ChatMessage]:
         place = str(path.relative_to(folder))
         if path.name in _RESERVED:
             continue
+        if not (path.is_file() and path.resolve().is_relative_to(folder.resolve())):
+            left_out.add("no file of this folder: a link that leaves it, or a device", place)
+            continue
         try:
             data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
             parts = _FRONT.match(data.decode("utf-8-sig"))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from ingest.migration.chats.message import LeftOut
 from ingest.migration.memories import Memories, TextInvalidError
 from ingest.migration.notes import sentences
+from ingest.migration.portable import read_okf
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.user_name import told_name
 
@@ -128,3 +132,17 @@ def test_dots_cost_linear_time() -> None:
 
 def test_a_byte_order_mark_is_no_word() -> None:
     assert texts(read(decoded(b"\xef\xbb\xbfLikes tea"))) == ["Likes tea"]
+
+
+def test_a_folder_gives_only_its_own_files(tmp_path: Path) -> None:
+    folder, outside = tmp_path / "okf", tmp_path / "outside.md"
+    folder.mkdir()
+    concept = "---\ntype: note\n---\nThe boiler is in the attic.\n"
+    outside.write_text(concept)
+    (folder / "own.md").write_text(concept)
+    (folder / "link.md").symlink_to(outside)
+    os.mkfifo(folder / "pipe.md")
+    left_out = LeftOut()
+    [message] = read_okf(folder, left_out)
+    assert "boiler" in message.text
+    assert left_out.reasons["no file of this folder: a link that leaves it, or a device"].count == 2
