@@ -105,7 +105,8 @@ def create(stream: ReferenceStream, kind: Kind, data: object, tier: Tier) -> Out
 
     def created(present: Reference | None) -> Payload:
         _refuse_existing(
-            present, f"there is a {name.kind} with this key; change it with PATCH, or use another key"
+            present,
+            f"there is a {name.kind} with this key; change it (PATCH, or `cardlog ref apply`), or use another key",
         )
         return ReferenceCreated(name=name, data=value, rendering=rendering, tier=tier)
 

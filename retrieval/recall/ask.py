@@ -113,6 +113,7 @@ async def in_modes(
     warnings = tuple(
         f"the mode {name} is not declared, so only cards of turns with this very mode answer; "
         f"declared are {', '.join(told) or 'others'}"
+        + ('; for every mode, ask with modes: "all"' if name == "all" else "")
         for name in unknown
     )
     if len(meant) > 1:

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from deploy.check_liveness import PROXY_PORT
 from deploy.commands.run.serve import check_certificate, is_loopback, run_app
 from deploy.instance import addresses_of, api_key_of
-from deploy.options import Given, between
+from deploy.options import Given, OptionInvalidError, between
 from events.platform.settings import Settings
 
 
@@ -40,6 +40,9 @@ def proxy(
     from cardlog_client import AsyncClient  # noqa: PLC0415 - --help needs none of these modules
     from retrieval.proxy.proxy import MEMORY_WITHIN_S, create_app  # noqa: PLC0415
 
+    for option, url in (("--upstream-openai", upstream_openai), ("--upstream-anthropic", upstream_anthropic)):
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise OptionInvalidError(f"{option} is {url!r}; give a URL such as http://127.0.0.1:11434/v1")
     check_certificate(settings)
     settings, read, write = addresses_of(settings, data)
     settings = replace(
@@ -51,7 +54,13 @@ def proxy(
     client = AsyncClient(write, read, timeout=MEMORY_WITHIN_S, retries=0, api_key="")
     own_key = api_key_of(settings) if is_loopback(host) else None
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family) as listener:
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise OptionInvalidError(
+            f"port {port} cannot be used ({error.strerror}); choose another with --port"
+        ) from None
+    with listener:
         name = f"[{host}]" if family == socket.AF_INET6 else host
         scheme = "https" if settings.tls_cert_file else "http"
         print(f"the proxy is ready at {scheme}://{name}:{port}", file=sys.stderr, flush=True)

@@ -116,6 +116,11 @@ def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp
     ("arguments", "environment", "said"),
     [
         (["recall", "--user", "u", "x"], {}, "no Cardlog runs here; start one with: cardlog up"),
+        (
+            ["proxy", "--upstream-openai", "127.0.0.1:1"],
+            {},
+            "--upstream-openai is '127.0.0.1:1'; give a URL such as",
+        ),
         (["up"], {"CARDLOG_BATCH_TURNS": "many"}, "CARDLOG_BATCH_TURNS is 'many': use a whole number"),
         (["work", "recorder"], {}, "CARDLOG_DATABASE_URL is not set"),
         (["push", "/does/not/exist"], {"CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}, "cannot be read"),
