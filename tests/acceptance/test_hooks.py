@@ -157,9 +157,7 @@ def test_any_words_are_taken(stack: Running, fields: dict[str, Any]) -> None:
 def test_a_turn_goes_on_without_a_time_that_cannot_be_read_and_the_log_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    answer = HookEvent(
-        hook_event_name="Stop", session_id="s", last_assistant_message="Yes.", timestamp="soon"
-    )
+    answer = HookEvent.model_validate(event("Stop", last_assistant_message="Yes.", timestamp="soon"))
     [turn] = answer.turns("codex", user_id="dana", timezone="Mars")
     assert (turn["text"], turn.keys() & {"said_at", "timezone"}) == ("Yes.", set())
     assert "a hook of codex goes on without its said_at" in caplog.text
