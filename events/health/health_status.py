@@ -197,7 +197,7 @@ def _reader(row: _Row, reports: Sequence[HeartbeatReport], failed: int | None) -
             row.behind,
             row.seconds,
             "building" if row.changing else "abandoned",
-            None if row.changing else "its rebuild died; the next one removes it",
+            None if row.changing else "its rebuild ended without a swap; the next one removes it",
             parked=0,
             dead=0,
             position=row.position,

@@ -166,6 +166,8 @@ def _letters(letters: DeadLetters, ids: Sequence[str], *, everything: bool) -> I
 
 def _find(letters: DeadLetters, letter_id: str) -> DeadLetter:
     letter = letters.find(letter_id)
+    if letter is None:  # logs name a turn by the id of its push
+        letter = next((each for each in letters if each.entry_id == letter_id), None)
     if letter is None:
         raise ValueError(f"there is no dead letter {letter_id}; `cardlog dead list` lists all of them")
     return letter
