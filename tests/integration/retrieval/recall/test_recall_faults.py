@@ -225,7 +225,8 @@ def _longest(connection: Connection) -> float:
 
 
 def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patient: dict[str, int]) -> None:
-    settings = patient | {"fuzzy_deadline_ms": 620, "quarantine_over_ms": 600, "fault_fuzzy": "slow:60000"}
+    settings = patient | {"fuzzy_deadline_ms": 1000, "quarantine_over_ms": 600, "fault_fuzzy": "slow:60000"}
+    # On a busy machine a channel may be five times as slow as the others without a quarantine.
     with asking(cards, **settings) as client:
         service = Asking(client)
         answers = [service.recall("where do I live?") for _ in range(9)]
