@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from deploy.instance import authorization, find
 from deploy.options import Given, Json, Seconds
 from events.health.stage_health import TOTALS, Overview, StageHealth
+from events.platform.counting import counted
 from events.platform.settings import Settings, revealed, variable_of
 
 if TYPE_CHECKING:
@@ -166,6 +167,9 @@ def _print(report: dict[str, Any], *, as_json: bool, clear: bool) -> None:
         lines.append(
             "dead letters need you: `cardlog dead list` gives their reasons, `retry` and `drop` settle them"
         )
+    if given_up := sum(stage.dead or 0 for stage in seen.stages if stage.name == "extractor"):
+        again = "`cardlog reextract` extracts them again"
+        lines.append(f"{counted(given_up, 'turn')} without cards, given up by the extractor, need you: {again}")
     if seen.parked:
         lines.append("parked events need you: `cardlog parked list` gives their reasons")
     print("\x1b[H\x1b[2J" * clear + "\n".join(lines), flush=True)

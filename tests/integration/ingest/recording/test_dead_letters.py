@@ -212,5 +212,7 @@ def test_the_command_lists_shows_corrects_and_drops(
     dropped: Any = raw(settings).xrange("turns:dropped")
     assert [fields[b"because"] for _, fields in dropped] == [b"noise", b"dropped by hand"]
     # The log of a recorder names the id of the push, which a later letter need not have.
-    raw(settings).xadd("turns:dead", {"entry_id": "5-7", "field": "role", "reason": "x", "field:text": "late"})
+    raw(settings).xadd(
+        "turns:dead", {"entry_id": "5-7", "field": "role", "reason": "x", "field:text": "late"}
+    )
     assert "late" in command("show", "5-7").stdout

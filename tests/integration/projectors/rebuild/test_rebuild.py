@@ -214,13 +214,20 @@ def test_tables_are_rebuilt_elsewhere_from_an_export(
     cardlog = run(monkeypatch, empty_database)
     with connect(empty_database, application="test") as elsewhere:
         assert cardlog("rebuild", "cards", "--from-export", str(exported), "--json") == 0
-        assert json.loads(capsys.readouterr().out)["imported"] == {"added": events, "already": 0, "without_keys": 0}
+        assert json.loads(capsys.readouterr().out)["imported"] == {
+            "added": events,
+            "already": 0,
+            "without_keys": 0,
+        }
         assert digest_of(elsewhere, CardsProjector(), "cards") == digest_of(
             connection, CardsProjector(), "cards"
         )
         assert cardlog("rebuild", "cards", "--from-export", str(exported), "--verify", "--json") == 0
         document = json.loads(capsys.readouterr().out)
-    assert (document["imported"], document["equal"]) == ({"added": 0, "already": events, "without_keys": 0}, True)
+    assert (document["imported"], document["equal"]) == (
+        {"added": 0, "already": events, "without_keys": 0},
+        True,
+    )
 
 
 def run(monkeypatch: pytest.MonkeyPatch, database: str) -> Callable[..., int]:

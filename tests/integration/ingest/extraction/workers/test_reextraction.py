@@ -200,13 +200,19 @@ def test_turns_given_up_or_extracted_by_the_fallback_are_extracted_again(
     settings: Settings,
     api: MessagesApi,
     connection: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("CARDLOG_REDIS_URL", "redis://127.0.0.1:1")
     api.trouble = lambda _: says("no")
     log.append(connection, moves("ana", 2))
     with reading(settings):
         eventually(caught_up(connection, "ana"))
     assert len(failed(connection, "ana")) == 2
     assert read_health(connection).reader("extractor").dead == 2
+    told = "2 turns without cards, given up by the extractor, need you: `cardlog reextract`"
+    assert told in typed_here(capsys, "status").stdout
     api.trouble = lambda _: None
     ensure_live(connection, CardsProjector())
     assert again(settings, connection).turns == 2
