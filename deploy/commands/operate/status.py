@@ -169,7 +169,9 @@ def _print(report: dict[str, Any], *, as_json: bool, clear: bool) -> None:
         )
     if given_up := sum(stage.dead or 0 for stage in seen.stages if stage.name == "extractor"):
         again = "`cardlog reextract` extracts them again"
-        lines.append(f"{counted(given_up, 'turn')} without cards, given up by the extractor, need you: {again}")
+        lines.append(
+            f"{counted(given_up, 'turn')} without cards, given up by the extractor, need you: {again}"
+        )
     if seen.parked:
         lines.append("parked events need you: `cardlog parked list` gives their reasons")
     print("\x1b[H\x1b[2J" * clear + "\n".join(lines), flush=True)
