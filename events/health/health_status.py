@@ -46,9 +46,9 @@ class LogHealth:
     whole: bool = True
 
     @classmethod
-    def absent(cls, why: str) -> LogHealth:
+    def absent(cls, why: str, names: Sequence[str] = READERS) -> LogHealth:
         """Returns a health in which everything is unknown. ``why`` is the reason."""
-        return cls(tuple(unknown(name, why) for name in READERS), (), None)
+        return cls(tuple(unknown(name, why) for name in names), (), None)
 
     def reader(self, name: str) -> StageHealth:
         """Returns the processor ``name``. Its health is unknown when it does not exist."""
@@ -321,6 +321,7 @@ class LogMonitor:
         self._application = application
         self._connection: Connection | None = None
         self._clock = WorkClock()
+        self._seen: Sequence[str] = READERS
 
     def __call__(self) -> LogHealth:
         kept = self._connection
@@ -328,13 +329,16 @@ class LogMonitor:
             if self._connection is None:
                 self._connection = connect(self._url, application=self._application)
                 self._connection.execute(statement("events.health", "probe_timeout"))
-            return read_health(self._connection, self._clock)
+            health = read_health(self._connection, self._clock)
+            self._seen = [stage.name for stage in health.readers]
+            return health
         except psycopg.Error as error:
             self.close()
             if kept is not None and kept.broken:
                 return self()  # it broke since the last call, and the server may be back for long
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            return LogHealth.absent(f"postgres {'is away' if is_away(error) else 'failed'}: {reason[0]}")
+            reason = in_a_line(str(error)) or type(error).__name__
+            why = f"postgres {'is away' if is_away(error) else 'failed'}: {reason}"
+            return LogHealth.absent(why, self._seen)
 
     def close(self) -> None:
         """Closes the connection. The next call opens a new one."""

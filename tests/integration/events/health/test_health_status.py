@@ -32,6 +32,7 @@ from ingest.recording.overviews import Overviews, overview
 from ingest.recording.turn_queue import QueueDepth, TurnQueue
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import begin, changing, ensure_live
+from tests.support.databases import execute, name_of, url_of
 from tests.support.events.turns import turn
 from tests.support.roles import roles_for
 from tests.support.waiting import eventually
@@ -325,6 +326,28 @@ def test_watching_continues_after_postgres_cut_the_connection(database: str, con
         )
         assert watch().events == 0, "the server is there"
     finally:
+        watch.close()
+
+
+def test_while_postgres_is_away_every_stage_that_was_there_is_unknown(
+    database: str, connection: Connection
+) -> None:
+    Processor("reader").open(connection)
+    server = url_of(database, "postgres")
+    watch = LogMonitor(database, "watching")
+    try:
+        names = [stage.name for stage in watch().readers]
+        assert "reader" in names
+        execute(server, "ALTER DATABASE {} ALLOW_CONNECTIONS false", name_of(database))
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE application_name = 'cardlog watching'"
+        )
+        away = watch()
+        assert (away.events, [stage.name for stage in away.readers]) == (None, names)
+        assert "not currently accepting connections" in str(away.reader("reader").detail)
+    finally:
+        execute(server, "ALTER DATABASE {} ALLOW_CONNECTIONS true", name_of(database))
         watch.close()
 
 
