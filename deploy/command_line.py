@@ -140,7 +140,9 @@ def _given(
     settings = given["settings"] = load_settings(data=data)
     authentication.use_file(settings.log_key_file)
     sealer.use_settings(settings)
-    logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS", verb), data=data)
+    # The log calls a process as `cardlog up` does: recorder, serve write.
+    alone = {"work": bound.arguments.get("worker"), "serve": f"serve {bound.arguments.get('service')}"}
+    logs.configure_logging(settings, os.environ.get("CARDLOG_PROCESS") or alone.get(verb) or verb, data=data)
     if wanted & {"cardlog", "connection"}:
         from deploy.instance import find  # noqa: PLC0415 - as above
 

@@ -194,7 +194,7 @@ class KeyCache:
                             pass
             except (psycopg.Error, OSError) as error:
                 if not away:
-                    reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+                    reason = in_a_line(str(error)) or type(error).__name__
                     logger.warning(
                         "changes of API keys are not seen: postgres at %s: %s", address_of(self._url), reason
                     )

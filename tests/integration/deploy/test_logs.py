@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from deploy import logs
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
+from tests.support.stack import COMMAND, clean_environment
 
 
 def written(
@@ -53,3 +55,22 @@ def test_the_log_says_what_failed_and_not_what_somebody_said(
     assert "CheckViolation" in text
     assert Path(__file__).name in text
     assert words not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "name"), [(["work", "recorder"], "recorder"), (["serve", "write"], "serve write")]
+)
+def test_a_process_that_runs_alone_is_named_as_in_a_stack(words: list[str], name: str) -> None:
+    nowhere = {
+        "CARDLOG_DATABASE_URL": "postgresql://x@127.0.0.1:1/x",
+        "CARDLOG_REDIS_URL": "redis://127.0.0.1:1",
+    }
+    environment = clean_environment() | nowhere
+    with subprocess.Popen([*COMMAND, *words], env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            assert (
+                f"WARNING {name}: postgres at 127.0.0.1:1/x is away, waiting: " in process.stderr.readline()
+            )
+        finally:
+            process.kill()
