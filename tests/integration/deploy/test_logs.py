@@ -58,7 +58,8 @@ def test_the_log_says_what_failed_and_not_what_somebody_said(
 
 
 @pytest.mark.parametrize(
-    ("words", "name"), [(["work", "recorder"], "recorder"), (["serve", "write"], "serve write")]
+    ("words", "name"),
+    [(["work", "recorder"], "recorder"), (["serve", "write", "--port", "0"], "serve write")],
 )
 def test_a_process_that_runs_alone_is_named_as_in_a_stack(words: list[str], name: str) -> None:
     nowhere = {
@@ -69,8 +70,6 @@ def test_a_process_that_runs_alone_is_named_as_in_a_stack(words: list[str], name
     with subprocess.Popen([*COMMAND, *words], env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
-            assert (
-                f"WARNING {name}: postgres at 127.0.0.1:1/x is away, waiting: " in process.stderr.readline()
-            )
+            assert f" WARNING {name}: " in process.stderr.readline()
         finally:
             process.kill()
