@@ -178,8 +178,19 @@ class TurnQueue:
         return int(done[0]), int(done[1])
 
     def pushed_count(self) -> int:
-        """Returns the number of turns on the list of the restricted pushers, which belongs to the first stream only."""
-        return 0 if self._mark else int(cast("Any", self._redis.llen(self._keys.pushed)))
+        """Returns the number of turns on the list of the restricted pushers, which belongs to the first stream only.
+
+        A key of this name that is no list holds no turns: the log says so, and the stream goes on.
+        """
+        if self._mark:
+            return 0
+        try:
+            return int(cast("Any", self._redis.llen(self._keys.pushed)))
+        except redis.ResponseError as error:
+            if not str(error).startswith("WRONGTYPE"):
+                raise
+            logger.warning("%s in Redis is no list, so nobody can push onto it: delete it", self._keys.pushed)
+            return 0
 
     def take_pushed(self, most: int | None = None) -> None:
         """Moves turns from the list of the restricted pushers to the stream: ``most``, or all that are there now."""

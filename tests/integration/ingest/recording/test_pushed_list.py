@@ -115,3 +115,13 @@ def test_the_list_drains_while_memory_is_full_even_at_the_first_start(
             eventually(lambda: texts(connection, "u") == ["hello"])
     finally:
         redis_operator.config_set("maxmemory", 0)
+
+
+def test_a_key_of_its_name_that_is_no_list_stops_no_other_turn(
+    settings: Settings, redis: Redis, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    redis.set(LIST, "x")
+    redis.xadd("turns", {"user_id": "u", "text": "hello"})
+    with recording(settings):
+        eventually(lambda: texts(connection, "u") == ["hello"])
+    assert f"{LIST} in Redis is no list" in caplog.text
