@@ -13,6 +13,7 @@ from functools import lru_cache
 from events.language import timex
 from events.resources.recall import TimeExpression
 from projectors.cards.card import Card
+from retrieval.cards.card_times import times_of
 from retrieval.cards.told_times import on_clock, told_day, told_time, zone_of
 
 _LONGEST = 4096
@@ -26,12 +27,14 @@ _INSTANT = timedelta(microseconds=1)
 def time_expressions(card: Card) -> tuple[TimeExpression, ...]:
     """Returns the times that the words of a turn mean, in order, each once, at most eight; no other card has any.
 
-    A time that the words tell by themselves ("May 2016"), the day of the turn ("tonight"), an estimate ("a few years
-    ago") and an unsure reading are left out.
+    A time that the words tell by themselves ("May 2016"), one that the card has, the day of the turn ("tonight"), an
+    estimate ("a few years ago") and an unsure reading are left out.
     """
     if not card.episode:
         return ()
-    return _expressions(card.content[:_LONGEST], card.said_at, card.time_zone)
+    own = times_of(card).values()
+    found = _expressions(card.content[:_LONGEST], card.said_at, card.time_zone)
+    return tuple(each for each in found if each.time not in own)
 
 
 @lru_cache(maxsize=4096)

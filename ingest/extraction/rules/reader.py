@@ -216,7 +216,9 @@ class TurnReader:
         )
         if draft.corrects is not None:
             earlier = draft.corrects.event
-            event = replace(event, replaces=earlier.value) if draft.timed else _at_time_of(earlier, event)
+            # The time that is put right tells on which side of the turn the right one lies.
+            begun = replace(event, replaces=earlier.value, alternative_at=None)
+            event = begun if draft.timed else _at_time_of(earlier, event)
         self._said.states.append(KnownState(event, draft.kind))
         return event
 

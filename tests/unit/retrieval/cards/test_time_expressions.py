@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -35,6 +35,12 @@ def told(content: str, **more: object) -> list[str]:
 )  # fmt: skip
 def test_the_words_of_a_turn_tell_their_times(content: str, times: list[str]) -> None:
     assert told(content) == times
+
+
+def test_the_time_of_the_card_is_not_told_twice() -> None:
+    friday = datetime(2026, 5, 7, 16, tzinfo=UTC)
+    own = {"occurred_at": friday, "occurred_until": friday + timedelta(days=1), "time_grain": "day"}
+    assert told("slept in last Friday, ran yesterday", **own, time_resolved=True) == ["yesterday: 2026-05-12"]
 
 
 def test_only_turns_tell_times_and_at_most_eight() -> None:
