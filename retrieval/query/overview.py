@@ -38,7 +38,7 @@ _OF_ME = r"(?:me|myself|my (?:profile|memory|memories|file|record))"
 _ENGLISH = (
     r"(?:(?:hi|hey|hello|ok|okay|so|well|and|now|then|please|pls|right|great|thanks|first|quick question|"
     r"i (?:wonder|was wondering|want to know|would like to know)|id like to know|just|alright|all right|"
-    r"(?:can|could|would|will) you(?: please)?|let me know|remind me|do you mind telling me) )*"
+    r"(?:can|could|would|will) you|let me know|remind me|do you mind telling me) )*"
     r"(?:"
     rf"what(?: all| else| exactly| things| sorts? of things)? (?:do|can|does) (?:you|it|cardlog) {_ADVERB}"
     rf"(?:{_HOLD}{_STORED}|tell me|say|recall) {_ABOUT}"

@@ -14,7 +14,7 @@ _INNER = rf"\b{SHORT}(?= \w)|(?<=\d)[.,](?=\d)"
 _WORDS = rf"(?:{_INNER}|[^\s,.;:!?()\"“”{HIDDEN}])(?:{_INNER}|[^,.;:!?()\"“”{HIDDEN}\n]){{0,40}}?"
 _STOP = r"(?=$|[;:!?]|[.,](?!\d))"
 _NOT = rf"(?:,? (?:and )?(?:not|instead of|rather than) (?P<o>{_WORDS}){_STOP})?"
-_MARK = r"(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|strike that|i misspoke|no no|no)"
+_MARK = r"(?:sorry|oops|whoops|wait|typo|correction|my bad|my mistake|scratch that|strike that|i misspoke|no)"
 _SURE_MARK = r"(?:no,? wait|scratch that|typo|correction|I misspoke)"
 _MEANT = re.compile(
     rf"(?:^|[,;.!] )(?:{_MARK}[,.:!-]* )*(?:(?:actually,? )?I meant?(?: to (?:say|write|type))?|{_MARK}[,.:!-]+ "
@@ -23,7 +23,7 @@ _MEANT = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    rf"\W*(?:{_MARK}[,.!: -]*)+$|\W*(?:啊|欸|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|更正|"
+    rf"\W*+(?:{_MARK}[,.!: -]*+)+$|\W*(?:啊|欸|抱歉|不好意思|，| )*(?:打错|说错|讲错|写错|弄错|口误|更正|"
     rf"不对)(?:了|字了?|一下)?\W*$",
     re.IGNORECASE,
 )

@@ -13,8 +13,11 @@ from functools import lru_cache
 from ingest.extraction.rules.values import CHINESE, ENGLISH, TIME
 from ingest.extraction.rules.words import either, rows, table
 
+# No word of it may be read in two ways, because it repeats.
 _FOR = (
-    r"for (?:(?:about|almost|over|the (?:past|last)) )?(?:[\w-]+ )?(?:years?|months?|weeks?|days?|ages|now)"
+    r"for (?:(?:about|almost|over|the (?:past|last)) )?"
+    r"(?:(?!(?:about|almost|over|the|years?|months?|weeks?|days?|ages|now)\b)[\w-]+ )?"
+    r"(?:years?|months?|weeks?|days?|ages|now)\b"
 )
 _TAIL = (
     rf"(?:,? ?(?:now|any ?more|any longer|too|again|as well|though|tho|actually|currently|at the moment|right now|"

@@ -58,7 +58,7 @@ _WHEREABOUTS = re.compile(
 )
 _LASTING = re.compile(
     r"^(?:i|we)(?:'ve\b| have (?:never )?(?:been|\w+ed)\b| haven't| own|"
-    r" don't own)|\bhave (?:an? |any |the |\w+ )*?(?:car|"
+    r" don't own)|\bhave (?:\w+ )*?(?:car|"
     r"bike|licen[cs]e|dog|cat|pet|child|children|kids?|brothers?|sisters?|"
     r"siblings?|sons?|daughters?|garden|balcony|house|"
     r"flat|apartment|television|tv|degree|diabetes|asthma|allergy|allergies|"

@@ -28,13 +28,13 @@ _VERB = {
 _PAST = "|".join(sorted(_VERB, key=len, reverse=True))
 _TIME = (
     r"(?:once|twice|[a-z\d]+ times|before|recently|already|yet|ever|so far|in my (?:whole |entire )?life|"
-    r"as a (?:child|kid|student|teenager)|for the first time|at least once|at all|when i was [\w ]{1,20})"
+    r"as a (?:child|kid|student|teenager)|for the first time|at least once|at all|when i was(?: [\w'-]+){1,4})"
 )
 _ENGLISH = re.compile(
     rf"^(?:{_TIME},? )?(?:i|we)(?P<have>'ve| have|)(?P<not>n't| not|)"
     r"(?P<never>(?: also| still| just)? never(?: once| ever)?|)"
     rf"(?: (?:ever|once|also|just|actually|already|recently|finally|even|definitely|really|both))* (?P<verb>{_PAST})"
-    rf"(?P<rest>(?: [\w'-]+){{0,8}}?)(?:,? {_TIME})*$",
+    rf"(?P<rest>(?: [\w'-]+){{0,8}}?)(?:,? {_TIME})*+$",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(

@@ -69,7 +69,7 @@ _BACK = re.compile(
 # A regular verb in the past: "I hired", "she has just updated", "Natalie suggested". What is arranged lies ahead.
 _DONE = re.compile(
     r"(?:\b(?:[Ii]|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Yy]ou|[Ii]t|who|which|that|have|has|had|[A-Z][a-z]+)|['’](?:ve|d))"
-    r"(?: (?:just|also|only|then|even|already|finally|[a-z]+ly))*"
+    r"(?: (?:just|also|then|even|already|[a-z]+ly))*+"
     r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
     r"[a-z]{2,}(?<!e)ed\b"
 )
