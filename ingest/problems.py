@@ -266,11 +266,12 @@ def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
 
 
 def _intent(payload: Payload) -> tuple[str, object]:
-    """Returns the intent of a command: its event without the time of its arrival."""
+    """Returns the intent of a command: its event, and of its origin the project and the mode."""
     data = orjson.loads(encode(payload))
-    return type(payload).__name__, {
-        name: value for name, value in data.items() if name not in ("origin", "tried_at", "problem")
-    }
+    origin = data.get("origin") or {}
+    place = {name: origin.get(name) for name in ("project_id", "mode")}
+    told = {name: value for name, value in data.items() if name not in ("origin", "tried_at", "problem")}
+    return type(payload).__name__, told | place
 
 
 def _problem_of(events: Iterable[Event], event: Event) -> Problem:

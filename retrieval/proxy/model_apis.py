@@ -111,13 +111,13 @@ class Responses:
         said = [
             words_of(item.get("content"), "output_text") for item in items if item.get("type") == "message"
         ]
-        return Answer("\n".join(filter(None, said)), document.get("status") in {"completed", "incomplete"})
+        return Answer("\n".join(filter(None, said)), document.get("status") in ("completed", "incomplete"))
 
     def hear(self, event: Document, answer: Answer) -> None:
         kind = event.get("type")
         if kind == "response.output_text.delta":
             answer.add(event.get("delta"))
-        elif kind in {"response.completed", "response.incomplete"}:
+        elif kind in ("response.completed", "response.incomplete"):
             document = event.get("response")
             found = self.whole(document) if isinstance(document, dict) else Answer()
             answer.words, answer.done = found.words or answer.words, True
@@ -151,19 +151,20 @@ class Messages:
 APIS: tuple[ModelApi, ...] = (ChatCompletions(), Responses(), Messages())
 
 
-_LONGEST_LINE = 4 * 1024 * 1024
+_LONGEST_EVENT = 4 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class EventStream:
     """Reads server-sent events from the bytes of a stream, however they are divided.
 
-    ``take`` gets the text of each event's data. After a line of more than 4 MiB nothing more is read.
+    ``take`` gets the text of each event's data. After an event of more than 4 MiB nothing more is read.
     """
 
     take: Callable[[bytes], None]
     _rest: bytearray = field(default_factory=bytearray)
     _data: list[bytes] = field(default_factory=list)
+    _size: int = 0
     _broken: bool = False
 
     def feed(self, chunk: bytes) -> None:
@@ -176,15 +177,17 @@ class EventStream:
             self._rest = bytearray(rest)
             for line in lines:
                 self._line(line.removesuffix(b"\r"))
-        if len(self._rest) > _LONGEST_LINE:
+        if max(len(self._rest), self._size) > _LONGEST_EVENT:
             self._broken = True
             self._rest.clear()
+            self._data.clear()
 
     def _line(self, line: bytes) -> None:
         if line.startswith(b"data:"):
             self._data.append(line[5:].removeprefix(b" "))
+            self._size += len(line)
         elif not line and self._data:
-            data, self._data = b"\n".join(self._data), []
+            data, self._data, self._size = b"\n".join(self._data), [], 0
             self.take(data)
 
 

@@ -316,9 +316,9 @@ def _headers(answer: httpx2.Response, context: Context, outcome: Outcome) -> lis
         # A reason may quote a header of the request.
         "reason": "".join(each if " " <= each <= "~" else "?" for each in context.reason[:200]),
     }
-    return headers_of(answer) + [
-        (f"{NAMED}{name}".encode(), each.encode()) for name, each in found.items() if each
-    ]
+    own = [(f"{NAMED}{name}".encode(), each.encode()) for name, each in found.items() if each]
+    # A model does not say what the memory did.
+    return [each for each in headers_of(answer) if not each[0].startswith(NAMED.encode())] + own
 
 
 def _response(answer: httpx2.Response, content: bytes, headers: list[tuple[bytes, bytes]]) -> Response:

@@ -113,6 +113,9 @@ def test_a_repeated_command_returns_the_first_answer(write: TestClient, connecti
     assert again | {"token": 0} == first | {"token": 0}
     other = write.post(f"{PATH}/{first['problem_id']}/attempt", json={"approach": "Tea"}, headers=key)
     assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    for elsewhere in ({"project_id": "clinic"}, {"mode": "journal"}):
+        other = write.post(PATH, json=SUGARS | elsewhere, headers=key)
+        assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
     assert count(connection, "log.events WHERE type = 'ProblemOpened'") == 1
 
 
