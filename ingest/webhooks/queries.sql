@@ -1,17 +1,19 @@
 -- name: claim_due
--- Takes due messages, at most `each` of a webhook, and none of a webhook that is busy. The next try is set now, so that a
+-- Takes due messages, at most `each` of a webhook and `of_user` of a user, and none of busy ones. The next try is set now, so that a
 -- message whose worker dies is tried again. The delay triples from 30 s up to 12 h.
 UPDATE log.deliveries d SET attempts = d.attempts + 1, tried_at = now(),
     due_at = now() + least(interval '12 hours', interval '30 seconds' * 3 ^ least(d.attempts, 10))
 FROM (
     SELECT o.user_id, o.webhook_id, o.position FROM (
         SELECT user_id, webhook_id, position,
-               row_number() OVER (PARTITION BY user_id, webhook_id ORDER BY due_at, position) AS place
+               row_number() OVER (PARTITION BY user_id, webhook_id ORDER BY due_at, position) AS place,
+               row_number() OVER (PARTITION BY user_id ORDER BY due_at, position) AS of_user
         FROM log.deliveries
         WHERE state = 'pending' AND due_at <= now() AND webhook_id <> ALL (%(busy)s::uuid[])
+          AND user_id <> ALL (%(busy_users)s::text[])
     ) o
     JOIN log.deliveries l USING (user_id, webhook_id, position)
-    WHERE o.place <= %(each)s AND l.state = 'pending' AND l.due_at <= now()
+    WHERE o.place <= %(each)s AND o.of_user <= %(of_user)s AND l.state = 'pending' AND l.due_at <= now()
     ORDER BY l.due_at LIMIT %(limit)s FOR UPDATE OF l SKIP LOCKED
 ) c
 WHERE (d.user_id, d.webhook_id, d.position) = (c.user_id, c.webhook_id, c.position)

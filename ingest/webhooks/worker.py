@@ -42,6 +42,7 @@ _PACKAGE = "ingest.webhooks"
 _EVENTS = 500  # of a partition, in one round
 _AT_ONCE = 32
 _OF_ONE = 2  # messages of one webhook at once, so that a slow target keeps few places
+_OF_USER = 8  # messages of one user at once, so that many slow targets of a user keep few places, too
 _LOOK_S = 0.2  # between two looks while messages are on their way
 
 
@@ -110,14 +111,17 @@ class Webhooks(Handler):
 
     def _send(self, connection: Connection) -> None:
         places = _AT_ONCE - len(self._sent)
-        busy = [
-            webhook_id
-            for webhook_id, count in Counter(each.webhook_id for each in self._sent.values()).items()
-            if count >= _OF_ONE
-        ]
         if places <= 0:
             return
-        values = {"busy": busy, "each": _OF_ONE, "limit": places}
+        webhooks_busy = Counter(each.webhook_id for each in self._sent.values())
+        users_busy = Counter(each.user_id for each in self._sent.values())
+        values = {
+            "busy": [each for each, count in webhooks_busy.items() if count >= _OF_ONE],
+            "busy_users": [each for each, count in users_busy.items() if count >= _OF_USER],
+            "each": _OF_ONE,
+            "of_user": _OF_USER,
+            "limit": places,
+        }
         claimed = [_Due(*row) for row in tuples_of(connection, statement(_PACKAGE, "claim_due"), values)]
         webhooks = webhooks_of(connection, {each.user_id for each in claimed}) if claimed else {}
         for due in claimed:

@@ -21,7 +21,7 @@ from ingest.erasure.erasure import Eraser, Terms
 from ingest.webhooks.targets import TargetError, checked_url, is_public, post
 from ingest.webhooks.worker import Webhooks
 from tests.support.projectors.folding import count, noted, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import PATIENT, eventually
 
 Got = list[tuple[dict[str, str], bytes]]
 
@@ -172,6 +172,26 @@ def test_a_message_of_a_worker_that_died_is_sent_again_with_its_id(hooked: Calla
         ada.work()
     assert {headers["webhook-id"] for headers, _ in got} == {told}
     assert count(ada.connection, "log.deliveries") == 0
+
+
+def test_slow_targets_of_one_user_hold_up_nobody_else(hooked: Callable[..., Hooked]) -> None:
+    ada, answering = hooked(), threading.Event()
+    with target(answering=answering) as (slow, _), target() as (quick, got):
+        try:
+            for _ in range(20):
+                ada.add(slow)
+            bob = {"user_id": "bob", "url": quick, "types": ["EventNoted"]}
+            assert ada.http.post("/v1/webhooks", json=bob).status_code == 201
+            for _ in range(5):
+                ada.note()
+            while not ada.worker.handle(ada.connection).more:  # until messages are on their way
+                pass
+            log.append(ada.connection, [noted("Bob has the key", "bob")])
+            # A target that does not answer keeps its place for ten seconds.
+            eventually(lambda: bool(ada.worker.handle(ada.connection)) and got, within=8)
+        finally:
+            answering.set()
+        ada.work()
 
 
 def test_a_removed_webhook_and_an_erased_user_get_nothing(hooked: Callable[..., Hooked]) -> None:
