@@ -169,7 +169,7 @@ class ConcurrencyLimiter:
         return _WAITED.get() * 2 > self._standing_s
 
     async def admit(self, asker: Asker) -> None:
-        """Raises :class:`SaturatedError` if a request would wait for its place in vain.
+        """Raises :class:`SaturatedError` if a request would wait for its place in vain, behind others of its asker.
 
         The refusal comes after ``standing_s``, because a client that is refused at once asks again at once.
         """

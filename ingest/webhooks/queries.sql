@@ -1,6 +1,6 @@
 -- name: claim_due
--- Takes due messages, at most `each` of a webhook and `of_user` of a user, and none of busy ones. The next try is set now, so that a
--- message whose worker dies is tried again. The delay triples from 30 s up to 12 h.
+-- Takes due messages, at most `each` of a webhook and `of_user` of a user, and none of busy webhooks and users. The next
+-- try is set now, so that a message whose worker dies is tried again. The delay triples from 30 s up to 12 h.
 UPDATE log.deliveries d SET attempts = d.attempts + 1, tried_at = now(),
     due_at = now() + least(interval '12 hours', interval '30 seconds' * 3 ^ least(d.attempts, 10))
 FROM (

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
-from tests.support.ingest.rules import cards, ended, events, facts, knowledge, states
+from events.types.cards import StateAsserted
+from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
+from tests.support.events.turns import recorded
+from tests.support.ingest.rules import EXTRACTOR, cards, ended, events, facts, knowledge, states
 from tests.support.tables import rows, texts
 
 
@@ -53,6 +59,25 @@ def test_a_time_beside_a_fact_limits_it(text: str, since: str, until: str | None
     [state] = states(text)
     assert f"{state.effective_at:%Y-%m-%d}" == since
     assert (state.effective_until and f"{state.effective_until:%Y-%m-%d}") == until
+
+
+@pytest.mark.parametrize("zone", ["Asia/Taipei", "America/Sao_Paulo", "Asia/Beirut", "America/New_York"])
+def test_today_begins_its_day_although_the_clocks_change(zone: str) -> None:
+    year = 1961 if zone == "Asia/Taipei" else 2017
+    noons = [datetime(year, 1, 1, 12, tzinfo=ZoneInfo(zone)) + timedelta(days=day) for day in range(365)]
+    changing = [
+        noon
+        for noon, before, after in zip(noons[1:-1], noons, noons[2:], strict=False)
+        if len({noon.utcoffset(), before.utcoffset(), after.utcoffset()}) > 1
+    ]
+    assert len(changing) == 4  # the days before and after the two changes
+    for noon in changing:
+        turn = recorded("我今天搬到高雄了。", said_at=noon, timezone=zone)
+        answer = EXTRACTOR.extract(SessionBatch((RecordedTurn("u1", 1, turn),)))
+        [state] = [card for card in answer.cards if isinstance(card, StateAsserted)]
+        first = noon.replace(hour=0)
+        # A clock that skips midnight begins the day at one o'clock.
+        assert state.effective_at.timestamp() == first.timestamp()
 
 
 @pytest.mark.parametrize(
