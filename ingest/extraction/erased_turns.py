@@ -10,9 +10,9 @@ from events.store import log
 from events.store.log import event_if_readable
 from events.store.rows import rows_of
 from events.types.cards import EventNoted
-from events.types.envelope import Appended, NewEvent, partition_of
+from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.extraction import TurnsExtracted
-from events.types.tombstones import STREAM, SubjectErased
+from events.types.tombstones import STREAM, Erased, SubjectErased
 from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import words_before
 
@@ -38,6 +38,22 @@ def append(connection: Connection, events: Sequence[NewEvent]) -> list[Appended]
     if extracted:
         _check(connection, events, extracted)
     return appended
+
+
+def turns_at(connection: Connection, partition: int, positions: Sequence[int]) -> list[Event]:
+    """Returns the turns at ``positions`` in their order. An erased one has the payload :class:`Erased`."""
+    rows = rows_of(
+        connection,
+        statement("ingest.extraction", "turns_at"),
+        {"partition": partition, "positions": list(positions)},
+    )
+    return list(map(event_if_readable, rows))
+
+
+def remaining(connection: Connection, turns: Sequence[Event]) -> list[Event]:
+    """Returns those of ``turns`` (of one partition) that the log still holds, as it holds them now."""
+    found = turns_at(connection, turns[0].partition, [turn.position for turn in turns])
+    return [turn for turn in found if not isinstance(turn.payload, Erased)]
 
 
 def _check(connection: Connection, events: Sequence[NewEvent], extracted: dict[str, set[int]]) -> None:

@@ -40,6 +40,12 @@ FROM unnest(%(partitions)s::smallint[], %(users)s::text[], %(positions)s::bigint
 JOIN log.events e ON e.partition = u.partition AND e.user_id = u.user_id AND e.stream = %(stream)s::text
                  AND e.position > u.position;
 
+-- name: turns_at
+SELECT {event e}
+FROM log.events e
+WHERE e.partition = %(partition)s AND e.position = ANY (%(positions)s::bigint[])
+ORDER BY e.position;
+
 -- name: latest_turns_of_session
 -- The latest turns of a session, the newest first.
 SELECT {event e}

@@ -18,9 +18,11 @@ from events.store.feed import Feed, LogFeed
 from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
+from ingest.extraction import erased_turns
 from ingest.extraction.choosing import describe
 from ingest.extraction.circuit_breaker import CircuitBreaker, backoff
 from ingest.extraction.conversation import preceding, recorded
+from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.extraction_events import counted, events_of, given_up, unreadable_turn
 from ingest.extraction.extractor_port import (
     Extractor,
@@ -193,8 +195,19 @@ class ModelWorker(Handler):
             self._budget.spend(task.user_id, _usage_of(task))
         for culprit in culprits:
             culprit.item.spent = _usage_of(culprit.item)
-            self._fail(culprit.item, culprit.error)
+            if isinstance(culprit.error, TurnsErasedError) and not culprit.item.reread:
+                self._read_again(connection, culprit.item)
+            else:
+                self._fail(culprit.item, culprit.error)
         return passed
+
+    def _read_again(self, connection: Connection, task: ExtractionTask) -> None:
+        """Extracts the turns of a task again that were not erased with others of them meanwhile."""
+        self._unwritten.pop(_key(task), None)
+        self._assignment.keep_remaining(task, erased_turns.remaining(connection, task.turns))
+        task.reread = True
+        if task.outcome is None:
+            self._waiting.append(task)
 
     def _link(self, connection: Connection) -> None:
         """Finds the earlier events that finished tasks replace.

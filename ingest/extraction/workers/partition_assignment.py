@@ -12,7 +12,6 @@ from events.store import log
 from events.store.checkpoints import CheckpointMovedError, Claim, past
 from events.store.feed import Feed
 from events.store.log import Unreadable
-from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
@@ -71,6 +70,10 @@ class PartitionAssignment:
         """Replaces a task of several turns by two halves and returns them."""
         return self._windows[task.turns[0].partition].split(task)
 
+    def keep_remaining(self, task: ExtractionTask, turns: Sequence[Event]) -> None:
+        """Takes the turns of a task that were erased out of it. ``turns`` are the others."""
+        self._windows[task.turns[0].partition].keep_remaining(task, turns)
+
     def look(self, connection: Connection, now: float) -> tuple[list[ExtractionTask], bool]:
         """Takes partitions with news and reads on in every owned partition. Releases partitions without open turns.
 
@@ -115,12 +118,7 @@ class PartitionAssignment:
             positions = window.resumable(_user_limit(open_turns)) if window.aside else []
             if not positions:
                 continue
-            rows = rows_of(
-                connection,
-                statement("ingest.extraction.workers", "turns_at"),
-                {"partition": window.partition, "positions": positions},
-            )
-            for event in map(log.event_if_readable, rows):
+            for event in erased_turns.turns_at(connection, window.partition, positions):
                 unreadable = isinstance(event.payload, Unreadable)
                 outcome = self._unreadable(event, event.payload) if unreadable else None
                 ready += window.resume(event, now, outcome)

@@ -6,7 +6,7 @@ This module keeps records only. It has no database, no clock and no model.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -23,7 +23,7 @@ class ExtractionTask:
     """A session batch in extraction. ``outcome`` holds its events when it is finished.
 
     ``not_before`` is the earliest time of the next try, in seconds (monotonic). ``held_against`` counts failures while
-    other calls succeeded. ``spent`` is the usage of the earlier tries.
+    other calls succeeded. ``spent`` is the usage of the earlier tries. ``reread`` is True after an erasure of turns.
     """
 
     turns: tuple[Event, ...]
@@ -34,6 +34,7 @@ class ExtractionTask:
     held_against: int = 0
     successes_seen: int = 0
     spent: Usage = field(default_factory=Usage)
+    reread: bool = False
 
     @property
     def user_id(self) -> str:
@@ -137,6 +138,19 @@ class PartitionWindow:
         queue[place] = first
         queue.insert(place + 1, second)
         return first, second
+
+    def keep_remaining(self, task: ExtractionTask, turns: Sequence[Event]) -> None:
+        """Takes the turns of a task that were erased out of it: they are done. ``turns`` are the others, if any.
+
+        A task without turns is finished, and its last turn stays in it for the order of the session.
+        """
+        kept = {turn.position for turn in turns or task.turns[-1:]}
+        for gone in task.turns:
+            if gone.position not in kept:
+                del self._pending[gone.position]
+                self._of_user[gone.user_id] -= 1
+        task.turns = tuple(turns) or task.turns[-1:]
+        task.batch, task.outcome = None, None if turns else []
 
     def finished(self) -> Iterator[ExtractionTask]:
         """Yields the tasks that may be written: they and all tasks before them in their session are finished."""

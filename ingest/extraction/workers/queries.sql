@@ -31,12 +31,6 @@ WHERE e.partition = %(partition)s AND e.type IN ('TurnsExtracted', 'ExtractionFa
   AND (%(user_id)s::text IS NULL OR e.user_id = %(user_id)s::text)
 ORDER BY e.position;
 
--- name: turns_at
-SELECT {event e}
-FROM log.events e
-WHERE e.partition = %(partition)s AND e.position = ANY (%(positions)s::bigint[])
-ORDER BY e.position;
-
 -- name: acquire_partitions
 -- Locks partitions with news until the session ends. Partitions of another extractor are skipped. The server ends a
 -- session that holds a partition and is silent for idle_ms: its process is stopped, and another extractor goes on.

@@ -246,13 +246,8 @@ class Reextraction:
         self, connection: Connection, partition: int, readings: Sequence[PastExtraction]
     ) -> list[Event]:
         wanted = sorted({position for reading in readings for position in reading.turns})
-        rows = rows_of(
-            connection,
-            statement("ingest.extraction.workers", "turns_at"),
-            {"partition": partition, "positions": wanted},
-        )
-        events = [log.event_if_readable(row) for row in rows]
-        return [event for event in events if isinstance(event.payload, TurnRecorded)]
+        found = erased_turns.turns_at(connection, partition, wanted)
+        return [event for event in found if isinstance(event.payload, TurnRecorded)]
 
     def _bursts(self, connection: Connection, turns: Sequence[Event]) -> list[SessionBatch]:
         batcher = SessionBatcher(SessionBatchLimits.of(self._settings))

@@ -32,6 +32,7 @@ from events.types.envelope import Event, NewEvent
 from events.types.turns import TurnRecorded
 from ingest.extraction import erased_turns
 from ingest.extraction.conversation import CONTEXT_TURNS, preceding, recorded
+from ingest.extraction.erased_turns import TurnsErasedError
 from ingest.extraction.extraction_events import (
     STAGE,
     UNREADABLE,
@@ -249,12 +250,17 @@ class ExtractorWorker(Handler):
         return TurnResult((turn,), (failure,), failed=True)
 
     def _appended(
-        self, connection: Connection, results: Sequence[TurnResult], own: dict[int, set[int]]
+        self,
+        connection: Connection,
+        results: Sequence[TurnResult],
+        own: dict[int, set[int]],
+        *,
+        reread: bool = False,
     ) -> list[NewEvent]:
         """Appends the events of ``results`` in the transaction of the caller and returns them.
 
         ``own`` gets their positions by partition. A turn whose events the log refuses becomes a failure. Other turns
-        are not affected.
+        are not affected. After an erasure, what remains is read from the log again, unless it was already ``reread``.
         """
         done: list[NewEvent] = []
 
@@ -269,7 +275,10 @@ class ExtractorWorker(Handler):
 
         for culprit in isolate(results, attempt):
             result = culprit.item
-            if result.failed:
+            if isinstance(culprit.error, TurnsErasedError) and not reread:
+                found = self._results(connection, erased_turns.remaining(connection, result.turns))
+                done += self._appended(connection, list(found), own, reread=True)
+            elif result.failed:
                 done += self._noted(connection, result.turns[0], culprit.error)
             elif len(result.turns) > 1:
                 singly = self._one_by_one(result.turns, result.before, result.modes)

@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, Any
 
 import ijson
 
@@ -16,6 +16,8 @@ from ingest.migration.chats.message import LeftOut
 _OTHERS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MARK = "\ufffd".encode()
 _CHUNK = 64 * 1024
+_DEEPER = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
+_DEEPEST = 100  # exports of assistants need about ten
 
 
 class ExportUnreadableError(ValueError):
@@ -122,6 +124,23 @@ class Utf8:
         self._offset += len(data)
 
 
+def parsed(file: Utf8) -> Iterator[tuple[str, str, Any]]:
+    """Yields (path, event, value) of ijson. Raises :class:`ijson.JSONError` for nesting that is too deep.
+
+    Every path is as long as its depth, so the work of a file would grow with the square of its nesting.
+    """
+
+    def shallow() -> Iterator[tuple[str, Any]]:
+        depth = 0
+        for event, value in ijson.basic_parse(file, use_float=True):
+            depth += _DEEPER.get(event, 0)
+            if depth > _DEEPEST:
+                raise ijson.JSONError(f"lists and objects stand in one another more than {_DEEPEST} deep")
+            yield event, value
+
+    return iter(ijson.parse(shallow()))
+
+
 def items_of(file: Utf8, prefix: str, left_out: LeftOut, name: str = "") -> Iterator[tuple[str, object]]:
     """Yields (place, item) of a JSON list, one at a time. ``prefix`` is a path of ijson.
 
@@ -129,7 +148,7 @@ def items_of(file: Utf8, prefix: str, left_out: LeftOut, name: str = "") -> Iter
     """
     number = 0
     try:
-        for number, item in enumerate(ijson.items(file, prefix, use_float=True), 1):
+        for number, item in enumerate(ijson.items(parsed(file), prefix), 1):
             yield f"{name}#{number}", item
     except ijson.JSONError as error:
         cut_off(left_out, f"{name}#{number}", error)

@@ -9,7 +9,7 @@ from typing import IO
 import ijson
 
 from ingest.migration.chats.message import ChatMessage, ChatTerms, LeftOut, iso_time, unix_time
-from ingest.migration.chats.source import ExportUnreadableError, Utf8, cut_off
+from ingest.migration.chats.source import ExportUnreadableError, Utf8, cut_off, parsed
 
 _OWN = "personal_information.user_id"
 _ROOTS = ("", "chats.list.item.", "left_chats.list.item.")
@@ -31,7 +31,7 @@ def read(
     builder: ijson.ObjectBuilder | None = None
     number = 0
     try:
-        for prefix, event, value in ijson.parse(Utf8(file, left_out, seen=seen), use_float=True):
+        for prefix, event, value in parsed(Utf8(file, left_out, seen=seen)):
             if builder is not None:
                 builder.event(event, value)
                 if event == "end_map" and prefix in _MESSAGES:

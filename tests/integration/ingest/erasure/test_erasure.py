@@ -12,12 +12,16 @@ from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.extraction import ExtractionFailed
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
 from ingest.erasure.erasure import ErasureRefusedError, Terms
 from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.selection import events_of, is_readable
+from ingest.extraction.extractor_port import Extraction, SessionBatch
+from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import digest_of
 from projectors.rebuild.rebuild import Rebuild
@@ -283,6 +287,34 @@ def test_an_extraction_that_ends_after_the_erasure_brings_nothing_back(
         erased_turns.append(connection, late)
     memory.understand(connection)
     assert words_in_tables(connection, CANARY) == {}
+
+
+def test_turns_that_are_erased_during_their_extraction_are_no_failures(
+    memory: Memory, connection: Connection
+) -> None:
+    """One turn of three is erased while they are read. The others become cards, and no turn is given up."""
+    kept = ["I live in Valparaiso.", "My cat is called Minka."]
+    [_, gone, _] = memory.say(connection, "ada", kept[0], f"My dog is called {CANARY}.", kept[1])
+    eraser, erasing = memory.eraser(), [gone]
+
+    class Slow(RulesExtractor):
+        def extract(self, batch: SessionBatch) -> Extraction:
+            if erasing:
+                with connect(memory.settings.database_url, application="test") as other:
+                    subjects.erase_turn(eraser, other, "ada", erasing.pop(), TERMS)
+            return super().extract(batch)
+
+    worker = ExtractorWorker(memory.settings, Slow(), lambda: False)
+    worker.prepare(connection)
+    while worker.step(connection):
+        pass
+    memory.fold()
+    events = [each.payload for each in log.read(connection, partition_of("ada"))]
+    assert not [each for each in events if isinstance(each, ExtractionFailed)]
+    assert words_in_tables(connection, CANARY) == {}
+    assert words_in_tables(connection, "Valparaiso").keys() & words_in_tables(connection, "Minka").keys() > {
+        "cards.cards"
+    }
 
 
 def test_the_tombstone_says_what_and_never_who(memory: Memory, connection: Connection) -> None:

@@ -10,10 +10,12 @@ from functools import partial
 
 import pytest
 
-from events.platform.database import Connection
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.extraction import TurnsExtracted
+from ingest.erasure import subjects
+from ingest.erasure.erasure import Eraser, Terms
 from tests.support.ingest import hostile_answers
 from tests.support.ingest.chat_completions import SERVERS
 from tests.support.ingest.messages_api import MessagesApi, Request, Trouble, calls, says, status
@@ -245,3 +247,27 @@ def test_turns_that_break_the_server_are_given_up_once_others_are_read_in_betwee
     [failure] = failed(connection, "ana")
     assert "status 500" in failure.reason
     assert failure.attempts >= 3
+
+
+@pytest.mark.parametrize("gone", [["s-1"], ["s-0", "s-1", "s-2"]])
+def test_turns_that_are_erased_during_a_call_are_no_failures(
+    sealed: None, settings: Settings, api: MessagesApi, connection: Connection, gone: list[str]
+) -> None:
+    """The turns of the same call that were not erased are asked for again, without the erased ones."""
+    settings = replace(settings, session_batch_turns=3, session_batch_linger_ms=300)
+    log.append(connection, [*moves("ana", 3), turn("bea", "I live in Rome.", 0)])
+    to_erase = list(gone)
+
+    def erase(request: Request) -> None:
+        if len(request.turns) == 3:
+            with connect(settings.database_url, application="test") as other:
+                while to_erase:
+                    subjects.erase_turn(Eraser(settings, []), other, "ana", to_erase.pop(), Terms(by="test"))
+
+    api.trouble = erase
+    with reading(settings):
+        eventually(caught_up(connection, "ana", "bea"))
+    left = [each for each in ("s-0", "s-1", "s-2") if each not in gone]
+    assert (extracted(connection, "ana"), failed(connection, "ana")) == (left, [])
+    asked = [len(request.turns) for request in api.requests if "Rome" not in str(request.turns)]
+    assert asked == [3, *([len(left)] if left else [])]

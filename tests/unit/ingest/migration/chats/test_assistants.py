@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 import zipfile
 from typing import Any
 
@@ -115,6 +116,19 @@ def test_broken_bytes_and_a_torn_end_lose_only_themselves() -> None:
     assert all(
         reason.broken for name, reason in left_out.reasons.items() if "oken" in name or "bytes" in name
     )
+
+
+def test_lists_that_are_nested_too_deeply_end_the_file_and_take_no_memory() -> None:
+    """A file of brackets alone would take a path of its own length for each of them."""
+    depth = 100_000
+    tracemalloc.start()
+    messages, left_out = found(None, json.dumps([CLAUDE])[:-1].encode() + b"," + b"[" * depth + b"]" * depth)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [each.text for each in messages] == ["I drink oolong.", "Good."]
+    [cut] = left_out.reasons["the JSON is broken, and its rest was not read"].places
+    assert "more than 100 deep" in cut
+    assert most < 5_000_000
 
 
 def test_a_zip_may_hold_the_conversations_in_several_files() -> None:
