@@ -15,7 +15,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("env", "run.env:env", "print the addresses of a Cardlog as export lines for a shell"),
     ("recall", "ask.recall:recall", "ask a question"),
     ("context", "ask.recall:context", "print the prompt for a question"),
-    ("cards", "ask.cards:app", "take back what was never true: correct, retract"),
+    ("cards", "ask.cards:app", "the cards of a user: list, correct, retract"),
     ("sessions", "ask.sessions:app", "the conversations of a user: list, show, turn"),
     ("arbitrations", "ask.arbitrations:app", "conflicts that wait for a verdict: list, show, rule"),
     ("ref", "ask.ref:app", "references: list, show, create, apply, history, restore, archive, tier"),

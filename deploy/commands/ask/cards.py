@@ -1,26 +1,50 @@
-"""``cardlog cards``: corrects a card of a user, or retracts it."""
+"""``cardlog cards``: lists the cards of a user, corrects a card, or retracts it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from cyclopts import App
 
 from cardlog_client import Client
+from deploy.commands.ask.recall import when_of
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
+from deploy.options import at_least
+
+if TYPE_CHECKING:
+    from cardlog_client import types
 
 app = App(
-    name="cards", help="take back a card that was never true. Nothing leaves the log, so both can be undone"
+    name="cards",
+    help="the cards of a user; take back one that was never true. Nothing leaves the log, so both can be undone",
 )
 verbs = Verbs(app)
-_ID = "the card's id, as `cardlog recall --ids` prints it"
+_ID = "the card's id, as `cardlog cards list` and `cardlog recall --ids` print it"
+
+Kind = Literal["state", "event", "knowledge", "reference"]
+Status = Literal["current", "future", "superseded", "contested", "retracted", "all"]
+
+
+def _lines(card: types.Card) -> Iterator[str]:
+    yield f"{card['card_id']}  {card['kind']:<9}  {card['status']:<10}  {card['content']}   [{when_of(dict(card))}]"
 
 
 def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> object:
     return client.correct_card(user, card, value=value, **more)
 
 
+verbs.pages(
+    "list", "list the cards of a user, the last recorded first", Client.cards,
+    option("kind", Kind, "only cards of this kind"),
+    option("status", Status, "default: all", "all"),
+    option("project_id", str, "only cards of this project (default: all)", name="--project"),
+    option("about", str, "only cards that mention this name, or another name of its concept", metavar="NAME"),
+    option("limit", int, "the most cards", 50, validator=at_least(1)),
+    items="cards", lines=_lines,
+    none=lambda status: f"{{user}} has no {'' if status == 'all' else f'{status} '}cards like that",
+)  # fmt: skip
 verbs.call(
     "correct", "put a card with the right words in the place of a card", _correct,
     argument("card", UUID, _ID),

@@ -96,6 +96,12 @@ def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(stack: 
 
     [acme] = told(stack, "cards", user_id="noa", kind="state", concept_key="employer")["cards"]
     assert stack.command("cards", "retract", acme["card_id"], "--user", "noa").returncode == 0
+    listed = stack.command("cards", "list", "--status", "retracted", "--user", "noa").stdout
+    assert acme["card_id"] in listed
+    assert all("  retracted  " in line for line in listed.splitlines())
+    assert stack.command(
+        "cards", "list", "--status", "current", "--about", "nobody", "--user", "noa"
+    ).stdout == ("noa has no current cards like that\n")
     stack.wait()
     assert states(stack, "noa", "employer") == []
     assert "acme" not in document(stack, "noa").casefold()
