@@ -10,7 +10,8 @@ from typing import TypeVar
 import psycopg
 
 from events.access.principal import Principal
-from events.core.pointers import Tokens
+from events.core.evolution.old_pointers import resolved
+from events.core.pointers import MISSING, Tokens, value_at
 from events.http.errors import ProblemError, invalid
 from events.modes.registry import Modes
 from events.platform.settings import Settings
@@ -84,7 +85,8 @@ class PromptReader:
         pinned = await read("pinned references are", self._pinned_references(caller, question), [])
         problems = await still_open("problems", "active", self._problems.present)
         document = self._core_parts(caller, question, places)
-        facts, goals = await read("the core document is", document, ([], []))
+        facts, goals, unknown = await read("the core document is", document, ([], [], []))
+        warnings += [f"paths: the core document has no /{name}" for name in unknown]
         of_modes = self._pinned_concepts(caller, question, answer.modes)
         concepts = await read("pinned concepts are", of_modes, [])
         threads = await still_open("threads", "open", self._threads)
@@ -111,8 +113,8 @@ class PromptReader:
 
     async def _core_parts(
         self, caller: Principal, question: Ask, places: list[Tokens]
-    ) -> tuple[list[tuple[str, str]], list[str]]:
-        """Returns the values at pointers of the core document, and the goals.
+    ) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+        """Returns the values at pointers of the core document, the goals, and the categories that it does not have.
 
         A question about the past gets the values of then. A question about the past, or about another project than that
         of the document, gets no goals. The document is outside modes.
@@ -123,13 +125,15 @@ class PromptReader:
             and (question.projects is None or "default" in question.projects)
         )
         if not (places or aims) or not in_reach(caller):
-            return [], []
+            return [], [], []
         if question.as_of is None and question.known_at is None:
             state = (await self._documents.present(question.user_id)).state
         else:
             as_of = question.as_of or question.now
             state = (await self._documents.past(question.user_id, as_of, question.known_at)).state
-        return facts_at(state.document, places), goals_of(state.document) if aims else []
+        asked = {resolved(state.document, place)[:1] for place in places}
+        unknown = sorted(name for each in asked for name in each if value_at(state.document, each) is MISSING)
+        return facts_at(state.document, places), goals_of(state.document) if aims else [], unknown
 
     async def _pinned_references(self, caller: Principal, question: Ask) -> list[Reference]:
         """Returns the pinned references of a user and the user's teams in the caller's reach.
