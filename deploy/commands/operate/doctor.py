@@ -142,17 +142,32 @@ def _redis(settings: Settings) -> str:
     servers = [client]
     if is_cluster(client):
         servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    infos: list[dict[str, object]] = [server.info() for server in servers]
+    infos: list[dict[str, Any]] = [server.info() for server in servers]
     without = sum(not information.get("aof_enabled") for information in infos)
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
     if len(infos) > 1 and without:
         kept = f"append-only file OFF on {without} of {len(infos)} nodes: a restart loses turns"
+    if faults := {fault for information in infos if (fault := _unfit(information))}:
+        raise DatabaseUnfitError("; ".join(sorted(faults)))
     versions = ", ".join(sorted({_version(information) for information in infos}))
     nodes = f"cluster of {len(infos)} nodes, " if len(infos) > 1 else ""
     return f"{server_of(settings.redis_url)}, {nodes}version {versions}, {kept}"
 
 
-def _version(information: dict[str, object]) -> str:
+def _unfit(information: dict[str, Any]) -> str | None:
+    """Returns why a server cannot keep turns, by its INFO; None for one that can."""
+    policy, limit = (
+        str(information.get("maxmemory_policy", "noeviction")),
+        int(information.get("maxmemory", 0)),
+    )
+    if policy.startswith("allkeys"):
+        return f"maxmemory-policy {policy} throws turns away when the memory is full; set it to noeviction"
+    if limit and int(information.get("used_memory", 0)) >= limit:
+        return "the memory is full, so it takes no turn: raise maxmemory, and see that a recorder runs (cardlog status)"
+    return None
+
+
+def _version(information: dict[str, Any]) -> str:
     """Returns the version. Valkey reports the compatible Redis version, and its own version in another field."""
     own = information.get("valkey_version")
     return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])
@@ -160,8 +175,13 @@ def _version(information: dict[str, object]) -> str:
 
 def _extraction(settings: Settings) -> str:
     """Names what reads the turns: the running extractors with their servers, or the extractor of these settings."""
-    with connect(settings.database_url, application="doctor") as connection:
-        seen = reports(connection) if is_migrated(connection) else []
+    try:
+        with connect(settings.database_url, application="doctor") as connection:
+            seen = reports(connection) if is_migrated(connection) else []
+    except psycopg.Error:  # the check of postgres has already reported it
+        return (
+            f"with these settings: {describe(settings)}; whether it runs is unknown while PostgreSQL is away"
+        )
     running = {each.detail or "rules" for each in seen if each.stage == "extractor" and each.alive}
     return "; ".join(sorted(running)) or f"none runs; with these settings: {describe(settings)}"
 

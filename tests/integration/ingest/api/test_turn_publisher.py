@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError
 
+from deploy.commands.operate.doctor import doctor
 from deploy.commands.run.push import push
 from events.platform.settings import Settings
 from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
@@ -33,7 +34,7 @@ def test_connections_that_redis_has_ended_fail_no_push(
 
 
 def test_a_full_redis_is_named_without_the_words_of_the_turn(
-    redis_url: str, redis_operator: Redis, tmp_path: Path
+    redis_url: str, redis_operator: Redis, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = Settings(redis_url=redis_url)
     turn = {"user_id": "u1", "text": "my diagnosis\n) of pipeline caused error: x"}
@@ -52,8 +53,27 @@ def test_a_full_redis_is_named_without_the_words_of_the_turn(
             asyncio.run(pushes())
         with pytest.raises(OutOfMemoryError) as by_command:
             push(str(tmp_path / "turns.jsonl"), cardlog=settings)
+        assert doctor(settings=settings, data=None) == 1
+        assert "FAIL  redis: the memory is full" in capsys.readouterr().out
     finally:
         redis_operator.config_set("maxmemory", 0)
     for error in (by_service.value, by_command.value):
         assert "diagnosis" not in str(error)
         assert "raise its maxmemory" in str(error)
+
+
+def test_a_redis_that_throws_turns_away_when_it_is_full_is_named(
+    redis_url: str, redis_operator: Redis, capsys: pytest.CaptureFixture[str]
+) -> None:
+    redis_operator.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        assert doctor(settings=Settings(redis_url=redis_url), data=None) == 1
+    finally:
+        redis_operator.config_set("maxmemory-policy", "noeviction")
+    away = Settings(redis_url=redis_url, database_url="postgresql://127.0.0.1:9/nowhere")
+    doctor(settings=away, data=None)
+    with_eviction, without = capsys.readouterr().out.split("allkeys-lru throws turns away", 1)
+    assert "FAIL  redis: maxmemory-policy" in with_eviction
+    assert "ok    redis" in without
+    assert "FAIL  postgres" in without
+    assert "ok    extraction: with these settings: rules" in without

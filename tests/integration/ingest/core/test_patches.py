@@ -321,6 +321,12 @@ def test_facts_stand_first_in_a_prompt_and_stay_the_same(ada: Documents) -> None
 
 def test_a_prompt_names_the_categories_that_the_document_does_not_have(ada: Documents) -> None:
     """A category without a value yet is no mistake, and a misspelt one is."""
-    asked = {"user_id": ada.user, "query": "x", "paths": ["/profil/name", "/profile/name", "/healthProfile", ""]}
+    asked = {
+        "user_id": ada.user,
+        "query": "x",
+        "paths": ["/profil/name", "/profile/name", "/healthProfile", ""],
+    }
     answer = ada.read.post("/v1/context", json=asked).json()
-    assert [each for each in answer["warnings"] if "paths" in each] == ["paths: the core document has no /profil"]
+    assert [each for each in answer["warnings"] if "paths" in each] == [
+        "paths: the core document has no /profil"
+    ]
