@@ -35,16 +35,36 @@ def before_change(clause: str) -> str | None:
     return None if found is None else "" if found[0] == "了" else head[: found.start()]
 
 
+def subject_in(clause: str) -> str | None:
+    """Returns the words before the first common verb or verb of change in ``clause``; None without such a verb.
+
+    Who said it does not count: "the dentist said that the appointment has moved". Who does something to "it" is None.
+    """
+    head = clause[:READ].casefold().replace("’", "'")
+    if has_cjk(head):
+        head = to_simplified(head)
+    places = [found.start() for each in _verbs() if (found := each.search(head)) is not None]
+    if not places or _IT.search(head, min(places)):
+        return None
+    return _LED_IN.split(head[: min(places)])[-1]
+
+
 def told_clauses(text: str) -> Iterator[str]:
     """Yields the clauses of ``text``, in simplified script, without a sentence that only supposes something.
 
     A clause that says "not any more" or 不…了 tells a change, and denies none.
     """
+    for sentence in told_sentences(text):
+        for clause in filter(None, _CLAUSE.split(sentence)):
+            yield _DENIED.sub(" ", clause) if _ANY_MORE.search(clause) else clause
+
+
+def told_sentences(text: str) -> Iterator[str]:
+    """Yields the sentences of ``text``, in simplified script, without those that only suppose something."""
     head = text[:READ]
     for sentence in _SENTENCE.split(to_simplified(head) if has_cjk(head) else head):
-        if not _SUPPOSED.search(sentence):
-            for clause in filter(None, _CLAUSE.split(sentence)):
-                yield _DENIED.sub(" ", clause) if _ANY_MORE.search(clause) else clause
+        if sentence and not _SUPPOSED.search(sentence):
+            yield sentence
 
 
 def doer(before: str) -> str | None:
@@ -79,6 +99,13 @@ _SUPPOSED = re.compile(
     r"|如果|要是|假如|万一|希望|可能|也许|说不定",
     re.IGNORECASE,
 )
+_VERB = re.compile(
+    r"\b(?:am|are|is|was|were|will|has|have|had|costs?|starts?|lives?|works?|runs?)\b|[是在有叫住]"
+)
+_LED_IN = re.compile(
+    r"\b(?:said|says?|told (?:me|us)|tells (?:me|us)|heard|announced|that|now)\b|[说讲]|告诉我?|通知|宣布|既然|因为"
+)
+_IT = re.compile(r"\b(?:it|them)\b|它")
 _DENIED = re.compile(r"\b(?:not|never|almost|nearly|hardly)\b|n't\b|没|未|不(?!再|过)|别|差点", re.I)
 _ANY_MORE = re.compile(r"\bany ?more\b|\bany longer\b|[不没][^了]*了", re.IGNORECASE)
 _ONESELF = re.compile(r"\b(?:i|we|me|us|im|ive)\b(?:'\w+)?|我们|咱们|我|咱")
@@ -124,11 +151,17 @@ def _holds(section: str, text: str) -> bool:
     return has_cjk(head) and _pattern(section, "chinese").search(to_simplified(head)) is not None
 
 
+def _verbs() -> tuple[re.Pattern[str], ...]:
+    return _VERB, _pattern("verb", "english"), _pattern("verb", "chinese")
+
+
 @cache
 def _pattern(section: str, language: str) -> re.Pattern[str]:
     table = files("events.language").joinpath("changes.txt").read_text("utf-8")
-    body = table.partition(f"[{section}] {language}\n")[2].partition("\n[")[0]
-    words = "|".join(line for line in body.splitlines() if line and not line.startswith("#"))
+    # The verbs of change come first, as the alternatives of one pattern do.
+    sections = ("verb", section) if section == "change" else (section,)
+    bodies = (table.partition(f"[{each}] {language}\n")[2].partition("\n[")[0] for each in sections)
+    words = "|".join(line for body in bodies for line in body.splitlines() if line)
     if section == "correction":
         return re.compile(rf"^{_INTERJECTIONS}(?:{words})")
     return re.compile(rf"\b(?:{words})\b" if language == "english" else words)

@@ -364,7 +364,8 @@ def _element(found: CardAnswer, answer: RecallAnswer) -> _Element:
         if attributes.get("said") == attributes["old"]:
             del attributes["said"]
     if found.perhaps_no_longer is not None:
-        attributes["newer"] = "perhaps no longer: " + _in_short(found.perhaps_no_longer.content)
+        what = "retracted" if found.perhaps_no_longer.retracted else "perhaps no longer"
+        attributes["newer"] = f"{what}: {_in_short(found.perhaps_no_longer.content)}"
     attributes["by"] = None if speaker is None or speaker.casefold() in content else speaker
     return _Element(
         card_id=found.card_id,

@@ -105,6 +105,7 @@ def _card(card: JsonObject, *, titles: bool) -> str:
     if titles:
         short = content if len(content) <= _TITLE else content[:_TITLE] + "…"
         return f"<{kind} id={quoteattr(card['card_id'])}>{escape(short)}</{kind}>"
+    newer = card.get("perhaps_no_longer")
     named = {
         "id": card["card_id"],
         "when": card.get("when"),
@@ -114,7 +115,7 @@ def _card(card: JsonObject, *, titles: bool) -> str:
         "by": card.get("speaker"),
         "from": None if card["provenance"] == "user_stated" else card["provenance"],
         "old": "ask whether it still holds" if card.get("aging") or card.get("outdated") else None,
-        "newer": (card.get("perhaps_no_longer") or {}).get("content"),
+        "newer": f"{'retracted: ' * bool(newer.get('retracted'))}{newer['content']}" if newer else None,
         "turns": " ".join(card["turn_ids"]),
     }
     told = "".join(f" {name}={quoteattr(str(value))}" for name, value in named.items() if value)

@@ -24,12 +24,16 @@ class ChannelPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
-    """Another card beside a card that answers. An ``episode`` holds the words of the turn."""
+    """Another card beside a card that answers. An ``episode`` holds the words of the turn.
+
+    ``retracted`` is True for a fact that never held, and None for others.
+    """
 
     card_id: UUID
     kind: Kind
     content: str
     episode: bool = False
+    retracted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,13 @@ def beside(lead: Card, others: Sequence[Card]) -> tuple[Beside, ...]:
 
 def short(card: Card) -> Beside:
     """Returns a card in short."""
-    return Beside(card_id=card.card_id, kind=card.kind, content=bounded(card), episode=card.episode or False)
+    return Beside(
+        card_id=card.card_id,
+        kind=card.kind,
+        content=bounded(card),
+        episode=card.episode or False,
+        retracted=card.retracted or None,
+    )
 
 
 def without_words(

@@ -172,7 +172,10 @@ def when_of(card: JsonObject) -> str:
     if status in ("planned", "wished", "cancelled"):
         when = f"{status} {when}{', time passed' if card.get('time_passed') else ''}"
     when += "".join(f"; {each['words']}: {each['time']}" for each in card.get("times", ()))
-    return f"{when}; perhaps no longer" if card.get("perhaps_no_longer") else when
+    newer = card.get("perhaps_no_longer")
+    return (
+        when if newer is None else f"{when}; {'retracted' if newer.get('retracted') else 'perhaps no longer'}"
+    )
 
 
 def why_of(card: JsonObject) -> str:

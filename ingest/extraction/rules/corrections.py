@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from events.language.concepts import normalise_value
+from events.language.quoted import HIDDEN
 from ingest.extraction.rules.drafts import DialogueState, KnownState, StateDraft
-from ingest.extraction.rules.sentences import HIDDEN, Sentence
+from ingest.extraction.rules.sentences import Sentence
 from ingest.extraction.rules.values import SHORT, TIME
 
 # A point or a comma belongs to the value in "St. Gallen" and "1,450".

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from events.language.quoted import HIDDEN
 from events.language.values import word_set
 from events.types.cards import EventNoted
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
 from ingest.extraction.rules.moments import Moment
-from ingest.extraction.rules.sentences import HIDDEN, Sentence, hedged
+from ingest.extraction.rules.sentences import Sentence, hedged
 from ingest.extraction.rules.values import TIME
 from ingest.extraction.rules.words import either
 

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from events.language.chinese_script import has_cjk, to_simplified
+from events.language.quoted import HIDDEN, without_code, without_quotations
 from events.language.values import word_set
 from ingest.extraction.rules.pasted import OWN_HEAD, pasted
 from ingest.extraction.rules.words import either, pattern
 
-# Replaces each character of words that the rules must not read: longer quotations, code, quoted mail. No pattern
-# matches it.
-HIDDEN = "\x02"
 # The rules skip longer sentences. A longer sentence is usually pasted text and not the statement of one fact.
 MAX_SENTENCE = 500
 MAX_SENTENCES = 120
@@ -33,9 +31,6 @@ _END = re.compile(
 # The characters at which a sentence may end. This class runs first, because it is six times as fast as _END.
 _MAY_END = re.compile(r"[.!?…。！？；;,，\n–—-]")
 _ABBREVIATION = pattern("sentences_ABBREVIATION")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,200}`", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^[ \t]{0,4}>[^\n]*", re.MULTILINE)
-_QUOTATION = re.compile(r'"[^"\n]{1,2000}+"|“[^”\n]{1,2000}+”|「[^」\n]{1,2000}+」|『[^』\n]{1,2000}+』')
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _WORD = re.compile(r"[a-z][a-z'-]*|(?<!\d)\d")
 _APOSTROPHE = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "\xa0": " ", "\t": " ", "　": " "})
@@ -140,16 +135,9 @@ def readable(text: str, *, by_user: bool = True) -> str:
     The length stays the same.
     """
     plain = text.translate(_APOSTROPHE) if not text.isascii() else text.replace("\t", " ")
-    if "`" in plain:
-        plain = _CODE.sub(_hide, plain)
+    plain = without_code(plain)
     spans = pasted(plain) if by_user else ()
-    if ">" in plain:
-        plain = _QUOTED_LINE.sub(_hide, plain)
-    if spans:
-        plain = _without(plain, spans)
-    if '"' in plain or "“" in plain or "「" in plain or "『" in plain:
-        plain = _QUOTATION.sub(_hide_long, plain)
-    return plain
+    return without_quotations(_without(plain, spans) if spans else plain)
 
 
 def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -161,18 +149,6 @@ def _without(plain: str, spans: Iterable[tuple[int, int]]) -> str:
         pieces.append(_NOT_NEWLINE.sub(HIDDEN, plain[max(begin, reached) : stop]))
         reached = max(reached, stop)
     return "".join((*pieces, plain[reached:]))
-
-
-def _hide(found: re.Match[str]) -> str:
-    return _NOT_NEWLINE.sub(HIDDEN, found[0])
-
-
-def _hide_long(found: re.Match[str]) -> str:
-    quotation = found[0]
-    is_name = quotation.count(" ") <= 4 if quotation.isascii() else len(quotation) <= 10
-    if is_name and not re.search(r"[.!?。！？,，]|\b[Ii]('|\b)|我", quotation):
-        return quotation
-    return _hide(found)
 
 
 def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:

@@ -53,9 +53,13 @@ class Candidate:
 
     def is_ended(self, by: Candidate, share: float, *, surely: bool) -> None:
         """Notes that the newer card ``by`` tells of a change of a ``share`` of this card's topic."""
-        self.revised, by.revises = max(share, self.revised), max(share, by.revises)
+        self.is_like(by, share)
         if share >= SAME_TOPIC and (surely or not self.surely):
             self.ended_by, self.surely = by, surely or self.surely
+
+    def is_like(self, by: Candidate, share: float) -> None:
+        """Notes that the newer card ``by`` tells something new of a ``share`` of this card's topic."""
+        self.revised, by.revises = max(share, self.revised), max(share, by.revises)
 
     def holds_again(self) -> None:
         self.revised, self.ended_by, self.surely = 0.0, None, False

@@ -18,12 +18,16 @@ from events.language.changes import (
     differ,
     doer,
     mends,
+    subject_in,
     tells_of_a_change,
     told_clauses,
+    told_sentences,
     values,
 )
 from events.language.concepts import concept, concepts_asked, concepts_changed
+from events.language.quoted import without_quotations
 from events.language.terms import stem, term_keys
+from events.types.cards import PASTED
 from projectors.cards.card import Card
 from retrieval.cards.claims.claim import UNITS
 from retrieval.query.scope import OWNER
@@ -36,6 +40,9 @@ _ALIKE = 0.05  # of the weight of all words of an older turn: fewer words in com
 _UNITS = frozenset(map(stem, UNITS))
 _TIES = frozenset(("family", "social"))  # categories of concepts whose values are people and pets
 _SOON = timedelta(minutes=30)
+_PRONOUNS = frozenset(
+    ("they", "it", "that", "this", "these", "he", "she", "它", "这", "那", "他", "她", "他们")
+)
 
 
 def compare(found: Sequence[Candidate], asked: Asked) -> None:
@@ -54,7 +61,9 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
         if each.card.provenance != "assistant_stated" and each.card.kind in ("state", "event")
     ]
     telling = [
-        (place, each) for place, each in enumerate(own) if each.card.episode and asks(each.card.content) < 1
+        (place, each)
+        for place, each in enumerate(own)
+        if each.card.episode and PASTED not in each.card.tags and asks(each.card.content) < 1
     ]
     said = _completed(own)
     spread = Counter(term for each in own for term in each.terms)
@@ -72,7 +81,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
         if later and not _happened(older.card) and older.card.card_id not in asked.disputed:
             _compare_with([(each, said[each]) for each in later], older, weights, names, asked)
     for place, newer in telling:
-        if mends(newer.card.content):
+        if mends(_own_words(newer.card.content)):
             _mend(newer, own[:place])
     known = {each.card_id: each for each in found}
     for turn, successor in asked.over.items():
@@ -124,12 +133,19 @@ def _compare_with(
     meant = others & _values(asked.question.text)
     of_slot = _slot_keys(card, asked.user_id)
     of_fact = told | of_slot | (value or frozenset())
+    # Numbers and their units are in many texts, so they are no sign of a topic.
+    thing = _thing_keys(card.value, asked.user_id) or topic
+    of_older = [*(_subjects(card.content, asked.user_id) or [told & asked.keys]), thing]
     for newer, said in later:
-        near, text = newer.evidence.meaning, newer.card.content
+        near, text = newer.evidence.meaning, _own_words(newer.card.content)
         changes = _changes(text)
+        own = _values(text) if others else others
+        another = _differ(own, others)
+        telling, subjects = _telling(text, asked.user_id, own - others if another else frozenset())
+        apart = _apart(subjects, of_fact, of_older, said)
         if value is not None:
-            share = _share(value or topic, said)
-            repeated = share >= 1
+            share = _share(thing if others else value or topic, said)
+            repeated = _share(value or topic, said) >= 1
             news = False
             if slot is not None:
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
@@ -140,25 +156,27 @@ def _compare_with(
             changed: Collection[str] = _changed(text)
             if listed or tie:
                 changed = _changed_of(value, text, asked.user_id, tie=tie)
-            if (news or _any_about(changed, of_fact, asked.user_id)) and named >= SAME_TOPIC:
+            of_it = not apart and (news or _any_about(changed, of_fact, asked.user_id))
+            if of_it and named >= SAME_TOPIC:
                 older.is_ended(newer, named, surely=True)
             elif repeated:
                 older.holds_again()
-        own = _values(text) if others else others
-        another = _differ(own, others)
         # One more member of a list is no change of the others, and no other change of a turn that names it is one.
         if value is not None and (listed or tie) and not others:
             continue
         if not meant <= own or not (another or (changes and not asked.question.several)):
             continue
-        share = _share(_thing_keys(card.value, asked.user_id) or topic, said)
+        share = _share(thing, telling)
         if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
         replaced = changes and another and value is None and not asked.question.message
-        if replaced:
+        unnamed = any(not who or who in _PRONOUNS for who in _changed(text)) and not mends(text)
+        if replaced and unnamed and not apart:
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(older.evidence.meaning, near))
-        if share:
+        if share and apart:
+            older.is_like(newer, share)
+        elif share:
             older.is_ended(newer, share, surely=replaced)
 
 
@@ -248,11 +266,12 @@ def _thing_keys(value: str | None, user_id: str) -> frozenset[int]:
     """Returns the keys of the words that a value with a number names: of the medicine, and not of its dose."""
     if value is None or not _values(value):
         return frozenset()
-    things = [word for word in words_of(value) if word.isalpha() and word not in _UNITS]
+    things = [word for word in words_of(value) if word.isalpha() and word not in _UNITS | _values(value)]
     return frozenset(term_keys(user_id, things))
 
 
 # Most recalls of a user see the same cards as the recall before.
+_own_words = lru_cache(maxsize=4096)(without_quotations)
 _changes = lru_cache(maxsize=4096)(tells_of_a_change)
 _values = lru_cache(maxsize=4096)(values)
 _differ = lru_cache(maxsize=8192)(differ)
@@ -267,6 +286,41 @@ def _news(text: str) -> Mapping[str, Collection[str]]:
             if (who := doer(before)) is not None:
                 found.setdefault(key, set()).add(who)
     return found
+
+
+@lru_cache(maxsize=8192)
+def _telling(
+    text: str, user_id: str, values_of: frozenset[str]
+) -> tuple[frozenset[int], Sequence[frozenset[int]]]:
+    """Returns the keys of the sentences that tell a change or one of ``values_of``, and of the subjects they name."""
+    told = [
+        each
+        for each in told_sentences(text)
+        if tells_of_a_change(each) or not values_of.isdisjoint(_values(each))
+    ]
+    keys = frozenset[int]().union(*(_name_keys(each, user_id) for each in told))
+    return keys, [subject for each in told for subject in _subjects(each, user_id)]
+
+
+@lru_cache(maxsize=8192)
+def _subjects(text: str, user_id: str) -> Sequence[frozenset[int]]:
+    """Returns the keys of each subject that the clauses of a text name: neither the speaker, nor a pronoun."""
+    named = (doer(subject) for each in told_clauses(text) if (subject := subject_in(each)) is not None)
+    return [keys for each in named if each and each not in _PRONOUNS and (keys := _name_keys(each, user_id))]
+
+
+def _apart(
+    subjects: Sequence[frozenset[int]],
+    older: frozenset[int],
+    of_older: Sequence[frozenset[int]],
+    said: frozenset[int],
+) -> bool:
+    """True when a turn and an older card name different things: each names one of which the other does not speak."""
+    return (
+        bool(subjects)
+        and not any(each <= older for each in subjects)
+        and not any(each <= said for each in of_older)
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -12,14 +12,13 @@ from uuid import UUID
 from projectors.cards.card import Card
 from retrieval.recall.fusion import Evidence
 from retrieval.recall.ranking.asked import Asked, asks
-from retrieval.recall.ranking.candidate import Candidate, by_score, by_votes, note_subjects
+from retrieval.recall.ranking.candidate import SAME_TOPIC, Candidate, by_score, by_votes, note_subjects
 from retrieval.recall.ranking.features import features_of
 from retrieval.recall.ranking.linear import Linear
 from retrieval.recall.ranking.newer import compare
 
 YIELDED = "perhaps no longer"
 _AGAIN = 0.6  # of a score unit, for each better place of the same conversation or member
-_NEAR = 0.5  # of a score unit: a newer card this far below an older one may still have ended it
 _FORMULA = 1.0
 _BELOW = 0.001  # of a score unit
 _ON_THE_TOPIC = 0.75  # of the nearness by words and by meaning, of which each is 1 for the nearest card
@@ -113,7 +112,8 @@ def ranked(
     newer = {
         each.card_id: by.card_id
         for each in found
-        if (by := each.ended_by) is not None and (each.surely or by.score >= each.score - _NEAR)
+        if (by := each.ended_by) is not None
+        and (each.surely or (each.revised > SAME_TOPIC and by.score > each.score))
     }
     kept, same = distinct(sorted(found, key=by_score))
     places, beside = by_turn(kept)

@@ -65,7 +65,7 @@ def test_a_wrong_edge_buries_no_fact(stack: Running) -> None:
     assert "peanut" not in document(stack, "iris").casefold()
     [line] = [line for line in prompt(stack, "iris", "what am I allergic to?") if "peanuts" in line]
     assert line.startswith("<event")
-    assert 'newer="perhaps no longer: Is allergic to peanuts"' in line
+    assert 'newer="retracted: Is allergic to peanuts"' in line
 
     say(stack, "iris", ("2026-04-01", "I'm allergic to peanuts."))
     assert states(stack, "iris", "allergy") == ["Is allergic to peanuts"]
@@ -105,7 +105,12 @@ def test_a_corrected_and_a_retracted_fact_are_gone_from_all_that_is_told(stack: 
     stack.wait()
     assert states(stack, "noa", "employer") == []
     assert "acme" not in document(stack, "noa").casefold()
-    assert not any("<state" in line and "Acme" in line for line in prompt(stack, "noa", "where do I work?"))
+    found = prompt(stack, "noa", "where do I work?")
+    assert not any("<state" in line and "Acme" in line for line in found)
+    [turn] = [line for line in found if "Acme" in line]
+    assert 'newer="retracted: Works at Acme"' in turn
+    [card] = [each for each in stack.recall("noa", "where do I work?")["cards"] if "Acme" in each["content"]]
+    assert card["perhaps_no_longer"]["retracted"] is True
 
 
 def test_a_turn_is_past_too_where_no_states_are_asked_for(person: Person) -> None:

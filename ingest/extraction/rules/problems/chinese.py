@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from events.language.quoted import HIDDEN
 from ingest.extraction.rules.problems.found import Found, group
-from ingest.extraction.rules.sentences import HIDDEN, Sentence
+from ingest.extraction.rules.sentences import Sentence
 
 TRIGGERS = re.compile(
     r"困扰|所苦|苦恼|折磨|烦恼|老是|总是|一直|试|好了|好转|痊愈|消失|解决|没了|不见了|不[痛疼痒咳]了"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from events.language.quoted import HIDDEN
 from ingest.extraction.rules.problems.found import Found, group
-from ingest.extraction.rules.sentences import HIDDEN, Sentence
+from ingest.extraction.rules.sentences import Sentence
 
 TRIGGERS = re.compile(
     r"\b(?:struggl|battl|deal|suffer|troubl|problem|difficult|hard time|keep|tried|trying|help|work|gone|fixed|solved|"

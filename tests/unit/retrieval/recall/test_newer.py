@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from events.language.changes import READ
+from events.types.cards import PASTED
 from projectors.cards.card import StoredCard
 from retrieval.recall.fusion import of_share
 from retrieval.recall.ranking.candidate import Candidate
@@ -179,7 +180,7 @@ def test_a_fact_that_the_registry_does_not_know_is_named_by_the_words_of_its_slo
             "harbour moved it, we now sail 7:50",
         ),
         ("How tall is the sunflower?", "sunflower measured 80 cm this morning", "up to 95 today!"),
-        ("排練幾點開始？", "週三排練七點開始", "老師改到八點半了"),
+        ("排練幾點開始？", "週三排練七點開始", "改到八點半了"),
     ],
 )
 def test_a_change_to_another_value_of_one_kind_needs_no_word_of_the_topic_when_both_are_near(
@@ -207,6 +208,91 @@ def test_of_two_values_said_in_one_instant_the_one_recorded_later_is_newer() -> 
         == 2
     )
     assert ended("What time is my haircut?", second, first) == {1: 2}
+
+
+@pytest.mark.parametrize(
+    ("question", "earlier", "of_another", "of_it"),
+    [
+        (
+            "What is the shed code?",
+            "The shed code is 5512",
+            "the lobby code changed to 9034",
+            "the shed code changed to 9034",
+        ),
+        (
+            "When is the recital?",
+            "The recital is on 4 June",
+            "the picnic was moved to 9 June",
+            "the recital was moved to 9 June",
+        ),
+        (
+            "Which platform is Ola's?",
+            "Ola's platform is 3",
+            "Pieter's platform is now 8",
+            "Ola's platform is now 8",
+        ),
+        ("車位是幾號？", "車位是十二號", "信箱改成三十號了", "車位改成三十號了"),
+    ],
+)
+def test_a_change_of_another_thing_ends_nothing(
+    question: str, earlier: str, of_another: str, of_it: str
+) -> None:
+    """Both turns are near to the question, and only one of the later ones names the same thing."""
+    before = episode(1, earlier, said_at=EARLIER)
+    for later, found in ((of_another, {}), (of_it, {1: 2})):
+        assert ended(question, before, episode(2, later, said_at=LATER)) == found, later
+
+
+@pytest.mark.parametrize(
+    ("question", "fact", "key", "value", "words"),
+    [
+        (
+            "Where do I live?",
+            "Lives in Ghent",
+            "residence",
+            "Ghent",
+            'Bao wrote: "I moved to Bruges, I live there now!"',
+        ),
+        (
+            "Where do I live?",
+            "Lives in Ghent",
+            "residence",
+            "Ghent",
+            "Bao wrote: 'we moved to Bruges, we live there now!'",
+        ),
+        (
+            "Where do I live?",
+            "Lives in Ghent",
+            "residence",
+            "Ghent",
+            "from Bao:\n> I moved to Bruges, I live there now",
+        ),
+        ("我住哪裡？", "住在台南", "residence", "台南", "小包傳來：「我搬到花蓮了，我現在住花蓮」"),
+    ],
+)
+def test_the_quoted_words_of_others_end_no_fact(
+    question: str, fact: str, key: str, value: str, words: str
+) -> None:
+    own = state(1, fact, key, value=value, said_at=EARLIER)
+    assert ended(question, own, episode(2, words, said_at=LATER)) == {}
+    pasted = episode(2, "I moved to Bruges, I live there now", said_at=LATER, tags=(PASTED,))
+    assert (
+        ended(
+            "Where do I live?",
+            state(1, "Lives in Ghent", "residence", value="Ghent", said_at=EARLIER),
+            pasted,
+        )
+        == {}
+    )
+
+
+def test_a_correction_names_what_it_corrects() -> None:
+    birthday = state(1, "The birthday is 2 June", "birthday", value="2 June", said_at=EARLIER)
+    words = episode(3, "my birthday is 2 June", said_at=EARLIER)
+    for later in ("Correction: the picnic is on 9 July", "Oops, the picnic is on 9 June"):
+        assert ended("When is my birthday?", birthday, words, episode(2, later, said_at=LATER)) == {}
+    right = episode(2, "Correction: my birthday is 9 June", said_at=LATER)
+    assert ended("When is my birthday?", birthday, words, right) == {1: 2, 3: 2}
 
 
 def test_a_question_that_gives_its_reason_tells_it() -> None:
