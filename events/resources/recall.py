@@ -29,9 +29,7 @@ class Beside(Resource):
     kind: Kind
     content: str
     episode: bool = Field(description="the content is the words of the turn")
-    retracted: Absent[bool] = Field(
-        None, description="true for a fact that the user took back: it never held"
-    )
+    retracted: bool = Field(description="the user took the fact back: it never held")
 
 
 class TimeExpression(Resource):

@@ -26,14 +26,14 @@ class ChannelPlace:
 class Beside:
     """Another card beside a card that answers. An ``episode`` holds the words of the turn.
 
-    ``retracted`` is True for a fact that never held, and None for others.
+    A ``retracted`` one never held.
     """
 
     card_id: UUID
     kind: Kind
     content: str
     episode: bool = False
-    retracted: bool | None = None
+    retracted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ def short(card: Card) -> Beside:
         kind=card.kind,
         content=bounded(card),
         episode=card.episode or False,
-        retracted=card.retracted or None,
+        retracted=card.retracted,
     )
 
 

@@ -46,6 +46,11 @@ class NamedPeople:
     meant: tuple[Person, ...]
     rivals: frozenset[UUID]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of those meant."""
+        return tuple(name for person in self.meant for name in (person.name, *person.aliases))
+
     def other_names(self, question: str) -> list[str]:
         """Returns names of the only person meant that the question does not say, at most three."""
         if len(self.meant) != 1:

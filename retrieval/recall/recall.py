@@ -15,6 +15,7 @@ from psycopg.errors import QueryCanceled
 from psycopg_pool import PoolTimeout
 
 from events.insights import Insight, Insights
+from events.language.terms import analyse, term_keys
 from events.platform.failures import in_a_line, is_away, retry_on_lost_connection
 from events.resources.recall import Channels
 from projectors.cards.card import Card
@@ -70,6 +71,7 @@ class Found:
     cards: Mapping[UUID, Card]
     evidence: Mapping[UUID, Evidence]
     terms: Mapping[UUID, frozenset[int]]
+    people: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
@@ -88,6 +90,7 @@ def asked_for(found: Found, ask: Ask) -> Asked:
         context_layer=ask.context_layer,
         modes=found.scope.known_modes,
         first_mode=found.scope.first_mode,
+        people=frozenset(term_keys(ask.user_id, [term for name in found.people for term in analyse(name)])),
     )
 
 
@@ -200,6 +203,7 @@ class Recall:
             cards=cards,
             evidence=overlaid.evidence(question, resolution.evidence, resolution.terms),
             terms={**resolution.terms, **overlaid.terms},
+            people=(*question.entities, *(() if named is None else named.names)),
             warnings=(*unzoned, *warned, *unread),
         )
         return found, evidence

@@ -136,7 +136,7 @@ class Beside(TypedDict):
     kind: Literal["state", "event", "knowledge", "reference"]
     content: str
     episode: bool
-    retracted: NotRequired[bool]
+    retracted: bool
 
 
 class Block(TypedDict):

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * ba2960eb2f0dc6d4cf67aea7b34a6c588c8cc40622ecb0d632798f09ddc375ff
+ * 5d50d32ea4fec983635eeb514c2b9c78a9065bd3a8b7c555af214b11ed76499e
  */
 
 /** The paths of commands whose body holds the id of the request. */

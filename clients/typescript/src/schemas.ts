@@ -1630,6 +1630,8 @@ export interface components {
             content: string;
             /** @description the content is the words of the turn */
             episode: boolean;
+            /** @description the user took the fact back: it never held */
+            retracted: boolean;
         };
         /** @description One XML element of a prompt. ``stable``: it is the same for every question, so a prompt cache can keep it. */
         Block: {

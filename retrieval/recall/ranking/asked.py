@@ -53,6 +53,7 @@ class Asked:
 
     ``disputed`` are the cards of conflicts that wait for a verdict. Until then the old value holds. ``over`` names, for
     a turn whose only fact another card superseded, that card. ``retracted`` are turns whose facts all were retracted.
+    ``people`` are the keys of the names of others that the question means.
     """
 
     question: Question
@@ -63,6 +64,7 @@ class Asked:
     context_layer: str | None = None
     modes: Modes | None = None
     first_mode: str | None = None
+    people: frozenset[int] = frozenset()
 
     @cached_property
     def stretch(self) -> TimeWindow | None:

@@ -151,6 +151,7 @@ def _compare_with(
                 # "Moved" is news of many things. A turn that is far from the question is no news of its slot.
                 news = near >= 0 and _any_about(_news(text).get(slot, ()), of_fact, asked.user_id)
                 changes = changes or news
+                apart = apart and not news and slot not in _concepts(text)
                 share = 1.0 if news or slot in _concepts(text) else share
             named = max(share, _share(of_slot, said))
             changed: Collection[str] = _changed(text)
@@ -266,7 +267,8 @@ def _thing_keys(value: str | None, user_id: str) -> frozenset[int]:
     """Returns the keys of the words that a value with a number names: of the medicine, and not of its dose."""
     if value is None or not _values(value):
         return frozenset()
-    things = [word for word in words_of(value) if word.isalpha() and word not in _UNITS | _values(value)]
+    no_things = _UNITS | _values(value)
+    things = [each for each in words_of(value) if each.isalpha() and len(each) > 1 and each not in no_things]
     return frozenset(term_keys(user_id, things))
 
 

@@ -76,6 +76,19 @@ def test_the_cards_of_a_turn_have_one_place_and_an_episode_leaves_the_lead_to_th
     assert (told.card_id, told.kind, told.content) == (words.card_id, "event", words.content)
 
 
+def test_a_fact_of_the_asker_leads_no_answer_about_somebody_else() -> None:
+    words = episode(1, "My locker is 31 and Ola's locker is 77", turn_ids=["t"])
+    own = state(2, "Has the locker 31", "locker", value="31", entity="user", turn_ids=["t"])
+    ola = frozenset(term_keys("ann", analyse("Ola")))
+    for question, people, lead in (
+        ("Which locker is Ola's?", ola, 1),
+        ("Which locker is mine?", frozenset(), 2),
+    ):
+        for shares in ((1.0, 0.9), (0.9, 1.0)):
+            ranking = rank(question, words, own, shares=shares, people=people)
+            assert [placed.card_id.int for placed in ranking.placed] == [lead]
+
+
 def test_a_reranker_turns_the_order_around_and_the_promises_hold() -> None:
     old = episode(1, "My train to Bergen leaves at 9:40", said_at=NOW - timedelta(days=2))
     new = episode(2, "My train to Bergen leaves at 11:15 now", said_at=NOW - timedelta(days=1))
