@@ -14,6 +14,7 @@ from deploy.instance import find
 from deploy.options import Given
 from deploy.security.roles import tenant_weaknesses, weaknesses
 from events.health.heartbeat import reports
+from events.platform.counting import counted
 from events.platform.database import (
     DatabaseUnfitError,
     address_of,
@@ -28,6 +29,8 @@ from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, serve
 from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
+from projectors.generations.generations import difference, list_generations
+from projectors.registry import projectors
 
 _PGVECTOR = (0, 8, 4)  # https://github.com/pgvector/pgvector/blob/master/CHANGELOG.md
 
@@ -37,6 +40,7 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
     settings, instance = find(settings, data)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(settings)),
+        ("tables", lambda: _tables(settings)),
         ("redis", lambda: _redis(settings)),
         ("embedding models", lambda: _models(settings)),
         ("extraction", lambda: _extraction(settings)),
@@ -76,6 +80,21 @@ def _postgres(settings: Settings) -> str:
             f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
             f"{'installed' if bigm_there else 'not installed'}, and Cardlog does not need it"
         )
+
+
+def _tables(settings: Settings) -> str:
+    with connect(settings.admin_database_url or settings.database_url, application="doctor") as connection:
+        if not is_migrated(connection):
+            return "none yet"
+        live = {each.projection: each.number for each in list_generations(connection) if each.status == "live"}
+        found = [
+            difference(connection, each, live[each.name], each.name)
+            for each in projectors(settings)
+            if each.name in live
+        ]
+    if others := [each for each in found if each is not None]:
+        raise DatabaseUnfitError("; ".join(others))
+    return f"the live generations of {counted(len(found), 'projection')} fit this version"
 
 
 def _uncached(settings: Settings) -> str | None:
