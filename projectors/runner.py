@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from events.health.heartbeat import NEEDS_OPERATOR, Heartbeat
-from events.platform.database import Connection
+from events.health.heartbeat import Heartbeat
+from events.platform.database import Connection, DatabaseUnfitError
 from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import (
@@ -71,7 +71,7 @@ class Runner(Handler):
     def prepare(self, connection: Connection) -> bool:
         generation = ensure_live(connection, self._projector)
         if other := difference(connection, self._projector, generation.number, self._projector.name):
-            raise ProjectorBlockedError(f"{NEEDS_OPERATOR}: {other}")
+            raise DatabaseUnfitError(other)
         logger.info("projecting %s, generation %d", self._projector.name, generation.number)
         return True
 

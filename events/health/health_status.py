@@ -10,12 +10,12 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from events.health.heartbeat import NEEDS_OPERATOR, HeartbeatReport, reports
+from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, StageHealth, unknown
 from events.http.errors import ProblemError
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, sees_every_tenant
-from events.platform.failures import in_a_line, is_away
+from events.platform.failures import NEEDS_OPERATOR, in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
 from events.platform.sql import statement

@@ -28,8 +28,6 @@ WorkerState = Literal["running", "waiting", "stopped"]
 
 UNSEEN_S = 15.0
 """A worker without a heartbeat for this long counts as gone. It has missed five heartbeats."""
-NEEDS_OPERATOR = "needs an operator"
-"""The reason of a worker begins with these words when nothing but an operator can end its wait. Its stage is stuck."""
 _HEARTBEAT_S = 3.0
 _RATE_OVER_S = 10.0
 _LAST_HEARTBEAT_S = 2.0

@@ -21,6 +21,7 @@ from events.platform.database import (
     check_server,
     connect,
     is_migrated,
+    require_proof,
     tuples_of,
 )
 from events.platform.settings import Settings, SettingsError
@@ -70,6 +71,8 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
 def _postgres(settings: Settings) -> str:
     with connect(settings.database_url, application="doctor") as connection:
         check_server(connection)
+        if is_migrated(connection):
+            require_proof(connection)
         version = connection.info.server_version
         where = address_of(settings.database_url)
         rows = connection.execute(
@@ -86,7 +89,9 @@ def _tables(settings: Settings) -> str:
     with connect(settings.admin_database_url or settings.database_url, application="doctor") as connection:
         if not is_migrated(connection):
             return "none yet"
-        live = {each.projection: each.number for each in list_generations(connection) if each.status == "live"}
+        live = {
+            each.projection: each.number for each in list_generations(connection) if each.status == "live"
+        }
         found = [
             difference(connection, each, live[each.name], each.name)
             for each in projectors(settings)
@@ -124,10 +129,11 @@ def _print_weaknesses(settings: Settings) -> None:
         with connect(settings.database_url, application="doctor") as connection:
             if not is_migrated(connection):
                 return
+            require_proof(connection)
             found = weaknesses(connection)
             of_tenants = tenant_weaknesses(connection)
             [(pgvector,)] = tuples_of(connection, statement("deploy.commands.operate", "pgvector"))
-    except psycopg.Error:
+    except (psycopg.Error, DatabaseUnfitError):
         return  # the check of postgres has already reported it
     for weakness in found:
         print(
