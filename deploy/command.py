@@ -77,8 +77,10 @@ def _interrupted(error: BaseException | None) -> bool:
 
 def _sentence(error: Exception) -> str:
     kind = type(error).__name__
+    # PostgreSQL's own sentence comes without the SQL of the statement.
+    said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
     # A part that did not start shows its last lines as it wrote them.
-    text = str(error).rstrip() if kind in {"ServerError", "StackError"} else " ".join(str(error).split())
+    text = said.rstrip() if kind in {"ServerError", "StackError"} else " ".join(said.split())
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
         ("deploy", "events", "ingest", "projectors", "retrieval", "cardlog_client")
     )
