@@ -86,17 +86,20 @@ def _postgres(settings: Settings) -> str:
 
 
 def _tables(settings: Settings) -> str:
-    with connect(settings.admin_database_url or settings.database_url, application="doctor") as connection:
+    with connect(settings.database_url, application="doctor") as connection:
         if not is_migrated(connection):
             return "none yet"
         live = {
             each.projection: each.number for each in list_generations(connection) if each.status == "live"
         }
-        found = [
-            difference(connection, each, live[each.name], each.name)
-            for each in projectors(settings)
-            if each.name in live
-        ]
+        try:
+            found = [
+                difference(connection, each, live[each.name], each.name)
+                for each in projectors(settings)
+                if each.name in live
+            ]
+        except psycopg.errors.InsufficientPrivilege:
+            return "only the role of a projector may compare them with this version"
     if others := [each for each in found if each is not None]:
         raise DatabaseUnfitError("; ".join(others))
     return f"the live generations of {counted(len(found), 'projection')} fit this version"

@@ -56,6 +56,9 @@ def test_nothing_is_folded_into_tables_of_another_version_until_their_rebuild(
     assert count(connection) == 2
     doctor(settings=settings_of(database, redis_url=redis_url), data=None)
     assert "ok    tables: the live generations of 1 projection fit this version" in capsys.readouterr().out
+    with roles_for(database, ("reader",)) as [reader]:
+        doctor(settings=settings_of(reader, redis_url=redis_url), data=None)
+    assert "ok    tables: only the role of a projector may compare" in capsys.readouterr().out
 
 
 def test_a_generation_of_another_version_does_not_become_live_again(
