@@ -40,6 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         from deploy.commands.usage import verb_of  # noqa: PLC0415 - only a failure needs it
 
+        while isinstance(error, ImportError) and isinstance(error.__cause__, ImportError):
+            error = (
+                error.__cause__
+            )  # it names the missing module, and the first error only the module of the verb
         kind = type(error).__name__
         of_everybody = kind in {"SettingsError", "NoInstanceError"}
         print(f"cardlog{'' if of_everybody else verb_of(words)}: {_sentence(error)}", file=sys.stderr)
@@ -73,8 +77,10 @@ def _interrupted(error: BaseException | None) -> bool:
 
 def _sentence(error: Exception) -> str:
     kind = type(error).__name__
+    # PostgreSQL's own sentence comes without the SQL of the statement.
+    said = getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
     # A part that did not start shows its last lines as it wrote them.
-    text = str(error).rstrip() if kind in {"ServerError", "StackError"} else " ".join(str(error).split())
+    text = said.rstrip() if kind in {"ServerError", "StackError"} else " ".join(said.split())
     known = isinstance(error, RuntimeError | ValueError | OSError) or type(error).__module__.startswith(
         ("deploy", "events", "ingest", "projectors", "retrieval", "cardlog_client")
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from events.health.heartbeat import Heartbeat
-from events.platform.database import Connection
+from events.platform.database import Connection, DatabaseUnfitError
 from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import (
@@ -22,7 +22,7 @@ from events.store.subscription import (
 )
 from projectors import parking
 from projectors.backlog import Backlog
-from projectors.generations.generations import ensure_live, hold_live, use_schema
+from projectors.generations.generations import difference, ensure_live, hold_live, use_schema
 from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError
 
 logger = logging.getLogger(__name__)
@@ -70,6 +70,8 @@ class Runner(Handler):
 
     def prepare(self, connection: Connection) -> bool:
         generation = ensure_live(connection, self._projector)
+        if other := difference(connection, self._projector, generation.number, self._projector.name):
+            raise DatabaseUnfitError(other)
         logger.info("projecting %s, generation %d", self._projector.name, generation.number)
         return True
 

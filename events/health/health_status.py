@@ -15,7 +15,7 @@ from events.health.stage_health import BlockedEmbedder, StageHealth, unknown
 from events.http.errors import ProblemError
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, sees_every_tenant
-from events.platform.failures import in_a_line, is_away
+from events.platform.failures import NEEDS_OPERATOR, in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
 from events.platform.sql import statement
@@ -287,6 +287,8 @@ def _state(
         return "stopped", f"{last.worker} (pid {last.pid}) {ended} {last.seen_s:.0f} s ago"
     waiting = [report for report in alive if report.state == "waiting"]
     reason = waiting[0].detail if waiting else None
+    if reason is not None and reason.startswith(NEEDS_OPERATOR):
+        return "stuck", reason
     excused = name in _OPTIONAL and len(waiting) == len(alive)
     if stalled_s is not None and stalled_s > STUCK_S and not excused:
         return "stuck", reason or f"no event was processed for {stalled_s:.0f} s"
@@ -300,7 +302,9 @@ def _state(
 
 
 def refuse_if_stuck(stage: StageHealth, after_s: float) -> None:
-    """Raises a 503 :class:`ProblemError` when ``stage`` is stalled for longer than ``after_s``."""
+    """Raises a 503 :class:`ProblemError` when ``stage`` is stalled for longer than ``after_s`` or needs an operator."""
+    if stage.detail is not None and stage.detail.startswith(NEEDS_OPERATOR):
+        raise ProblemError(503, "Not ready", f"{stage.name} {stage.detail}", stage=stage.name)
     if stage.stalled_s is not None and stage.stalled_s > after_s:
         raise ProblemError(
             503,

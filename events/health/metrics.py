@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from events.health.heartbeat import HeartbeatReport
 from events.health.stage_health import StageHealth
 
-_NEEDS_OPERATOR = ("stuck", "stopped", "abandoned")
+_NEEDS_OPERATOR = ("stuck", "stopped")
 
 
 _STAGE_GAUGES: tuple[tuple[str, str, Callable[[StageHealth], float | None]], ...] = (
@@ -34,7 +34,7 @@ _STAGE_GAUGES: tuple[tuple[str, str, Callable[[StageHealth], float | None]], ...
     ("waiting", "1 while every worker waits", lambda stage: _in_state(stage, "waiting")),
     (
         "stuck",
-        "1 while the stage is stuck, stopped or abandoned",
+        "1 while the stage is stuck or stopped",
         lambda stage: _in_state(stage, *_NEEDS_OPERATOR),
     ),
 )

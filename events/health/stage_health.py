@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # The report of a Cardlog that does not run needs no pydantic.
     from events.resources.status import HealthStatus
 
-_WELL = frozenset(("running", "waiting", "building"))
+_WELL = frozenset(("running", "waiting", "building", "abandoned"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,18 @@ def connect_owner(settings: Settings, *, application: str) -> Connection:
     return connection
 
 
+def require_proof(connection: Connection) -> None:
+    """Raises :class:`DatabaseUnfitError` when the role sees no row because this process lacks the database's log key.
+
+    Without this check the log looks as if somebody had emptied it.
+    """
+    if tuples_of(connection, statement("events.platform", "is_proven"), {"claim": vouch("*")}) != [(True,)]:
+        raise DatabaseUnfitError(
+            "the database asks for a proof of its log key, and this process has no key or another one: set "
+            "CARDLOG_LOG_KEY_FILE to the key file that belongs to this log"
+        )
+
+
 def sees_every_tenant(connection: Connection) -> bool:
     """True when ``connection``, which :func:`connect` opened, sees all tenants. Its role may see one at a time only."""
     row = connection.execute(statement("events.platform", "sees_every_tenant")).fetchone()

@@ -13,6 +13,9 @@ from psycopg_pool import PoolTimeout
 RETRY_S = 2.0
 """The longest time of retrying a read whose connections die, in seconds."""
 
+NEEDS_OPERATOR = "needs an operator"
+"""The reason of a worker begins with these words when only an operator can end its wait. Its stage is then stuck."""
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

@@ -37,6 +37,10 @@ SELECT name FROM log.migrations;
 SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                WHERE n.nspname = 'log' AND c.relname = 'migrations');
 
+-- name: is_proven
+-- A session whose claim has no valid proof sees no row, unless no policy concerns its role.
+SELECT log.vouched(%(claim)s) IS NOT NULL OR NOT row_security_active('log.events');
+
 -- name: sees_every_tenant
 SELECT log.sees_every_tenant();
 

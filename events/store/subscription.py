@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
-from events.platform.database import Connection, connect_with_retry
-from events.platform.failures import is_away
+from events.platform.database import Connection, DatabaseUnfitError, connect_with_retry, require_proof
+from events.platform.failures import NEEDS_OPERATOR, is_away
 from events.platform.linger import Linger, pause
 from events.platform.settings import Settings
 from events.platform.sql import statement
@@ -113,6 +113,7 @@ class Subscription:
     the connection, and the next round runs on a new one:
 
     - Another worker moved the checkpoint, or Postgres is away: a pause of 0.1 s. The connection attempts back off.
+    - A database that does not fit this process (:class:`DatabaseUnfitError`) needs an operator. The pause is as below.
     - Any other error: a pause of 0.1 s that doubles up to ``longest_backoff_s``. A round that passes events resets it.
 
     The heartbeat says why nothing moves. Every pause ends within 50 ms of ``stopping``.
@@ -164,6 +165,7 @@ class Subscription:
                     statement("events.store", "set_idle_session_timeout"),
                     {"idle_ms": self._options.idle_session_timeout_ms},
                 )
+            require_proof(connection)
             if not self._handler.prepare(connection):
                 return
             while not self._stopping():
@@ -205,8 +207,9 @@ class Subscription:
             self._heartbeat.waiting(f"postgres went away: {why}")
             self._pause(_FIRST_BACKOFF_S, self._stopping)
         else:
-            known = isinstance(error, self._options.blocked)
-            why = str(error) if known else reason_of(error)
+            unfit = isinstance(error, DatabaseUnfitError)
+            known = unfit or isinstance(error, self._options.blocked)
+            why = f"{NEEDS_OPERATOR}: {error}" if unfit else str(error) if known else reason_of(error)
             logger.log(
                 logging.WARNING if known else logging.ERROR,
                 "%s is blocked, trying again in %.1f s: %s", name, self._backoff_s, why,

@@ -164,6 +164,26 @@ def make_tables(connection: Connection, projector: Projector, schema: str) -> No
     projector.seed(connection)
 
 
+def difference(connection: Connection, projector: Projector, number: int, schema: str) -> str | None:
+    """Says that generation ``number`` in ``schema`` has other columns than the tables of ``projector``; None if not.
+
+    The tables are made once more for the comparison, and leave nothing behind.
+    """
+    empty = Generation(projector.name, 0).schema
+    with connection.transaction(force_rollback=True):
+        connection.execute(statement(_PACKAGE, "generations_lock"))
+        _publish(connection, projector)
+        connection.execute(statement(_PACKAGE, "make_tables"), {"schema": empty})
+        names = {"wanted": empty, "found": schema}
+        other = [name for (name,) in connection.execute(statement(_PACKAGE, "other_tables"), names)]
+    if not other:
+        return None
+    return (
+        f"generation {number} of {projector.name} is of another version of Cardlog (other columns in "
+        f"{', '.join(other)}); run: cardlog rebuild {projector.name}"
+    )
+
+
 def _publish(connection: Connection, projector: Projector) -> None:
     """Stores the blueprint of ``projector`` when the role may. Else that of the last `cardlog grant` counts."""
     row = connection.execute(statement(_PACKAGE, "may_publish")).fetchone()

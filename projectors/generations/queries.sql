@@ -43,6 +43,18 @@ SELECT generation FROM log.generations WHERE projection = %(projection)s AND sta
 -- The row is read after the lock is held, so it stays true until the transaction ends.
 SELECT generation FROM log.generations WHERE projection = %(projection)s AND status = 'live';
 
+-- name: other_tables
+-- The tables and views of one schema that another schema lacks, or has with other columns.
+WITH described AS (
+    SELECT c.relnamespace, c.relname, array_agg(ROW(a.attname, a.atttypid, a.atttypmod)::text ORDER BY a.attname) AS columns
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE c.relkind IN ('r', 'p', 'v') GROUP BY c.oid
+)
+SELECT wanted.relname FROM described wanted
+LEFT JOIN described found ON found.relname = wanted.relname AND found.relnamespace = to_regnamespace(%(found)s)
+WHERE wanted.relnamespace = to_regnamespace(%(wanted)s) AND found.columns IS DISTINCT FROM wanted.columns
+ORDER BY wanted.relname;
+
 -- name: may_publish
 SELECT has_table_privilege('log.blueprints', 'INSERT');
 

@@ -11,6 +11,7 @@ from projectors.generations.generations import (
     Generation,
     GenerationError,
     changing,
+    difference,
     list_generations,
     protect,
     with_fold_paused,
@@ -103,7 +104,8 @@ def rollback(
     """Catches up a retired generation and makes it live again. Returns (live, retired).
 
     ``number`` names the generation; None means the one that was live before. Raises :class:`GenerationError` when
-    there is no such retired generation, and the errors of :func:`projectors.rebuild.fail_fast_fold.step`.
+    there is no such retired generation or its tables have other columns than those of ``projector``, and the errors
+    of :func:`projectors.rebuild.fail_fast_fold.step`.
     """
     with changing(connection, projector.name):
         retired = [
@@ -115,6 +117,8 @@ def rollback(
             which = "earlier generation to go back to" if number is None else f"retired generation {number}"
             raise GenerationError(f"{projector.name} has no {which}")
         last = max(retired, key=lambda s: (s.live_at is not None and s.live_at.timestamp(), s.number))
+        if other := difference(connection, projector, last.number, last.generation.schema):
+            raise GenerationError(other)
         catch_up(connection, projector, last.generation, park=True)
         outgoing = swap(connection, projector, last.generation, park=True)
     return last.generation, outgoing

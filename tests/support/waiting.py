@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
@@ -27,3 +29,16 @@ def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: flo
             return value
         assert time.monotonic() < until, f"not within {within} s: {look}"
         time.sleep(0.02)
+
+
+@contextmanager
+def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
+    """Runs ``run`` beside the block. After the block ``stop`` is set, and ``run`` must end."""
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(10)
+        assert not thread.is_alive()

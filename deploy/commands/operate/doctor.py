@@ -14,12 +14,14 @@ from deploy.instance import find
 from deploy.options import Given
 from deploy.security.roles import tenant_weaknesses, weaknesses
 from events.health.heartbeat import reports
+from events.platform.counting import counted
 from events.platform.database import (
     DatabaseUnfitError,
     address_of,
     check_server,
     connect,
     is_migrated,
+    require_proof,
     tuples_of,
 )
 from events.platform.settings import Settings, SettingsError
@@ -28,6 +30,8 @@ from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, serve
 from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
+from projectors.generations.generations import difference, list_generations
+from projectors.registry import projectors
 
 _PGVECTOR = (0, 8, 4)  # https://github.com/pgvector/pgvector/blob/master/CHANGELOG.md
 
@@ -37,6 +41,7 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
     settings, instance = find(settings, data)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(settings)),
+        ("tables", lambda: _tables(settings)),
         ("redis", lambda: _redis(settings)),
         ("embedding models", lambda: _models(settings)),
         ("extraction", lambda: _extraction(settings)),
@@ -66,6 +71,8 @@ def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
 def _postgres(settings: Settings) -> str:
     with connect(settings.database_url, application="doctor") as connection:
         check_server(connection)
+        if is_migrated(connection):
+            require_proof(connection)
         version = connection.info.server_version
         where = address_of(settings.database_url)
         rows = connection.execute(
@@ -76,6 +83,26 @@ def _postgres(settings: Settings) -> str:
             f"{where}, version {version // 10000}.{version % 10000}, UTF-8, vector, pg_trgm; pg_bigm is "
             f"{'installed' if bigm_there else 'not installed'}, and Cardlog does not need it"
         )
+
+
+def _tables(settings: Settings) -> str:
+    with connect(settings.database_url, application="doctor") as connection:
+        if not is_migrated(connection):
+            return "none yet"
+        live = {
+            each.projection: each.number for each in list_generations(connection) if each.status == "live"
+        }
+        try:
+            found = [
+                difference(connection, each, live[each.name], each.name)
+                for each in projectors(settings)
+                if each.name in live
+            ]
+        except psycopg.errors.InsufficientPrivilege:
+            return "only the role of a projector may compare them with this version"
+    if others := [each for each in found if each is not None]:
+        raise DatabaseUnfitError("; ".join(others))
+    return f"the live generations of {counted(len(found), 'projection')} fit this version"
 
 
 def _uncached(settings: Settings) -> str | None:
@@ -105,10 +132,11 @@ def _print_weaknesses(settings: Settings) -> None:
         with connect(settings.database_url, application="doctor") as connection:
             if not is_migrated(connection):
                 return
+            require_proof(connection)
             found = weaknesses(connection)
             of_tenants = tenant_weaknesses(connection)
             [(pgvector,)] = tuples_of(connection, statement("deploy.commands.operate", "pgvector"))
-    except psycopg.Error:
+    except (psycopg.Error, DatabaseUnfitError):
         return  # the check of postgres has already reported it
     for weakness in found:
         print(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.instance import find
 from deploy.options import Given
 from deploy.security.roles import WORKERS_AND_SERVICES, Process, sign_tenants, statements, url_of, weaknesses
 from deploy.security.roles import create as make
@@ -38,7 +37,7 @@ def grant(
     only_print: Annotated[
         bool, Parameter(name="--print", help="print the statements and change nothing")
     ] = False,
-    settings: Given[Settings],
+    cardlog: Given[Settings],
 ) -> int:
     """Give a PostgreSQL role only the rights of its processes.
 
@@ -52,8 +51,7 @@ def grant(
     command again after each upgrade. The embedded server creates its roles by itself.
     """
     processes = tuple(process) if process else WORKERS_AND_SERVICES
-    settings, _ = find(settings)
-    url = settings.admin_database_url or settings.database_url
+    url = cardlog.admin_database_url or cardlog.database_url
     with connect(url, application="grant") as connection:
         if only_print:
             print(statements(connection, role, processes))
@@ -63,9 +61,9 @@ def grant(
         password = make(connection, role) if create else None
         give(connection, role, processes)
         if signed_tenants:
-            if not settings.log_key_file:
+            if not cardlog.log_key_file:
                 raise SettingsError("--signed-tenants needs the log key: set CARDLOG_LOG_KEY_FILE")
-            sign_tenants(connection, Path(settings.log_key_file))
+            sign_tenants(connection, Path(cardlog.log_key_file))
         left = [] if "admin" in processes else weaknesses(connection, role)
     for weakness in left:
         print(f"warning: {role} could still change the log: {weakness}")

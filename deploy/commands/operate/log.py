@@ -313,7 +313,7 @@ def run_import(
 
     Append the events of an exported log to this one, byte for byte, and check every digest. Equal events that exist
     already are skipped, so an interrupted import can be repeated. A log with a different history is refused. Running
-    workers continue with the imported events.
+    workers continue with the imported events. What CARDLOG_TOMBSTONES_FILE lists is then erased again.
     """
     with (
         reading(file) as source,
@@ -322,7 +322,10 @@ def run_import(
         migrate(connection)
         with Progress("events") as progress:
             done = archive.import_log(connection, source, progress=progress)
+    from deploy.commands.security.erase import erase_again  # noqa: PLC0415 - the import takes a second
+
     print(f"imported {counted(done.added, 'event')}, {done.already} existed already", file=sys.stderr)
+    print(erase_again(cardlog), file=sys.stderr)
     if done.without_keys:
         print(
             f"{counted(done.without_keys, 'payload')} of them are sealed, and the file holds no key: nobody can read "

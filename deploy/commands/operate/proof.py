@@ -17,7 +17,7 @@ from deploy.security import definitions
 from deploy.security.private_files import reading, writing
 from events.access import audit_verification
 from events.platform.counting import counted
-from events.platform.database import Connection, connect, connect_owner
+from events.platform.database import Connection, connect, connect_owner, require_proof
 from events.platform.settings import Settings, SettingsError
 from events.sealing import sealer as sealing
 from events.store import anchors, authentication, log
@@ -70,6 +70,7 @@ def run_verify(
         connect_owner(cardlog, application="log verify") as connection,
         Progress("events") as progress,
     ):
+        require_proof(connection)
         total = sum(log.heads(connection).values())
         result = verify(
             connection, lambda done: progress(done, total), keyring=keyring, sealer=sealer, anchors=found

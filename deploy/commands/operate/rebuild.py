@@ -67,12 +67,15 @@ def rebuild(
     changes nothing. An event that cannot be folded ends the rebuild, and the error names it. Exit status: 0 swapped,
     1 failed or unequal.
     """
+    from deploy.commands.security.erase import erase_again  # noqa: PLC0415 - the import takes a second
+
     signal.signal(signal.SIGTERM, interrupt)
     imported: archive.ImportSummary | None = None
     with connect_owner(cardlog, application="rebuild") as connection:
         migrate(connection)
         if options.from_export is not None:
             imported = _import(connection, options.from_export, as_json=options.json)
+            print(erase_again(cardlog), file=sys.stderr)
     outcomes: list[RebuildResult] = []
     left_out: dict[str, str] = {}
     printer = ProgressPrinter(as_json=options.json)

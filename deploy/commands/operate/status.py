@@ -32,11 +32,11 @@ def status(
 ) -> int:
     """Show the health and the lag of every stage.
 
-    Columns: turns or events behind, the age of the oldest in seconds, the rate a second, parked events, dead letters,
-    and living workers. ? means unknown, never zero. Health: running; waiting (with the reason; other stages
-    continue); stuck (work waits, and none was done for 30 s); stopped (no heartbeat for 15 s); building and abandoned
-    (of rebuilds); unknown. The exit status is 0 when nothing needs an operator, else 1: a stage is not well, or turns
-    are dead or parked. The last lines are the addresses.
+    Columns: turns or events behind, the age of the oldest in seconds, the rate a second, parked events, dead
+    letters, and living workers. ? means unknown, never zero. Health: running; waiting (with the reason; other
+    stages continue); stuck (work waits and none was done for 30 s, or an operator is needed); stopped (no heartbeat
+    for 15 s); building and abandoned (of rebuilds); unknown. The exit status is 0 when nothing needs an operator,
+    else 1: a stage is not well, or turns are dead or parked. The last lines are the addresses.
     """
     given = settings
     settings, instance = find(settings, data)

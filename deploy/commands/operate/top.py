@@ -33,7 +33,7 @@ _COLOURS = {
     "building": "cyan",
     "stuck": "bold red",
     "stopped": "bold red",
-    "abandoned": "red",
+    "abandoned": "cyan",
     "unknown": "magenta",
 }
 

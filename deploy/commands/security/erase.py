@@ -80,7 +80,13 @@ def erase(*, options: Flat[Options] = DEFAULTS, settings: Given[Settings], data:
             return _verify(connection, options.verify, as_json=options.json)
         eraser = Eraser(settings, derived(settings))
         if options.replay:
-            return _replay(eraser, connection, settings, as_json=options.json)
+            again = _replay(eraser, connection, settings)
+            print(
+                json.dumps({"erased_again": again})
+                if options.json
+                else f"erased again: {counted(again, 'user')}"
+            )
+            return 0
         known = not _named(options) or _erase(eraser, connection, options)
         if options.scrub and (options.yes or not _named(options)):
             _scrub(eraser, connection, settings, as_json=options.json)
@@ -177,14 +183,28 @@ def _verify(connection: Connection, name: str, *, as_json: bool) -> int:
     return 1 if found else 0
 
 
-def _replay(eraser: Eraser, connection: Connection, settings: Settings, *, as_json: bool) -> int:
+def erase_again(settings: Settings) -> str:
+    """Erases again what an imported log brought back. Returns a sentence for the operator.
+
+    Without CARDLOG_TOMBSTONES_FILE nothing is erased, and the sentence says so.
+    """
+    if not settings.tombstones_file:
+        return (
+            "what was erased after the export is back: set CARDLOG_TOMBSTONES_FILE to the list of erasures, "
+            "and run: cardlog erase --replay"
+        )
+    with connect(settings.database_url, application="erase") as connection:
+        again = _replay(Eraser(settings, derived(settings)), connection, settings)
+    return f"erased again after {settings.tombstones_file}: {counted(again, 'user')}"
+
+
+def _replay(eraser: Eraser, connection: Connection, settings: Settings) -> int:
     if not settings.tombstones_file:
         raise ValueError("CARDLOG_TOMBSTONES_FILE is not set: name the file with the list of erasures")
     outcomes = subjects.replay(eraser, connection, tombstones.read(Path(settings.tombstones_file)))
     again = sum(len(outcome.users) for outcome in outcomes)
     eraser.keep_tombstones(connection)
-    print(json.dumps({"erased_again": again}) if as_json else f"erased again: {counted(again, 'user')}")
-    return 0
+    return again
 
 
 def _scrub(eraser: Eraser, connection: Connection, settings: Settings, *, as_json: bool) -> None:

@@ -32,6 +32,14 @@ volumes:
   - name: tmp
     emptyDir:
       sizeLimit: 256Mi
+  # log.key and kek.key, where the Secret has them.
+  - name: keys
+    secret:
+      secretName: {{ .root.Values.secret }}
+      optional: true
+      items:
+        - {key: log.key, path: log.key}
+        - {key: kek.key, path: kek.key}
 {{- end }}
 
 {{/* What their containers have in common. It takes .name, .process and .root. */}}
@@ -41,6 +49,9 @@ imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 envFrom:
   - configMapRef:
       name: cardlog-settings
+  - secretRef:
+      name: cardlog-settings
+      optional: true
 env:
   - name: CARDLOG_DATABASE_URL
     valueFrom:
@@ -52,7 +63,7 @@ env:
       secretKeyRef:
         name: {{ .root.Values.secret }}
         key: redis-url
-  {{- if eq .name "extractor" }}
+  {{- if has .name (list "extractor" "curator") }}
   - name: ANTHROPIC_API_KEY
     valueFrom:
       secretKeyRef:
@@ -80,4 +91,7 @@ securityContext:
 volumeMounts:
   - name: tmp
     mountPath: /tmp
+  - name: keys
+    mountPath: /etc/cardlog
+    readOnly: true
 {{- end }}

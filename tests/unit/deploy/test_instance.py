@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from deploy.command import main
 from deploy.instance import Instance, NoInstanceError, announce, find
 from deploy.security.private_files import private_folder
 from deploy.stack import Stack
@@ -99,3 +100,11 @@ def test_a_data_folder_that_others_may_write_to_is_refused_and_one_of_the_group_
     data.chmod(0o775)
     private_folder(data)
     assert stat.S_IMODE(data.stat().st_mode) == 0o755
+
+
+def test_a_grant_is_for_the_cardlog_of_the_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CARDLOG_DATABASE_URL", "postgresql://127.0.0.1:1/another")
+    assert main(["grant", "--data", str(tmp_path / "absent"), "--role", "app", "--print"]) == 2
+    assert f"no Cardlog runs on {tmp_path / 'absent'}" in capsys.readouterr().err

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.security.roles import WORKERS_AND_SERVICES
+from deploy.security.roles import WORKERS_AND_SERVICES, create, url_of
 from events.platform.database import Connection, connect, migrate
 from events.store import archive, log
 from events.types.tenancy import storage_id
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild.swap import rollback
+from tests.support.forking import forked
 from tests.support.projectors.folding import count, fold_live, moved, noted, rebuild
 from tests.support.roles import roles_for, seeing
+from tests.support.stack import clean_environment
 
 ADA, EVE = storage_id("acme", "ada"), "eve"
 
@@ -67,3 +69,17 @@ def test_an_admin_imports_what_a_service_exported(
         archive.import_log(importer, exported)
         assert count(owner, "log.events") == count(connection, "log.events") == 5
         assert log.heads(owner) == log.heads(connection)
+
+
+def test_a_role_without_rights_is_told_the_remedy_without_the_statement(
+    database: str, connection: Connection
+) -> None:
+    password = create(connection, "without_rights")
+    try:
+        url = url_of(database, "without_rights", password)
+        servers = {"CARDLOG_DATABASE_URL": url, "CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}
+        done = forked(["log", "stats"], clean_environment() | servers)
+    finally:
+        connection.execute("DROP ROLE without_rights")
+    remedy = "set CARDLOG_ADMIN_DATABASE_URL to the URL of the role that owns the database"
+    assert done.stderr == f"cardlog log: permission denied for schema log; {remedy}\n"

@@ -196,7 +196,7 @@ def test_a_generation_in_building_is_distinguished_from_an_abandoned_one(
         assert (found.state, found.behind, found.well) == ("building", 1, True)
         assert read_health(connection).reader("cards").behind == 1
     found = read_health(connection).reader(f"cards_g{generation.number}")
-    assert (found.state, found.well) == ("abandoned", False)
+    assert (found.state, found.well) == ("abandoned", True)
 
 
 def test_readers_nobody_started_are_listed_as_unknown(connection: Connection) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 from redis import Redis
@@ -20,21 +18,9 @@ from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder
 from projectors.cards.projector import CardsProjector
 from projectors.runner import Runner
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, working
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
-
-
-@contextmanager
-def working(run: Callable[[], None], stop: threading.Event) -> Iterator[None]:
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-        assert not thread.is_alive()
 
 
 def only(connection: Connection, stage: str) -> HeartbeatReport:

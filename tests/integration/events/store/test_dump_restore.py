@@ -27,6 +27,7 @@ from projectors.registry import projectors
 from projectors.runner import Runner
 from retrieval.http.read_api import create_app
 from tests.support.events.turns import recorded, turn
+from tests.support.roles import roles_for
 from tests.support.waiting import PATIENT
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
@@ -129,14 +130,17 @@ def filled(database: str, connection: Connection) -> Connection:
 def restored(
     request: pytest.FixtureRequest, filled: Connection, database: str, tmp_path: Path
 ) -> Iterator[str]:
-    """The URL of a fresh server that holds only the dump."""
-    kind, dump = request.param, tmp_path / "dump"
-    run("pg_dump", "--no-owner", "--no-acl", f"--format={kind}", f"--file={dump}", f"--dbname={database}")
+    """The URL of a fresh server that holds only the dump, and none of the roles that own the dumped tables."""
+    kind, dump, bare = request.param, tmp_path / "dump", ("--no-owner", "--no-acl")
+    with roles_for(database, ("recorder",)):
+        # pg_dump ignores --no-owner for every format but plain.
+        options = bare if kind == "plain" else ()
+        run("pg_dump", *options, f"--format={kind}", f"--file={dump}", f"--dbname={database}")
     with EmbeddedPostgres(tmp_path / "fresh", durable=False) as server:
         if kind == "plain":
             run("psql", "--quiet", "--set=ON_ERROR_STOP=1", f"--file={dump}", f"--dbname={server.url}")
         else:
-            run("pg_restore", "--exit-on-error", "--jobs=2", f"--dbname={server.url}", str(dump))
+            run("pg_restore", *bare, "--exit-on-error", "--jobs=2", f"--dbname={server.url}", str(dump))
         yield server.url
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.commands.operate.log import run_export, run_import
 from events.platform.database import Connection, connect
 from events.sealing import sealer as sealing
 from events.store.verification import verify
@@ -53,6 +54,37 @@ def test_a_restored_backup_is_erased_again(
             assert words_in_tables(old, "Montevideo")
             assert verify(old).faults == ()
             assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
+
+
+def test_an_import_repeats_the_erasures_of_the_list(
+    memory: Memory, connection: Connection, empty_database: str, tmp_path: Path
+) -> None:
+    file, archive = tmp_path / "tombstones.jsonl", tmp_path / "log.jsonl"
+    memory.say(connection, "ada", f"I live in {CANARY}.")
+    memory.understand(connection)
+    run_export(str(archive), with_keys=True, cardlog=memory.settings)
+    subjects.erase_user(eraser_of(memory, file), connection, "ada", TERMS)
+    target = replace(memory.settings, database_url=empty_database)
+    with connect(empty_database, application="test") as imported:
+        run_import(str(archive), cardlog=target)
+        restored = Memory(empty_database)
+        restored.understand(imported)
+        assert words_in_tables(imported, CANARY)
+        run_import(str(archive), cardlog=replace(target, tombstones_file=str(file)))
+        assert words_in_tables(imported, CANARY) == {}
+
+
+def test_an_import_without_the_list_says_that_erased_words_are_back(
+    memory: Memory,
+    connection: Connection,
+    empty_database: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    memory.say(connection, "ada", f"I live in {CANARY}.")
+    run_export(str(tmp_path / "log.jsonl"), with_keys=True, cardlog=memory.settings)
+    run_import(str(tmp_path / "log.jsonl"), cardlog=replace(memory.settings, database_url=empty_database))
+    assert "what was erased after the export is back: set CARDLOG_TOMBSTONES_FILE" in capsys.readouterr().err
 
 
 def test_a_failure_at_a_later_user_keeps_and_announces_what_was_erased(

@@ -45,6 +45,15 @@ def test_other_verbs_need_no_evaluation(installed: Path) -> None:
         assert done.stdout
 
 
+def test_an_absent_package_is_named(installed: Path, tmp_path: Path) -> None:
+    shutil.copytree(installed, tmp_path / "incomplete")
+    (tmp_path / "incomplete" / "cardlog_client" / "__init__.py").write_text("import absent_package\n")
+    done = typed("recall", "hello", cwd=tmp_path / "incomplete")
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert "No module named 'absent_package'" in line
+
+
 @pytest.mark.parametrize("left", ["from .events import Events\n", "", None])
 def test_a_package_of_the_same_name_is_refused_in_one_sentence(
     installed: Path, tmp_path: Path, left: str | None

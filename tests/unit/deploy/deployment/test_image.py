@@ -98,6 +98,7 @@ def test_all_that_the_code_reads_is_installed_with_it() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_service_runs_what_the_command_knows_with_settings_that_exist(name: str) -> None:
+    assert SERVICES[name]["volumes"] == ["${CARDLOG_KEYS:-./keys}:/etc/cardlog:ro"]
     verb, what = deployed.parsed(SERVICES[name]["command"])
     assert name in (what, verb) or (verb, name) == ("work", "relay")
     ours = {key for key in environment(name) if key.startswith(("CARDLOG_", "ANTHROPIC_"))}
@@ -108,7 +109,7 @@ OF_THE_COMMAND = {
     "CARDLOG_ADMIN_DATABASE_URL", "CARDLOG_API_KEY", "CARDLOG_KEY_FILE", "CARDLOG_READ_URL", "CARDLOG_REDIS_MEMORY_MIB",
 }  # fmt: skip
 OF_THE_PROXY = "CARDLOG_PROXY_"
-OF_THE_EXTRACTOR = {
+OF_MODELS = {
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CARDLOG_OPENAI_API_KEY", "CARDLOG_OPENAI_BASE_URL",
     "CARDLOG_OPENAI_OUTPUT",
 }  # fmt: skip
@@ -120,7 +121,7 @@ def test_a_setting_of_the_shell_reaches_every_process(name: str) -> None:
     every = {
         variable for variable, _, _ in listing() if name == "proxy" or not variable.startswith(OF_THE_PROXY)
     } - OF_THE_COMMAND
-    assert every - set(given) == (OF_THE_EXTRACTOR if name != "extractor" else set())
+    assert every - set(given) == (OF_MODELS if name not in ("extractor", "curator") else set())
     for variable, value in given.items():
         fixed = variable in ("CARDLOG_DATABASE_URL", "CARDLOG_REDIS_URL", "PGPASSWORD")
         assert fixed or value is None or str(value).startswith(f"${{{variable}:-"), variable

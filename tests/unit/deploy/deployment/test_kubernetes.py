@@ -80,12 +80,17 @@ def test_a_pod_is_confined(name: str) -> None:
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_settings_of_a_pod_exist_and_its_secrets_are_referred_to(name: str) -> None:
     assert pod(name)["enableServiceLinks"] is False  # which would add variables that look like settings
+    sources = [(kind, each) for source in container(name)["envFrom"] for kind, each in source.items()]
+    assert sources == [
+        ("configMapRef", {"name": "cardlog-settings"}),
+        ("secretRef", {"name": "cardlog-settings", "optional": True}),
+    ]
     for variable in container(name)["env"]:
         assert variable["name"] in deployed.settings()
         assert variable["valueFrom"]["secretKeyRef"]["name"] == "cardlog"
     given = {variable["name"] for variable in container(name)["env"]}
     assert {"CARDLOG_DATABASE_URL", "CARDLOG_REDIS_URL"} <= given
-    assert ("ANTHROPIC_API_KEY" in given) is (name == "cardlog-extractor")
+    assert ("ANTHROPIC_API_KEY" in given) is (name in ("cardlog-extractor", "cardlog-curator"))
 
 
 @pytest.mark.parametrize("name", SERVING)
@@ -163,3 +168,21 @@ def test_only_declared_connections_are_allowed() -> None:
     assert all("from" in rule for spec in policies.values() for rule in spec.get("ingress", []))
     outward = {port["port"] for rule in everybody["egress"] for port in rule["ports"]}
     assert outward == {53, 5432, 6379}
+    # The others talk to PostgreSQL, Redis and Kafka only.
+    (chosen,) = policies["cardlog-outside"]["podSelector"]["matchExpressions"]
+    inside = {"recorder", "projector", "relay"}
+    assert (
+        set(chosen["values"])
+        == {labels(name)["app.kubernetes.io/component"] for name in DEPLOYMENTS} - inside
+    )
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_keys_of_the_secret_are_files_that_the_pod_only_reads(name: str) -> None:
+    (keys,) = (each for each in pod(name)["volumes"] if each["name"] == "keys")
+    assert keys["secret"] == {
+        "secretName": "cardlog",
+        "optional": True,
+        "items": [{"key": each, "path": each} for each in ("log.key", "kek.key")],
+    }
+    assert {"name": "keys", "mountPath": "/etc/cardlog", "readOnly": True} in container(name)["volumeMounts"]
