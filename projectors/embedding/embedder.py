@@ -98,8 +98,8 @@ class FastEmbedder:
     Each text is one run of the graph, and ``threads`` runs go on at the same time. An int8 graph scales its numbers by
     the whole batch, so in a batch the vector of a text would depend on the other texts. One run a text is as fast as
     batches on two cores, and no core waits (docs/benchmarks.md).
-    Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model, and at the first call when its
-    files do not fit each other.
+    Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model, and at the first call when
+    its files do not fit each other.
     """
 
     longest = 256
