@@ -213,12 +213,13 @@ def test_a_repeated_promotion_gets_the_first_answer(ada: Documents) -> None:
     first = ada.done(ada.send("schema/promote", {"candidate": "sleep"}, **key))
     again = ada.done(ada.send("schema/promote", {"candidate": "sleep"}, **key))
     assert (again["event_id"], again["version"], again["duplicate"]) == (first["event_id"], 4, True)
-    others = ({"candidate": "work"}, {"candidate": "sleep", "proposed_name": "rest"})
-    for what, body in (
+    others: list[tuple[str, dict[str, Any]]] = [
         ("revert", {"category": "sleep"}),
-        *(("promote", each) for each in others),
+        ("promote", {"candidate": "work"}),
+        ("promote", {"candidate": "sleep", "proposed_name": "rest"}),
         ("promote", {"candidate": "sleep", "members": {OLD[0]: "elsewhere"}}),
-    ):
+    ]
+    for what, body in others:
         assert problem(ada.send(f"schema/{what}", body, **key), 422)["field"] == "Idempotency-Key"
 
 
