@@ -35,7 +35,7 @@ from projectors.embedding.embedder import (
     FastEmbedder,
     open_embedder,
 )
-from projectors.embedding.graph import mapped_of
+from projectors.embedding.graph import mapped_name
 
 if TYPE_CHECKING:
     import onnx
@@ -353,7 +353,8 @@ def write_mapped(folder: Path, model: str) -> None:
         each.external_data.extend(
             onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()
         )
-    mapped_of(file, FastEmbedder(folder, model=model).revision).write_bytes(graph.SerializeToString())
+    written, revision = graph.SerializeToString(), FastEmbedder(folder, model=model).revision
+    mapped_name(file, revision, hashlib.sha256(written).hexdigest()).write_bytes(written)
 
 
 def _write_multilingual(archive: zipfile.ZipFile, folder: Path) -> None:

@@ -44,9 +44,10 @@ class UserThreads(Aggregate[Threads, Thread]):
     def load(self) -> Threads:
         return threads_of(self.connection, self.owner)
 
-    def present(self, state: Threads) -> Thread:
-        """Returns the thread. Raises a 404 problem when the user has none in reach."""
-        thread = state.get(self.thread_id) if self.thread_id else None
+    def present(self, state: Threads, opened: UUID | None = None) -> Thread:
+        """Returns the thread, or the one ``opened``. Raises a 404 problem when the user has none in reach."""
+        thread_id = self.thread_id or opened
+        thread = state.get(thread_id) if thread_id else None
         if thread is None or not self.command.reach.admits(thread.project_id, thread.mode):
             raise missing("thread", "thread_id")
         return thread
@@ -56,7 +57,7 @@ class UserThreads(Aggregate[Threads, Thread]):
 
     def first_answer(self, event: Event) -> Thread:
         """Returns the thread as it is now. A repeated command tells what became of the first one."""
-        return self.load()[self.thread_id or event.event_id]
+        return self.present(self.load(), event.event_id)
 
     def position(self, state: Threads) -> int:
         return self.present(state).position

@@ -28,7 +28,11 @@ from ingest.decider import Command, Outcome
 
 IdempotencyKey = Annotated[
     str | None,
-    Header(max_length=200, description="a command with a key that was seen before returns the first answer"),
+    Header(
+        max_length=200,
+        pattern=r"\S",
+        description="a command with a key that was seen before returns the first answer",
+    ),
 ]
 
 

@@ -15,7 +15,7 @@ from events.core.evolution.mining import Candidate, candidates, versions_in
 from events.core.evolution.planning import Plan, PlanError, planned, taken_names
 from events.core.fold import Present
 from events.core.patches import Op, PatchConflictError, applied
-from events.core.pointers import split, value_at
+from events.core.pointers import join, split, value_at
 from events.core.schema import check_document, evolution_log, promoted_schemas
 from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
@@ -74,7 +74,15 @@ def promote(
 
     if dry_run:
         document.command = replace(document.command, idempotency_key=None)
-    outcome = decide(document, rule, lambda first: isinstance(first, SchemaPromoted))
+
+    def is_repeat(first: Payload) -> bool:
+        return (
+            isinstance(first, SchemaPromoted)
+            and (first.name == name if name else candidate in (first.candidate, first.name))
+            and {join((first.name, each)) for each in members.values()} <= set(first.moved.values())
+        )
+
+    outcome = decide(document, rule, is_repeat)
     if outcome.repeated and outcome.event is not None:
         found.append((outcome.event.payload, ()))
     made, ops = found[-1]
@@ -97,7 +105,9 @@ def revert(document: CoreHistory, category: str) -> tuple[Outcome[int], Sequence
         found.append(_fitting(present.state.document, made, command.at))
         return made
 
-    outcome = decide(document, rule, lambda first: isinstance(first, SchemaReverted))
+    outcome = decide(
+        document, rule, lambda first: isinstance(first, SchemaReverted) and first.name == category
+    )
     return outcome, found[-1]
 
 

@@ -21,7 +21,7 @@ from events.core.patches import (
     same,
     shown,
 )
-from events.core.pointers import MISSING, split, value_at
+from events.core.pointers import MISSING, index_of, split, value_at
 from events.core.proposals import MAX_WAITING, undone
 from events.core.schema import META, check_document, check_protected
 from events.core.state import CoreState
@@ -73,7 +73,10 @@ def patch(document: CoreDocument, ops: Sequence[Op], expected_version: int | Non
         waiting = sum(1 for _ in undone(held.state.document, held.fold.waiting))
         return None if waiting >= MAX_WAITING else made
 
-    outcome = decide(document, rule, lambda first: _is_repeat(first, ops))
+    def is_repeat(first: Payload) -> bool:
+        return _is_repeat(first, ops) or _is_repeat(first, redirected(document.present().state.document, ops))
+
+    outcome = decide(document, rule, is_repeat)
     if outcome.event is not None and isinstance(first := outcome.event.payload, PatchQueued):
         return Patched(outcome, as_sent(conflict_of(first), first.guards))
     return Patched(outcome, refused[0] if refused else None)
@@ -190,12 +193,20 @@ def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[
 
 
 def _is_repeat(first: Payload, ops: Sequence[Op]) -> bool:
-    """True when ``ops`` may have become the event of an earlier patch: pointers follow their items, values stay."""
+    """True when ``ops`` may have become the event of an earlier patch: indexes follow their items, the rest stays."""
     if not isinstance(first, CorePatched | PatchQueued):
         return False
     sent = [op for op in ops if op["op"] != "test"]
     kept = [op for index, op in enumerate(first.patch) if op["op"] != "test" and index not in first.guards]
     return len(sent) == len(kept) and all(
-        one["op"] == other["op"] and same(one.get("value"), other.get("value"))
+        one["op"] == other["op"]
+        and same(one.get("value"), other.get("value"))
+        and all(
+            _without_indexes(one.get(each)) == _without_indexes(other.get(each)) for each in ("path", "from")
+        )
         for one, other in zip(sent, kept, strict=True)
     )
+
+
+def _without_indexes(pointer: str | None) -> list[str | None]:
+    return [None if index_of(token) is not None else token for token in split(pointer or "")]

@@ -60,7 +60,15 @@ def roll_back(
 
     if dry_run:
         document.command = replace(document.command, idempotency_key=None)
-    outcome = decide(document, rule, lambda first: isinstance(first, CoreRolledBack))
+
+    def is_repeat(first: Payload) -> bool:
+        return (
+            isinstance(first, CoreRolledBack)
+            and first.to_version == to_version
+            and (event_ids is None or set(first.event_ids) == set(event_ids))
+        )
+
+    outcome = decide(document, rule, is_repeat)
     if outcome.repeated and outcome.event is not None:
         found.append((outcome.event.payload.event_ids, (), ()))
     return RolledBack(*found[-1], outcome)
@@ -101,7 +109,10 @@ def cherry_pick(document: CoreHistory, event_ids: Sequence[UUID]) -> Outcome[int
             event_ids=ordered, by=document.command.by, rationale=document.command.rationale
         )
 
-    return decide(document, rule, lambda first: isinstance(first, CoreCherryPicked))
+    def is_repeat(first: Payload) -> bool:
+        return isinstance(first, CoreCherryPicked) and set(first.event_ids) == set(event_ids)
+
+    return decide(document, rule, is_repeat)
 
 
 def _left_out(present: Present, event_ids: Sequence[UUID] | None, to_version: int | None) -> tuple[UUID, ...]:

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
+from itertools import count
 from secrets import token_hex
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from events.core.patches import same
 from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
 from events.references.kinds import batch
@@ -26,6 +28,7 @@ from events.references.reference import Reference, folded
 from events.references.reference_log import current, events_below, lock, version_of
 from events.types.codec import Payload
 from events.types.envelope import Event, NewEvent, uuid7
+from events.types.json_values import Json
 from events.types.references import (
     ReferenceArchived,
     ReferenceChanged,
@@ -38,6 +41,8 @@ from events.types.references import (
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
 
 _MOST_EVENTS_BETWEEN = 200
+_MADE = "\0"
+"""Begins what stands for an id or a time that the service makes. No text that is given holds it."""
 MOVE = "move"
 """The op of the version that a move makes. It tells the scope that the reference comes from."""
 MOST_CARRIED = 200
@@ -110,7 +115,13 @@ def create(stream: ReferenceStream, kind: Kind, data: object, tier: Tier) -> Out
         )
         return ReferenceCreated(name=name, data=value, rendering=rendering, tier=tier)
 
-    return decide(stream, created)
+    ids = count()
+    asked = value if data is None else kind.prepare(data, at=_MADE, new_id=lambda: f"{_MADE}{next(ids)}")
+
+    def is_repeat(first: Payload) -> bool:
+        return isinstance(first, ReferenceCreated) and first.tier == tier and _became(asked, first.data)
+
+    return decide(stream, created, is_repeat)
 
 
 @_problems()
@@ -179,7 +190,7 @@ def archive(stream: ReferenceStream, reason: str | None) -> Outcome[Reference]:
             return None
         return ReferenceArchived(reference_id=present.reference_id, name=stream.name, reason=reason)
 
-    return decide(stream, archived)
+    return decide(stream, archived, lambda first: isinstance(first, ReferenceArchived))
 
 
 def change_tier(stream: ReferenceStream, tier: Tier, reason: str) -> Outcome[Reference]:
@@ -193,7 +204,9 @@ def change_tier(stream: ReferenceStream, tier: Tier, reason: str) -> Outcome[Ref
             reference_id=present.reference_id, name=stream.name, tier=tier, reason=reason
         )
 
-    return decide(stream, changed)
+    return decide(
+        stream, changed, lambda first: isinstance(first, ReferenceTierChanged) and first.tier == tier
+    )
 
 
 @_problems()
@@ -221,7 +234,11 @@ def restore(stream: ReferenceStream, kind: Kind, version: int | None) -> Outcome
             tier=_unarchived(present.tier),
         )
 
-    return decide(stream, restored)
+    def is_repeat(first: Payload) -> bool:
+        op = first.op if isinstance(first, ReferenceChanged) else {}
+        return op.get("op") == "restore" and version in (None, op["version"])
+
+    return decide(stream, restored, is_repeat)
 
 
 class _Moved(ReferenceStream):
@@ -293,6 +310,8 @@ def move(source: ReferenceStream, new_owner: str, to: ReferenceName) -> Outcome[
         present = _existing(source.load())
         return Outcome(present, present.position)
 
+    op = {"op": MOVE, "project_id": source.name.project_id, "team_id": source.name.team_id}
+
     def moved(there: Reference | None) -> Decision:
         present = _existing(source.load())
         _refuse_existing(there, "the new scope has a reference with this key")
@@ -305,21 +324,21 @@ def move(source: ReferenceStream, new_owner: str, to: ReferenceName) -> Outcome[
         arrived = ReferenceChanged(
             reference_id=reference_id,
             name=to,
-            op={"op": MOVE, "project_id": source.name.project_id, "team_id": source.name.team_id},
+            op=op,
             data=present.data,
             rendering=present.rendering,
             tier=present.tier,
         )
         return Decision(payload=arrived, before=[leaves, *carried])
 
-    return decide(target, moved)
+    return decide(target, moved, lambda first: isinstance(first, ReferenceChanged) and first.op == op)
 
 
 def _refuse_same_items(stream: ReferenceStream, kind: Kind, op: Op, arrived: int, present: Reference) -> None:
     """Raises a 409 problem when an op since the version ``arrived`` changed an item that ``op`` changes, too."""
-    count = min(present.version - arrived, _MOST_EVENTS_BETWEEN)
+    most = min(present.version - arrived, _MOST_EVENTS_BETWEEN)
     targets = batch.targets(kind, op)
-    for event in events_below(stream.connection, stream.owner, stream.stream, None, count):
+    for event in events_below(stream.connection, stream.owner, stream.stream, None, most):
         if isinstance(event.payload, ReferenceChanged) and event.version > arrived:
             other = event.payload.op
             if other["op"] in ("restore", MOVE) or targets & batch.targets(kind, other):
@@ -351,6 +370,15 @@ def _existing(reference: Reference | None) -> Reference:
 def not_found() -> ProblemError:
     """Returns the 404 problem of a reference that is not there, or is not the caller's."""
     return missing("reference", "key")
+
+
+def _became(asked: Json, kept: Json) -> bool:
+    """True when ``asked`` may have become ``kept``: they differ only in ids and times that the service made."""
+    if isinstance(asked, dict) and isinstance(kept, dict):
+        return asked.keys() == kept.keys() and all(_became(asked[each], kept[each]) for each in asked)
+    if isinstance(asked, list) and isinstance(kept, list):
+        return len(asked) == len(kept) and all(map(_became, asked, kept))
+    return same(asked, kept) or (isinstance(asked, str) and asked.startswith(_MADE))
 
 
 def _unarchived(tier: Tier) -> Tier:

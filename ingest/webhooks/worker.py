@@ -6,7 +6,6 @@ the table after its target took it. A kill between the two sends the message aga
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from events.store.subscription import (
     handle_batch,
 )
 from events.types.envelope import Event
+from events.types.tenancy import tenant_of
 from events.types.tombstones import Erased
 from events.types.webhooks import STREAM
 from events.webhooks import Webhook, webhooks_of
@@ -41,8 +41,10 @@ PROCESSOR = Processor("webhooks")
 _PACKAGE = "ingest.webhooks"
 _EVENTS = 500  # of a partition, in one round
 _AT_ONCE = 32
-_OF_ONE = 2  # messages of one webhook at once, so that a slow target keeps few places
-_OF_USER = 8  # messages of one user at once, so that many slow targets of a user keep few places, too
+# Messages at once of one webhook, user and tenant, so that their slow targets leave places to others.
+_OF_WEBHOOK = 2
+_OF_USER = 8
+_OF_TENANT = _AT_ONCE // 2
 _LOOK_S = 0.2  # between two looks while messages are on their way
 
 
@@ -113,13 +115,14 @@ class Webhooks(Handler):
         places = _AT_ONCE - len(self._sent)
         if places <= 0:
             return
-        webhooks_busy = Counter(each.webhook_id for each in self._sent.values())
-        users_busy = Counter(each.user_id for each in self._sent.values())
+        users = [each.user_id for each in self._sent.values()]
         values = {
-            "busy": [each for each, count in webhooks_busy.items() if count >= _OF_ONE],
-            "busy_users": [each for each, count in users_busy.items() if count >= _OF_USER],
-            "each": _OF_ONE,
+            "webhooks": [each.webhook_id for each in self._sent.values()],
+            "users": users,
+            "tenants": [tenant_of(each) for each in users],
+            "of_webhook": _OF_WEBHOOK,
             "of_user": _OF_USER,
+            "of_tenant": _OF_TENANT,
             "limit": places,
         }
         claimed = [_Due(*row) for row in tuples_of(connection, statement(_PACKAGE, "claim_due"), values)]

@@ -40,6 +40,9 @@ BUILT_MODELS = (MULTILINGUAL_MODEL, SMALL_MODEL)
 _VOCABULARIES = {MULTILINGUAL_MODEL: range(250_000, 250_100), SMALL_MODEL: range(30_522, 30_523)}
 """The sizes of their vocabularies. Some files of multilingual-e5-small leave rows without a token out."""
 
+_KNOWN_GOOD = "ready готово 準備好了 준비 พร้อม 🐶"
+"""A text that each model embeds. Its tokens are spread over a vocabulary, so a smaller one of another model shows."""
+
 HASH_MODEL = "hash"
 _HASH = re.compile(rf"{HASH_MODEL}(?:-(384|768|1024))?")
 
@@ -89,13 +92,14 @@ class FastEmbedder:
     """Runs a sentence transformer from the files in ``folder``.
 
     fastembed runs the models that it knows, with their own pooling. The other models are pooled by the mean. The model
-    is loaded at the first text, which takes about one second. Threads may share it.
+    is loaded at the first call, which takes about one second, and tried with a known text. Threads may share it.
     ``threads`` 0 means one for each core that the process may use. ``file`` is the graph in the folder; None means
     ``model_int8.onnx`` if the folder has it, else its other graph.
     Each text is one run of the graph, and ``threads`` runs go on at the same time. An int8 graph scales its numbers by
     the whole batch, so in a batch the vector of a text would depend on the other texts. One run a text is as fast as
     batches on two cores, and no core waits (docs/benchmarks.md).
-    Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model.
+    Raises :class:`EmbedderUnavailableError` at once when the folder does not hold a model, and at the first call when
+    its files do not fit each other.
     """
 
     longest = 256
@@ -166,7 +170,10 @@ class FastEmbedder:
         with self._loading:
             if self._model is None:
                 try:
-                    self._model = self._load()
+                    model = self._load()
+                    tried = model(self._text_prefix + _KNOWN_GOOD, question=False)
+                    checked([tried], 1, self.dimension, self.name)
+                    self._model = model
                 except Exception as error:
                     raise EmbedderUnavailableError(
                         f"the embedding model in {self._folder} cannot be loaded ({error}); "

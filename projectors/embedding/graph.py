@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import sys
 from collections.abc import Callable
+from hashlib import file_digest
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,8 @@ import orjson
 from numpy.typing import NDArray
 
 from projectors.embedding.unigram import UnigramTokenizer, is_unigram
+
+logger = logging.getLogger(__name__)
 
 # The C library of Linux keeps freed memory, in pieces between those that are in use.
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
@@ -26,9 +30,23 @@ def trim() -> None:
 _kept: dict[tuple[str, int], Graph] = {}
 
 
-def mapped_of(file: Path, revision: str) -> Path:
-    """Returns the name of the same graph with its largest tables as places in ``file``, if the model has one."""
-    return file.with_suffix(f".{revision}.mapped")
+def mapped_name(file: Path, revision: str, digest: str) -> Path:
+    """Returns the name of the same graph as ``file`` with its largest tables as places in ``file``.
+
+    ``digest`` is the SHA-256 of its content, and tells a damaged one.
+    """
+    return file.with_suffix(f".{revision}.{digest[:12]}.mapped")
+
+
+def mapped_of(file: Path, revision: str) -> Path | None:
+    """Returns the graph of :func:`mapped_name`, if the model has one and it is not damaged."""
+    for found in file.parent.glob(f"{file.stem}.{revision}.*.mapped"):
+        with found.open("rb") as content:
+            digest = file_digest(content, "sha256").hexdigest()
+        if found == mapped_name(file, revision, digest):
+            return found
+        logger.warning("%s is damaged, and the model needs more memory; run: cardlog model fetch", found)
+    return None
 
 
 def open_graph(folder: Path, file: str, revision: str, *, longest: int, keep: bool = False) -> Graph:
@@ -40,8 +58,7 @@ def open_graph(folder: Path, file: str, revision: str, *, longest: int, keep: bo
     key = (revision, longest)
     if (found := _kept.get(key)) is None:
         whole = folder / file
-        mapped = mapped_of(whole, revision)
-        found = Graph(mapped if mapped.exists() else whole, folder / "tokenizer.json", longest=longest)
+        found = Graph(mapped_of(whole, revision) or whole, folder / "tokenizer.json", longest=longest)
         if keep:
             _kept[key] = found
     return found

@@ -28,6 +28,7 @@ def embedders_in_use(
         try:
             if slot not in found:
                 chosen = embedders.of_slot(slot)
+                chosen.embed(())  # an embedder that does not work must not get the slot
                 keep(connection, {slot: Space(chosen.name, chosen.fingerprint)})
                 found = live_spaces(connection)
             used[slot] = embedders.of_space(slot, found[slot])

@@ -2,12 +2,13 @@
 
 The first line names the format and the user. A line for each turn and each other event follows, in the order of the
 log, and then a line for each card with its sources, and for each insight. The last line counts the lines; a file
-without it is not whole.
+without it is not whole. The secret of a webhook is left out: a field of an event that its ``repr`` hides is empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -108,7 +109,8 @@ def _event_line(kind: str, event: Event) -> bytes:
     payload = event.payload
     if isinstance(payload, Unreadable):
         return _line(kind=kind, **envelope, unreadable=payload.reason, data=None)
-    return _line(kind=kind, **envelope, data=orjson.Fragment(encode(payload)))
+    secrets = {each.name: "" for each in fields(payload) if not each.repr}
+    return _line(kind=kind, **envelope, data=orjson.Fragment(encode(replace(payload, **secrets))))
 
 
 def _line(**fields: object) -> bytes:

@@ -16,6 +16,7 @@ from events.store import log
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.json_values import JsonObject
+from events.types.webhooks import STREAM
 from retrieval.export.export import FORMAT, KIND
 
 _PACKAGE = "retrieval.export"
@@ -95,7 +96,7 @@ class _Importer:
 def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str) -> ImportedUser:
     """Appends the events of an export as events of ``storage_id``, all or none.
 
-    The cards get the ids that they had, unless this log holds their events already. Raises
+    The cards get the ids that they had, unless this log holds their events already. Webhooks are left out. Raises
     :class:`ImportRefusedError` for a file that is no whole export, and for a user of whom the log knows something.
     """
     turns = events = 0
@@ -108,7 +109,7 @@ def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str)
                 kind = line["kind"]
                 if number == 1 and (line["archive"], line["format"]) != (KIND, FORMAT):
                     raise ValueError("format")
-                if kind in ("turn", "event") and line["type"] != _TOMBSTONE:
+                if kind in ("turn", "event") and line["type"] != _TOMBSTONE and line["stream"] != STREAM:
                     if importer is None:
                         importer = _begun(connection, storage_id, line["event_id"])
                     importer.add(number, line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
@@ -10,10 +11,13 @@ from urllib.parse import quote, unquote
 
 import mcp_types as types
 import orjson
+from anyio import create_memory_object_stream, create_task_group
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from retrieval.mcp.memory import Memory, RefusedError
 from retrieval.mcp.pages import page, pieces
@@ -120,11 +124,33 @@ def create_server(memory_of: Callable[[Any], Memory], *, forget: bool) -> Server
 
 
 async def run_stdio(server: Server[Any]) -> None:
-    """Serves the client at standard input and output until it closes its end."""
+    """Serves the client at standard input and output until it closes its end. An unreadable request gets an error."""
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - it takes the streams of the process
 
-    async with stdio_server() as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
+    async with stdio_server() as (received, sent), create_task_group() as relaying:
+        relayed, messages = create_memory_object_stream[SessionMessage | Exception]()
+
+        async def relay() -> None:
+            async with relayed:
+                async for message in received:
+                    refusal = _refusal(message) if isinstance(message, ValidationError) else None
+                    await (relayed.send(message) if refusal is None else sent.send(SessionMessage(refusal)))
+
+        relaying.start_soon(relay)
+        await server.run(messages, sent, server.create_initialization_options())
+        relaying.cancel_scope.cancel()
+
+
+def _refusal(unreadable: ValidationError) -> types.JSONRPCError | None:
+    """Returns the answer to a line that is no request, or None where the line has no id."""
+    try:
+        request_id = json.loads(unreadable.errors()[0]["input"])["id"]
+        error = types.ErrorData(
+            code=types.PARSE_ERROR, message="the request cannot be read; leave lone surrogates out"
+        )
+        return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
 
 
 def _described(tool: Tool) -> types.Tool:

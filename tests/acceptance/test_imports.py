@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import zipfile
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import yaml
+from markdown_it import MarkdownIt
 from portable_ai_memory import load, validate
 
 from ingest.migration.portable import content_hash
@@ -137,6 +139,20 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
     found = {each["id"]: each for each in json.loads(written.read_text("utf-8"))["memories"]}
     assert [found.pop(each["id"]) for each in given["memories"][:3]] == given["memories"][:3]
     assert [each["metadata"]["value"] for each in found.values() if each["type"] == "fact"] == ["Rex"]
+
+
+def test_words_have_no_meaning_in_the_index_of_a_folder_of_markdown(stack: Running, tmp_path: Path) -> None:
+    given, written = tmp_path / "given", tmp_path / "written"
+    given.mkdir()
+    said = r"Go ![a](http://a.test) <script>alert(1)</script> **now** \](http://b.test) &lt;"
+    (given / "hostile.md").write_text(f"---\ntype: Place\n---\n{said}\n", "utf-8")
+    taken(stack, "okf", str(given), "--user", "mallory")
+    stack.wait()
+    assert stack.command("export", "okf", str(written), "--user", "mallory").returncode == 0
+    _, _, body = (written / "index.md").read_text("utf-8").split("---\n")
+    [file] = [each for each in written.iterdir() if each.name != "index.md"]
+    link = f'<a href="{file.name}">{escape(said[:80], quote=False)}</a>'
+    assert MarkdownIt().render(body) == f"<h1>Memory</h1>\n<ul>\n<li>{link}</li>\n</ul>\n"
 
 
 def test_a_round_trip_over_markdown_keeps_what_is_true_now(stack: Running, tmp_path: Path) -> None:

@@ -331,35 +331,58 @@ def test_wrong_requests_are_refused_before_the_protocol(stack: Running) -> None:
     assert short.status_code == 200
 
 
-def test_very_many_notifications_hold_up_nobody(stack: Running) -> None:
-    note = {
-        "jsonrpc": "2.0",
-        "method": "notifications/progress",
-        "params": {"progressToken": "x", "progress": 1},
-    }
-    words = [COMMAND[0], *COMMAND[1:], "mcp", "--user", "dana", "--data", str(stack.data)]
+def piped(stack: Running, *lines: dict[str, Any]) -> list[dict[str, Any]]:
+    """Starts a session over stdio, sends ``lines`` to it, and closes it. Returns the answers to the lines."""
     hello = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }
-    lines = [
+    begun = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        *[note] * 2_000,
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(
-        words,
-        input=text,
+        [COMMAND[0], *COMMAND[1:], "mcp", "--user", "dana", "--data", str(stack.data)],
+        input="".join(json.dumps(line) + "\n" for line in [*begun, *lines]),
         capture_output=True,
         text=True,
         timeout=120,
         env=clean_environment() | WITHOUT_MODEL,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
+    hello_again, *answers = map(json.loads, done.stdout.splitlines())
+    assert hello_again["id"] == 1
+    return answers
+
+
+def test_a_request_with_a_lone_surrogate_gets_an_error(stack: Running) -> None:
+    calls = [("recall", {"query": "\ud83d"}), ("remember", {"text": "\ud83d"})]
+    answers = piped(
+        stack,
+        *(
+            {
+                "jsonrpc": "2.0",
+                "id": name,
+                "method": "tools/call",
+                "params": {"name": name, "arguments": given},
+            }
+            for name, given in calls
+        ),
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    )
+    assert [each["id"] for each in answers] == ["recall", "remember", 2]
+    assert "surrogate" in answers[0]["error"]["message"]
+
+
+def test_very_many_notifications_hold_up_nobody(stack: Running) -> None:
+    note = {
+        "jsonrpc": "2.0",
+        "method": "notifications/progress",
+        "params": {"progressToken": "x", "progress": 1},
+    }
+    [answer] = piped(stack, *[note] * 2_000, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    assert answer["id"] == 2
 
     dana = Client(stack)
     content = json.dumps(note).encode()

@@ -234,6 +234,35 @@ def test_a_mode_is_made_and_becomes_the_default(person: Person) -> None:
     person.sees("No mode yet.")
 
 
+def test_hidden_characters_are_named_in_every_text_and_label(person: Person, stack: Running) -> None:
+    turned, user = "\u202egnp.exe", {"user_id": "rhea"}
+
+    def send(path: str, body: Any) -> Any:
+        answer = WEB.post(f"{stack.write_url}/v1/{path}", json=body, headers=stack.headers)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    send("turns", user | {"text": "I live in Taipei.", "speaker": turned, "session_id": turned})
+    send("references/todo_list", user | {"key": turned})
+    patch = [{"op": "add", "path": f"/profile/other/{turned}", "value": turned}]
+    send("memory/rhea/events", {"patch": patch, "actor": "user", "rationale": turned})
+    stack.wait()
+    person.open("memory", user="rhea")
+    person.page.get_by_label("choose: U+202Egnp.exe lives in Taipei").wait_for()
+    person.page.locator("a", has_text="lives in Taipei").first.click()
+    for screen, shown in (
+        ("", "I live in Taipei."),
+        ("core", "/profile/other/U+202Egnp.exe"),
+        ("references", "todo_list/U+202Egnp.exe"),
+        ("timeline", "U+202Egnp.exe residence"),
+    ):
+        if screen:
+            person.open(screen, user="rhea")
+        person.page.get_by_text(shown).first.wait_for()
+        person.page.get_by_text("U+202E").first.wait_for()
+        assert "\u202e" not in person.page.locator("body").evaluate("each => each.outerHTML"), screen
+
+
 def test_hostile_words_stay_words(person: Person) -> None:
     person.open("memory", user="mei", status="all")
     person.page.get_by_text(HOSTILE[0]).first.wait_for()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -27,6 +28,8 @@ app = App(
 )
 
 _KINDS = {"state": ("fact", None), "event": ("custom", "event"), "knowledge": ("custom", "knowledge")}
+_MARKS = re.compile(r"[\\`*_~&<>\[\]]")
+"""The characters that have a meaning in the text of a link of Markdown."""
 _STATUSES = {"superseded": "superseded", "retracted": "retracted"}
 
 
@@ -99,7 +102,7 @@ def run_okf(
         head = yaml.safe_dump(front, allow_unicode=True, sort_keys=False)
         with written_privately(folder / name) as out:
             out.write(f"---\n{head}---\n\n{memory['content']}\n".encode())
-        words = " ".join(memory["content"].split())[:80].replace("[", "(").replace("]", ")")
+        words = _MARKS.sub(r"\\\g<0>", " ".join(memory["content"].split())[:80])
         lines.append(f"- [{words}]({name})")
     with written_privately(folder / "index.md") as out:
         out.write("\n".join(['---\nokf_version: "0.2"\n---\n', "# Memory", "", *lines, ""]).encode())

@@ -9,12 +9,19 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.model import SOURCES, ModelError, build, quantise
+from deploy.model import SOURCES, ModelError, build, quantise, write_mapped
 from deploy.options import Given
 from deploy.progress import Progress
 from events.platform.settings import Settings, variable_of
-from projectors.embedding.embedder import INT8_GRAPH, EmbedderUnavailableError, holds, model_folders
+from projectors.embedding.embedder import (
+    INT8_GRAPH,
+    EmbedderUnavailableError,
+    FastEmbedder,
+    holds,
+    model_folders,
+)
 from projectors.embedding.embedders import substitute_of
+from projectors.embedding.graph import mapped_of
 
 app = App(name="model", help="The embedding model, with which questions are answered by meaning.")
 
@@ -74,7 +81,7 @@ def _kept(folder: Path, model: str, *, optional: bool) -> int:
             f"{variable_of('embed_model')} to the model that it holds"
         )
         return 0 if optional else 1
-    _complete(folder)
+    _complete(folder, model)
     if not optional:
         _say(f"the embedding model is in {folder}")
     return 0
@@ -84,14 +91,24 @@ def _built(folder: Path) -> bool:
     return (folder / "model.onnx").is_file() or (folder / INT8_GRAPH).is_file()
 
 
-def _complete(folder: Path) -> None:
-    """Adds the int8 graph to a folder that an earlier version built. Without it, the embedder runs the other graph."""
-    if folder.parent.name != "model" or (folder / INT8_GRAPH).is_file():
+def _complete(folder: Path, model: str) -> None:
+    """Adds the int8 graph to a folder that an earlier version built, and the mapped one in the place of a damaged one.
+
+    Without the first, the embedder runs the other graph. Without the second, it needs more memory.
+    """
+    if folder.parent.name != "model":
         return
     try:
-        quantise(folder / "model.onnx", folder / INT8_GRAPH)
+        if not (folder / INT8_GRAPH).is_file():
+            quantise(folder / "model.onnx", folder / INT8_GRAPH)
     except Exception as error:
         _say(f"the embedding model keeps its full precision: {error}")
+        return
+    try:
+        if mapped_of(folder / INT8_GRAPH, FastEmbedder(folder, model=model).revision) is None:
+            write_mapped(folder, model)
+    except Exception as error:
+        _say(f"the embedding model needs more memory: {error}")
 
 
 def _say(sentence: str) -> None:

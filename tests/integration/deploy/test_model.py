@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 import subprocess
 import sys
@@ -24,7 +25,6 @@ from projectors.embedding.embedder import (
     MULTILINGUAL_MODEL,
     SMALL_MODEL,
     Embedder,
-    EmbedderUnavailableError,
     FastEmbedder,
     model_folders,
     open_embedder,
@@ -307,17 +307,25 @@ class TestPackedWeights:
             e5_weights.read(b"GGUF" + b"\0" * 100)
 
 
-def test_a_mapped_graph_gives_the_same_vectors_and_is_left_when_the_model_changes(tmp_path: Path) -> None:
+def test_a_mapped_graph_gives_the_same_vectors_also_when_it_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CARDLOG_EMBED_MODEL", SMALL_MODEL)
+    monkeypatch.setenv("CARDLOG_EMBED_MODEL_PATH", str(tmp_path / "model" / "mapped"))
     rows = 4_000  # 6 MB
     plain = open_embedder(SMALL_MODEL, write_tiny_model(tmp_path / "plain", SMALL_MODEL, rows=rows))
-    folder = write_tiny_model(tmp_path / "mapped", SMALL_MODEL, rows=rows)
+    folder = write_tiny_model(tmp_path / "model" / "mapped", SMALL_MODEL, rows=rows)
     write_mapped(folder, SMALL_MODEL)
     [mapped] = folder.glob("*.mapped")
     assert mapped.stat().st_size < 10_000
     wanted = plain.embed(["a cat", "zzz"])
     assert np.array_equal(open_embedder(SMALL_MODEL, folder).embed(["a cat", "zzz"]), wanted)
-    mapped.write_bytes(b"broken")
-    with pytest.raises(EmbedderUnavailableError):
-        open_embedder(SMALL_MODEL, folder).embed(["a cat"])
+    whole = mapped.read_bytes()
+    place = int(re.findall(rb"offset\x12.(\d+)", whole)[0])
+    for damaged in (b"", whole[:100], whole.replace(b"%d" % place, b"%d" % (place + 4))):
+        mapped.write_bytes(damaged)
+        assert np.array_equal(open_embedder(SMALL_MODEL, folder).embed(["a cat", "zzz"]), wanted)
+        assert main(["model", "fetch"]) == 0
+        assert mapped.read_bytes() == whole
     write_tiny_model(folder, MULTILINGUAL_MODEL, rows=rows)
     assert open_embedder(MULTILINGUAL_MODEL, folder).embed(["a cat"]).shape == (1, 384)

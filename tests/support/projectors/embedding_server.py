@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -12,7 +12,8 @@ import orjson
 
 from projectors.embedding.embedder import HashEmbedder
 
-Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
+Answer = Callable[[dict[str, Any]], tuple[int, bytes | Iterator[bytes]]]
+"""Returns status and body. An iterator in the place of the body gives the parts of the whole answer, with its head."""
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -29,6 +30,10 @@ def serving(answer: Answer) -> Iterator[str]:
         def do_POST(self) -> None:
             asked = orjson.loads(self.rfile.read(int(self.headers["content-length"])))
             status, content = answer(asked | {"authorization": self.headers["authorization"]})
+            if not isinstance(content, bytes):
+                with suppress(OSError):  # the client does not wait for the end
+                    self.wfile.writelines(content)
+                return
             self.send_response(status)
             self.send_header("content-length", str(len(content)))
             self.end_headers()

@@ -1,5 +1,5 @@
 /** The parts that the screens share. */
-import type { ComponentChildren } from "preact";
+import { Fragment, options, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "./api";
 import { locale, t, type Key } from "./texts";
@@ -94,6 +94,20 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <div cla
 // Characters that show nothing or turn the direction of a text: a card must not look like another one.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
+const nameOf = (hidden: string) => `U+${hidden.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+const named = (part: unknown): unknown =>
+  typeof part === "string" ? part.replace(HIDDEN, nameOf) : Array.isArray(part) ? part.map(named) : part;
+
+// Every text and every label names hidden characters, wherever its words come from. Only what is typed stays as it is.
+const next = options.vnode;
+options.vnode = (node) => {
+  if (typeof node.type === "string" || node.type === Fragment) {
+    const props = node.props as Record<string, unknown>;
+    for (const shown of ["children", "aria-label", "title"]) if (shown in props) props[shown] = named(props[shown]);
+  }
+  next?.(node);
+};
+
 /** The beginning of words where nothing but text can stand, without hidden characters. */
 export const hushed = (text: string, most: number): string => {
   const plain = text.slice(0, most).replace(HIDDEN, "");
@@ -136,7 +150,7 @@ export function Words({ text, most = 600 }: { text: string; most?: number }) {
   let last = 0;
   for (const found of shown.matchAll(HIDDEN)) {
     parts.push(shown.slice(last, found.index));
-    parts.push(<span class="hidden-mark">{`U+${found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`}</span>);
+    parts.push(<span class="hidden-mark">{nameOf(found[0])}</span>);
     last = found.index + found[0].length;
     if (parts.length > 400) break;
   }

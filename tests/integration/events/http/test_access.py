@@ -518,6 +518,24 @@ def test_a_key_is_held_to_its_projects(services: Services) -> None:
         assert (refused.status_code, refused.json()["field"]) == (404, "project_id")
 
 
+def test_a_repeated_command_shows_no_thread_out_of_reach(services: Services) -> None:
+    def send(path: str, command: str, *, projects: list[str] | None = None, **body: Any) -> Any:
+        headers = services.key(projects=projects) | {"idempotency-key": command}
+        return services.write.post(f"/v1/threads{path}", json={"user_id": "ada"} | body, headers=headers)
+
+    thread = f"/{send('', 'open', title='the garden').json()['thread_id']}"
+    for path, body in (
+        ("/rename", {"title": "the secret garden"}),
+        ("/cards", {"card_ids": [services.home], "reason": "alike"}),
+        ("/close", {}),
+        ("/reopen", {}),
+    ):
+        assert send(thread + path, path, **body).status_code == 200
+        limited = send(thread + path, path, projects=["work"], **body)
+        assert told(limited) == told(send(f"/{uuid4()}{path}", "new", projects=["work"], **body))
+        assert limited.status_code == 404
+
+
 def test_only_an_unlimited_administrator_embeds_the_cards_of_everybody_again(services: Services) -> None:
     place = "/v1/modes/general/reembed"
 

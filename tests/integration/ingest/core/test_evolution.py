@@ -213,7 +213,22 @@ def test_a_repeated_promotion_gets_the_first_answer(ada: Documents) -> None:
     first = ada.done(ada.send("schema/promote", {"candidate": "sleep"}, **key))
     again = ada.done(ada.send("schema/promote", {"candidate": "sleep"}, **key))
     assert (again["event_id"], again["version"], again["duplicate"]) == (first["event_id"], 4, True)
-    assert problem(ada.send("schema/revert", {"category": "sleep"}, **key), 422)["field"] == "Idempotency-Key"
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("revert", {"category": "sleep"}),
+        ("promote", {"candidate": "work"}),
+        ("promote", {"candidate": "sleep", "proposed_name": "rest"}),
+        ("promote", {"candidate": "sleep", "members": {OLD[0]: "elsewhere"}}),
+    ]
+    for what, body in others:
+        assert problem(ada.send(f"schema/{what}", body, **key), 422)["field"] == "Idempotency-Key"
+
+
+def test_a_repeated_patch_of_a_place_that_moved_gets_the_first_answer(ada: Documents) -> None:
+    tell(ada)
+    promote(ada)
+    body = {"patch": [replaced(OLD[0], "Sleeps well")], "actor": "user"}
+    first, again = (ada.done(ada.send("events", body, **{"idempotency-key": "k"})) for _ in range(2))
+    assert (again["event_id"], again["duplicate"]) == (first["event_id"], True)
 
 
 def test_a_waiting_patch_finds_its_place_after_a_promotion(ada: Documents) -> None:

@@ -129,6 +129,9 @@ def test_versions_and_idempotency_keys(ada: Documents) -> None:
     assert (once["duplicate"], again["duplicate"], again["event_id"]) == (False, True, once["event_id"])
     other = ada.send("rollback", {"to_version": 0}, **{"idempotency-key": "k"})
     assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+    for path in ("/profile/ages", "/profile", "/profile/age/0"):
+        other = ada.send("events", {**body, "patch": [add(path, 36)]}, **{"idempotency-key": "k"})
+        assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
     same = ada.patch(add("/profile/age", 36))
     assert (same["changed"], same["version"], same["event_id"]) == (False, 2, None)
     tested = ada.patch(test_of("/_meta/version", 2), add("/profile/age", 37))

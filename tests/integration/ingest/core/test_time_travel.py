@@ -43,6 +43,22 @@ def test_any_version_can_be_read_and_compared(ada: Documents) -> None:
         assert (answer.status_code, answer.json()["field"]) == (422, field)
 
 
+def test_a_key_of_another_rollback_or_cherry_pick_is_refused(ada: Documents) -> None:
+    ids = [ada.patch(add(f"/profile/other/{each}", "1"))["event_id"] for each in ("a", "b", "c")]
+    commands: list[tuple[str, dict[str, Any], list[dict[str, Any]]]] = [
+        ("rollback", {"event_ids": ids[1:]}, [{"event_ids": ids[:2]}, {"to_version": 1}]),
+        ("cherry-pick", {"event_ids": ids[1:2]}, [{"event_ids": ids[2:]}]),
+        ("rollback", {"to_version": 2}, [{"to_version": 3}, {"event_ids": ids[1:]}]),
+    ]
+    for what, first, others in commands:
+        key = {"idempotency-key": str(first)}
+        done, again = (ada.done(ada.send(what, first, **key)) for _ in range(2))
+        assert (again["event_id"], again["duplicate"]) == (done["event_id"], True)
+        for body in others:
+            other = ada.send(what, body, **key)
+            assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+
+
 @pytest.mark.parametrize("folded", [True, False])
 def test_a_rollback_leaves_events_out_and_can_be_left_out_itself(ada: Documents, folded: bool) -> None:
     first = ada.patch(add("/profile/name", "Ada"))

@@ -205,6 +205,8 @@ def test_ops_are_refused_when_the_value_grows_too_long(api: TestClient, connecti
         ({"if-match": '"7", "8"'}, "If-Match"),
         ({"if-match": '"' + "9" * 30 + '"'}, "If-Match"),
         ({"idempotency-key": "k" * 201}, "Idempotency-Key"),
+        ({"idempotency-key": ""}, "Idempotency-Key"),
+        ({"idempotency-key": "  "}, "Idempotency-Key"),
     ],
 )
 def test_a_header_that_does_not_fit_is_named(

@@ -112,6 +112,65 @@ def test_a_repeated_command_returns_the_first_answer(write: TestClient, connecti
     assert count(connection, "log.events WHERE type = 'ReferenceChanged'") == 2
 
 
+GIVEN = {"key": "fruit", "data": {"items": [{"text": "figs"}, {"text": "dates", "done": True}]}}
+
+
+@pytest.mark.parametrize(
+    ("where", "first", "others"),
+    [
+        (
+            "",
+            GIVEN,
+            [
+                {**GIVEN, "data": {"items": [{"text": "figs"}, {"text": "dates"}]}},
+                {**GIVEN, "data": {"items": [{"text": "figs"}]}},
+                {**GIVEN, "data": None},
+                {**GIVEN, "tier": "pinned"},
+            ],
+        ),
+        ("/tier", {"tier": "pinned"}, [{"tier": "session"}]),
+        ("/restore", {"version": 1}, [{"version": 2}]),
+        ("/archive", {}, []),
+    ],
+    ids=["create", "tier", "restore", "archive"],
+)
+def test_a_key_of_another_command_is_refused(
+    write: TestClient, connection: Connection, where: str, first: dict[str, Any], others: list[dict[str, Any]]
+) -> None:
+    create(write)
+    patch(write, "add", text="tea")
+    headers = {"idempotency-key": "k"}
+
+    def sent(where: str, body: dict[str, Any]) -> Any:
+        path = f"/v1/references/todo_list{where and '/groceries' + where}"
+        return write.post(path, json={"user_id": "ada", **body}, headers=headers)
+
+    done, again = sent(where, first), sent(where, first)
+    assert done.status_code < 300, done.text
+    assert {**again.json(), "token": 0} == {**done.json(), "token": 0}
+    before = count(connection, "log.events")
+    refused = [(where, each) for each in others]
+    refused += [(each, {}) for each in ("/archive", "/restore") if where and each != where]
+    for place, body in refused:
+        other = sent(place, body)
+        assert (other.status_code, other.json().get("field")) == (422, "Idempotency-Key"), body
+    assert count(connection, "log.events") == before
+
+
+def test_a_key_of_another_move_is_refused(write: TestClient) -> None:
+    create(write)
+    create(write, project_id="garden")
+    headers = {"idempotency-key": "k"}
+
+    def sent(source: str | None) -> Any:
+        body = {"user_id": "ada", "project_id": source, "to_project_id": "house"}
+        return write.post("/v1/references/todo_list/groceries/move", json=body, headers=headers)
+
+    assert [sent(None).status_code, sent(None).status_code] == [200, 200]
+    other = sent("garden")
+    assert (other.status_code, other.json()["field"]) == (422, "Idempotency-Key")
+
+
 def test_several_ops_in_one_request_are_one_version_or_none(
     write: TestClient, connection: Connection
 ) -> None:

@@ -15,12 +15,16 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
+from events.types.envelope import NewEvent, uuid7
+from events.types.tenancy import storage_id
+from events.types.webhooks import STREAM, WebhookAdded
 from ingest.api.write_api import create_app
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Eraser, Terms
+from ingest.webhooks.message import new_secret
 from ingest.webhooks.targets import TargetError, checked_url, is_public, post
 from ingest.webhooks.worker import Webhooks
-from tests.support.projectors.folding import count, noted, settings_of
+from tests.support.projectors.folding import NOW, count, noted, settings_of
 from tests.support.waiting import PATIENT, eventually
 
 Got = list[tuple[dict[str, str], bytes]]
@@ -75,6 +79,13 @@ class Hooked:
         answer = self.http.post("/v1/webhooks", json=body)
         assert answer.status_code == status, answer.text
         return answer.json()
+
+    def hook(self, owner: str, url: str) -> None:
+        payload = WebhookAdded(url=url, secret=new_secret(), types=("EventNoted",))
+        added = NewEvent(
+            event_id=uuid7(), user_id=owner, stream=STREAM, payload=payload, occurred_at=NOW, actor="test"
+        )
+        log.append(self.connection, [added])
 
     def shown(self) -> list[Any]:
         found: list[Any] = self.http.get("/v1/webhooks", params={"user_id": "ada"}).json()["webhooks"]
@@ -192,6 +203,43 @@ def test_slow_targets_of_one_user_hold_up_nobody_else(hooked: Callable[..., Hook
         finally:
             answering.set()
         ada.work()
+
+
+def test_slow_targets_of_one_tenant_hold_up_no_other_tenant(hooked: Callable[..., Hooked]) -> None:
+    ada, answering = hooked(), threading.Event()
+    with target(answering=answering) as (slow, hung), target() as (quick, got):
+        try:
+            users = [storage_id("acme", f"user{n}") for n in range(6)]
+            for user in users * 4:
+                ada.hook(user, slow)
+            ada.hook(storage_id("umbrella", "bob"), quick)
+            log.append(ada.connection, [noted("The key is here", user) for user in users * 3])
+            ada.worker.handle(ada.connection)
+            eventually(lambda: bool(ada.worker.handle(ada.connection)) and len(hung) == 16, within=8)
+            log.append(ada.connection, [noted("Bob has the key", storage_id("umbrella", "bob"))])
+            # A target that does not answer keeps its place for ten seconds.
+            eventually(lambda: bool(ada.worker.handle(ada.connection)) and got, within=8)
+        finally:
+            answering.set()
+        ada.work()
+
+
+def test_an_older_backlog_of_one_tenant_delays_no_other_tenant(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    with target(*[503] * 100) as (failing, tried), target() as (quick, got):
+        users = [storage_id("acme", f"user{n}") for n in range(20)]
+        for user in users:
+            ada.hook(user, failing)
+        log.append(ada.connection, [noted("The key is here", user) for user in users * 2])
+        ada.work()
+        ada.connection.execute("UPDATE log.deliveries SET due_at = now() - interval '1 hour'")
+        others = [storage_id(f"tenant{n}", "bob") for n in range(20)]
+        for user in others:
+            ada.hook(user, quick)
+        log.append(ada.connection, [noted("Bob has the key", user) for user in others])
+        ada.worker.handle(ada.connection)
+        ada.worker.drain(ada.connection)
+        assert (len(tried), len(got)) == (40 + 12, 20)
 
 
 def test_a_removed_webhook_and_an_erased_user_get_nothing(hooked: Callable[..., Hooked]) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,12 +17,13 @@ from events.health.health_status import read_health
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from projectors.embedding.embedder import HashEmbedder, Vectors
+from projectors.embedding.embedder import SMALL_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.embedding_server import Answer, hashed, serving
 from tests.support.projectors.folding import NOW, apart, count, fold_live, noted, settings_of
+from tests.support.projectors.tiny_model import write_tiny_model
 from tests.support.waiting import PATIENT, eventually
 
 SAID = ("The harbour was closed", "The crane was painted")
@@ -115,6 +117,23 @@ def _hang(asked: dict[str, Any]) -> tuple[int, bytes]:
     if any("harbour" in text or "crane" in text for text in asked["input"]):
         threading.Event().wait(4)
     return hashed(asked)
+
+
+@pytest.mark.parametrize("dimension", [768, 384], ids=["another dimension", "the graph of another model"])
+def test_cards_wait_for_a_model_whose_files_do_not_fit(
+    settings: Settings, connection: Connection, tmp_path: Path, dimension: int
+) -> None:
+    folder = write_tiny_model(tmp_path, SMALL_MODEL, rows=3)
+    config = folder / "config.json"
+    config.write_bytes(config.read_bytes().replace(b"384", str(dimension).encode()))
+    local = replace(settings, embed_model=SMALL_MODEL, embed_model_path=str(folder))
+    fold_live(local.database_url, VectorsProjector(embedders_of(local)))
+    check_waiting(local, connection)
+    [blocked] = read_health(connection).reader("vectors").blocked
+    assert str(folder) in blocked.reason
+    write_tiny_model(folder, SMALL_MODEL)
+    fold_live(local.database_url, VectorsProjector(embedders_of(local)))
+    check_found(local, connection)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,44 @@ def test_a_server_that_hangs_is_left_after_the_deadline() -> None:
         free.set()
 
 
+@pytest.mark.parametrize(
+    ("begin", "part"),
+    [
+        (b"", b"x-more: headers\r\n"),
+        (b"content-length: 100000\r\n\r\n", b" "),
+        (
+            b"content-encoding: gzip\r\ncontent-length: 100000\r\n\r\n\x1f\x8b\x08\x08\0\0\0\0\0\xff",
+            b"a name without an end",
+        ),
+    ],
+    ids=["headers", "body", "gzip of nothing"],
+)
+@pytest.mark.parametrize("asked", ["question", "text", "first text"])
+def test_a_server_that_drips_is_left_after_the_deadline(begin: bytes, part: bytes, asked: str) -> None:
+    free = threading.Event()
+
+    def drip() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n" + begin
+        for _ in range(400):
+            if free.wait(0.05):
+                return
+            yield part
+        free.set()
+
+    answers: list[Answer] = [hashed]
+    with serving(lambda asked: answers[-1](asked)) as url:  # noqa: PLW0108 - the last one changes
+        embedder = RemoteEmbedder(url, "acme/model", timeout_s=0.3)
+        if asked != "first text":
+            assert embedder.dimension == 384
+        answers.append(lambda _: (200, drip()))
+        with pytest.raises(EmbedderUnavailableError, match="did not answer within"):
+            embedder.embed_question("text") if asked == "question" else embedder.embed(["text"])
+        assert not free.is_set(), "the server ended before the call"
+        free.set()
+        answers.append(hashed)
+        assert embedder.embed(["text"]).shape == (1, 384)
+
+
 def test_a_text_that_the_server_refuses_is_the_texts_fault() -> None:
     def picky(asked: dict[str, Any]) -> tuple[int, bytes]:
         return (400, b"{}") if any("bad" in text for text in asked["input"]) else hashed(asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,17 @@ from events.platform.settings import variable_of
 from events.store import log
 from events.store.verification import verify
 from events.types.envelope import partition_of
+from events.types.webhooks import STREAM, WebhookAdded
+from events.webhooks import webhooks_of
 from ingest.erasure import subjects
 from ingest.erasure.erasure import Terms
+from ingest.webhooks.message import new_secret
 from retrieval.export.export import export
 from retrieval.export.user_import import ImportRefusedError, import_user
 from retrieval.export.users import users
 from retrieval.http.read_api import create_app
 from tests.support.ingest.memories import Memory, words_in_tables
+from tests.support.projectors.folding import event
 
 SAID = (
     "I live in Montevideo.", "My dog is called Bartholomew.", "I moved to Valparaiso last week.",
@@ -77,6 +82,18 @@ def test_an_imported_user_has_the_same_cards(memory: Memory, connection: Connect
     assert cards(lines(connection, "ada-again")) == cards(lines(connection, "ada"))
     assert verify(connection).faults == ()
     assert "Lisbon" not in json.dumps(lines(connection, "ada-again"))
+
+
+def test_an_export_holds_no_secret_of_a_webhook(memory: Memory, connection: Connection) -> None:
+    secret = new_secret()
+    added = WebhookAdded(url="https://example.com/hook", secret=secret, types=("TurnRecorded",))
+    log.append(connection, [replace(event(added, "ada"), stream=STREAM)])
+    exported = list(export(connection, "ada"))
+    assert secret not in b"".join(exported).decode()
+    [line] = [each for each in lines(connection, "ada") if each.get("stream") == STREAM]
+    assert line["data"]["url"] == "https://example.com/hook"
+    import_user(connection, exported, "ada-again")
+    assert webhooks_of(connection, ["ada-again"]) == {}
 
 
 def test_an_import_is_refused_whole(memory: Memory, connection: Connection) -> None:
