@@ -190,8 +190,8 @@ def erase_again(settings: Settings) -> str:
     """
     if not settings.tombstones_file:
         return (
-            "what was erased after the export, if anything, is back: set CARDLOG_TOMBSTONES_FILE to the list of erasures, "
-            "and run: cardlog erase --replay"
+            "what was erased after the export, if anything, is back: set CARDLOG_TOMBSTONES_FILE to the list of "
+            "erasures, and run: cardlog erase --replay"
         )
     with connect(settings.database_url, application="erase") as connection:
         again = _replay(Eraser(settings, derived(settings)), connection, settings)

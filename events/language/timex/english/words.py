@@ -53,7 +53,7 @@ _WILL = re.compile(
 )
 _BEING = re.compile(
     r"\b(?:is|are|am|will be|(?:it|that|this|there|he|she)['’]s)"
-    r"(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $",
+    r"(?: now)?(?: (?:on|at|due|from|in|for|set for|scheduled for))?(?: the)? $",
     re.IGNORECASE,
 )
 _BACK = re.compile(
@@ -73,10 +73,11 @@ _DONE = re.compile(
     r" (?!(?:re)?(?:schedul|book)|plann|arrang|postpon|reserv|sign|want|need|suppos|expect|intend|agreed)"
     r"[a-z]{2,}(?<!e)ed\b"
 )
-# What was arranged for a time lies ahead: "I booked the dentist for June 12", "they moved it to Friday".
+# What was arranged for a time lies ahead: "I booked the dentist for June 12", "got seats on May 3".
 _ARRANGED = re.compile(
-    r"\b(?:(?:re)?(?:booked|scheduled)|planned|arranged|reserved|postponed|moved|pushed|registered|signed up)\b"
-    r"[^.!?;]* (?:for|to|until|till)(?: the)? $",
+    r"\b(?:(?:re)?(?:booked|scheduled)|planned|arranged|reserved|postponed|moved|pushed|registered|signed up"
+    r"|bought|chosen|confirmed|fixed)\b[^.!?;]* (?:for|to|until|till)(?: the)? $"
+    r"|\b(?:got|have|bought)\b[^.!?;]* (?:tickets?|seats?|a table|reservations?)\b[^.!?;]* (?:for|on|at)(?: the)? $",
     re.IGNORECASE,
 )
 # What follows a past verb and is ahead of now: "she said she will come".
