@@ -37,7 +37,7 @@ _PGVECTOR = (0, 8, 4)  # https://github.com/pgvector/pgvector/blob/master/CHANGE
 
 
 def doctor(*, settings: Given[Settings], data: Given[Path | None]) -> int:
-    """Check servers, extensions and the embedding model."""
+    """Check servers, extensions, live tables and the embedding model."""
     settings, instance = find(settings, data)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("postgres", lambda: _postgres(settings)),
