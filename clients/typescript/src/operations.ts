@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * ba2960eb2f0dc6d4cf67aea7b34a6c588c8cc40622ecb0d632798f09ddc375ff
+ * 61c554364319887f8a2a33829450e10424ad825f8f35cfe1f45547c9681c904a
  */
 
 /** The paths of commands whose body holds the id of the request. */
