@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 5d50d32ea4fec983635eeb514c2b9c78a9065bd3a8b7c555af214b11ed76499e
+ * 61c554364319887f8a2a33829450e10424ad825f8f35cfe1f45547c9681c904a
  */
 
 /** The paths of commands whose body holds the id of the request. */
