@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 61c554364319887f8a2a33829450e10424ad825f8f35cfe1f45547c9681c904a
+ * 2e1c1ec72f7c7a2d7e4ffa414b7f5d8809b4770a093163d3d017696e00cadc7e
  */
 
 /** The paths of commands whose body holds the id of the request. */
