@@ -86,6 +86,10 @@ def scores(question: Asked, answer: Answer) -> dict[str, float]:
         for cut in CUTS:
             behind = set().union(*records[:cut])
             found[f"R@{cut}"] = len(question.evidence & behind) / len(question.evidence)
+        of_evidence = zip(answer[:5], records, strict=False)
+        right = [place.marked for place, record in of_evidence if record & question.evidence]
+        if right and not (question.fresh or question.unwanted):
+            found["evidence marked in the first 5"] = sum(right) / len(right)
     if question.fresh:
         fresh = _first(records, question.fresh)
         found["changed facts: R@5"] = found["R@5"]
