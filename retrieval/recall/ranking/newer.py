@@ -135,14 +135,19 @@ def _compare_with(
     of_fact = told | of_slot | (value or frozenset())
     # Numbers and their units are in many texts, so they are no sign of a topic.
     thing = _thing_keys(card.value, asked.user_id) or topic
-    of_older = [*(_subjects(card.content, asked.user_id) or [told & asked.keys]), thing]
     for newer, said in later:
         near, text = newer.evidence.meaning, _own_words(newer.card.content)
         changes = _changes(text)
         own = _values(text) if others else others
         another = _differ(own, others)
-        telling, subjects = _telling(text, asked.user_id, own - others if another else frozenset())
-        apart = _apart(subjects, of_fact, of_older, said)
+        apart, telling = False, frozenset[int]()
+        if changes or another:
+            # They are of different things when each names its own, and a word of it that the other lacks.
+            telling, subjects = _telling(text, asked.user_id, own - others if another else frozenset())
+            apart = bool(subjects) and not any(each <= of_fact for each in subjects)
+            if apart:
+                of_older = _subjects(card.content, asked.user_id) or [told & asked.keys]
+                apart = not any(each <= said for each in (*of_older, thing))
         if value is not None:
             share = _share(thing if others else value or topic, said)
             repeated = _share(value or topic, said) >= 1
@@ -290,16 +295,18 @@ def _news(text: str) -> Mapping[str, Collection[str]]:
     return found
 
 
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> Sequence[tuple[str, bool, frozenset[str]]]:
+    """Returns each sentence, if it tells a change, and its values."""
+    return [(each, tells_of_a_change(each), values(each)) for each in told_sentences(text)]
+
+
 @lru_cache(maxsize=8192)
 def _telling(
     text: str, user_id: str, values_of: frozenset[str]
 ) -> tuple[frozenset[int], Sequence[frozenset[int]]]:
     """Returns the keys of the sentences that tell a change or one of ``values_of``, and of the subjects they name."""
-    told = [
-        each
-        for each in told_sentences(text)
-        if tells_of_a_change(each) or not values_of.isdisjoint(_values(each))
-    ]
+    told = [each for each, changes, own in _sentences(text) if changes or not values_of.isdisjoint(own)]
     keys = frozenset[int]().union(*(_name_keys(each, user_id) for each in told))
     return keys, [subject for each in told for subject in _subjects(each, user_id)]
 
@@ -309,20 +316,6 @@ def _subjects(text: str, user_id: str) -> Sequence[frozenset[int]]:
     """Returns the keys of each subject that the clauses of a text name: neither the speaker, nor a pronoun."""
     named = (doer(subject) for each in told_clauses(text) if (subject := subject_in(each)) is not None)
     return [keys for each in named if each and each not in _PRONOUNS and (keys := _name_keys(each, user_id))]
-
-
-def _apart(
-    subjects: Sequence[frozenset[int]],
-    older: frozenset[int],
-    of_older: Sequence[frozenset[int]],
-    said: frozenset[int],
-) -> bool:
-    """True when a turn and an older card name different things: each names one of which the other does not speak."""
-    return (
-        bool(subjects)
-        and not any(each <= older for each in subjects)
-        and not any(each <= said for each in of_older)
-    )
 
 
 @lru_cache(maxsize=4096)
