@@ -30,7 +30,7 @@ _GOING_ON = 1_000
 _OPEN = 40
 """Open problems, and open threads, of one project that a reading sees."""
 _CARDS = 100_000
-"""Cards of all users in memory, about 100 MB. The users that were asked for last stay."""
+"""Cards of all users in memory, about 180 MB. The users that were asked for last stay."""
 _FOLLOWED = 20_000
 """Positions that a user is followed through. A user who is further behind is read anew."""
 _ONGOING = (
