@@ -27,6 +27,7 @@ from events.platform.database import (
 from events.platform.settings import Settings, SettingsError
 from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
+from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model
 from projectors.embedding.embedder import EmbedderUnavailableError
 from projectors.embedding.embedders import embedders_of, substitute_of
@@ -170,7 +171,7 @@ def _redis(settings: Settings) -> str:
     servers = [client]
     if is_cluster(client):
         servers = [client.get_redis_connection(node) for node in client.get_primaries()]
-    infos: list[dict[str, Any]] = [server.info() for server in servers]
+    infos: list[JsonObject] = [server.info() for server in servers]
     without = sum(not information.get("aof_enabled") for information in infos)
     kept = "append-only file on" if not without else "append-only file OFF: a restart loses turns"
     if len(infos) > 1 and without:
@@ -182,7 +183,7 @@ def _redis(settings: Settings) -> str:
     return f"{server_of(settings.redis_url)}, {nodes}version {versions}, {kept}"
 
 
-def _unfit(information: dict[str, Any]) -> str | None:
+def _unfit(information: JsonObject) -> str | None:
     """Returns why a server cannot keep turns, by its INFO; None for one that can."""
     policy, limit = (
         str(information.get("maxmemory_policy", "noeviction")),
@@ -195,7 +196,7 @@ def _unfit(information: dict[str, Any]) -> str | None:
     return None
 
 
-def _version(information: dict[str, Any]) -> str:
+def _version(information: JsonObject) -> str:
     """Returns the version. Valkey reports the compatible Redis version, and its own version in another field."""
     own = information.get("valkey_version")
     return f"{information['redis_version']} (Valkey {own})" if own else str(information["redis_version"])

@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO
 
 import ijson
 
@@ -124,13 +124,13 @@ class Utf8:
         self._offset += len(data)
 
 
-def parsed(file: Utf8) -> Iterator[tuple[str, str, Any]]:
+def parsed(file: Utf8) -> Iterator[tuple[str, str, object]]:
     """Yields (path, event, value) of ijson. Raises :class:`ijson.JSONError` for nesting that is too deep.
 
     Every path is as long as its depth, so the work of a file would grow with the square of its nesting.
     """
 
-    def shallow() -> Iterator[tuple[str, Any]]:
+    def shallow() -> Iterator[tuple[str, object]]:
         depth = 0
         for event, value in ijson.basic_parse(file, use_float=True):
             depth += _DEEPER.get(event, 0)
