@@ -143,7 +143,7 @@ class Counting:
         if Counting.embedded + len(texts) > Counting.at_most:
             raise EmbedderUnavailableError("the model is away")
         Counting.embedded += len(texts)
-        return np.array([[float(len(text))] * 384 for text in texts], dtype=np.float32)
+        return np.array([[float(len(text))] * 384 for text in texts], dtype=np.float32).reshape(-1, 384)
 
     def embed_question(self, text: str) -> Any:
         return self.embed([text])[0]
