@@ -40,10 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         from deploy.commands.usage import verb_of  # noqa: PLC0415 - only a failure needs it
 
+        # The cause names the missing module. The first error names only the module of the verb.
         while isinstance(error, ImportError) and isinstance(error.__cause__, ImportError):
-            error = (
-                error.__cause__
-            )  # it names the missing module, and the first error only the module of the verb
+            error = error.__cause__
         kind = type(error).__name__
         of_everybody = kind in {"SettingsError", "NoInstanceError"}
         print(f"cardlog{'' if of_everybody else verb_of(words)}: {_sentence(error)}", file=sys.stderr)

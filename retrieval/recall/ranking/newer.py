@@ -142,7 +142,7 @@ def _compare_with(
         another = _differ(own, others)
         apart, telling = False, frozenset[int]()
         if changes or another:
-            # They are of different things when each names its own, and a word of it that the other lacks.
+            # Two turns are about different things when each names its thing with a word that the other lacks.
             telling, subjects = _telling(text, asked.user_id, own - others if another else frozenset())
             apart = bool(subjects) and not any(each <= of_fact for each in subjects)
             if apart:
