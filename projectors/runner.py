@@ -50,6 +50,7 @@ class Runner(Handler):
         self._backlog = Backlog()
         self._limit = BatchLimit()
         self._note: str | None = None
+        self._compared: int | None = None  # the generation whose tables fit this version
         self._subscription = Subscription(
             settings,
             self,
@@ -70,8 +71,10 @@ class Runner(Handler):
 
     def prepare(self, connection: Connection) -> bool:
         generation = ensure_live(connection, self._projector)
-        if other := difference(connection, self._projector, generation.number, self._projector.name):
-            raise DatabaseUnfitError(other)
+        if generation.number != self._compared:
+            if other := difference(connection, self._projector, generation.number, self._projector.name):
+                raise DatabaseUnfitError(other)
+            self._compared = generation.number
         logger.info("projecting %s, generation %d", self._projector.name, generation.number)
         return True
 

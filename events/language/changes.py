@@ -158,7 +158,7 @@ def _verbs() -> tuple[re.Pattern[str], ...]:
 @cache
 def _pattern(section: str, language: str) -> re.Pattern[str]:
     table = files("events.language").joinpath("changes.txt").read_text("utf-8")
-    # The verbs of change come first, as the alternatives of one pattern do.
+    # A verb of change tells a change, too.
     sections = ("verb", section) if section == "change" else (section,)
     bodies = (table.partition(f"[{each}] {language}\n")[2].partition("\n[")[0] for each in sections)
     words = "|".join(line for body in bodies for line in body.splitlines() if line)

@@ -22,18 +22,17 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 
 def without_code(text: str) -> str:
     """Returns ``text`` with code hidden."""
-    return _CODE.sub(hide, text) if "`" in text else text
+    return _CODE.sub(_hide, text) if "`" in text else text
 
 
 def without_quotations(text: str) -> str:
     """Returns ``text`` with quoted lines and longer quotations hidden. A short quotation is a name."""
     if ">" in text:
-        text = _QUOTED_LINE.sub(hide, text)
+        text = _QUOTED_LINE.sub(_hide, text)
     return _QUOTATION.sub(_hide_long, text) if any(mark in text for mark in _MARKS) else text
 
 
-def hide(found: re.Match[str]) -> str:
-    """Returns the hidden form of a match. Its lines stay."""
+def _hide(found: re.Match[str]) -> str:
     return _NOT_NEWLINE.sub(HIDDEN, found[0])
 
 
@@ -42,4 +41,4 @@ def _hide_long(found: re.Match[str]) -> str:
     is_name = quotation.count(" ") <= 4 if quotation.isascii() else len(quotation) <= 10
     if is_name and not re.search(r"[.!?。！？,，]|\b[Ii]('|\b)|我", quotation):
         return quotation
-    return hide(found)
+    return _hide(found)

@@ -185,10 +185,8 @@ def _redis(settings: Settings) -> str:
 
 def _unfit(information: JsonObject) -> str | None:
     """Returns why a server cannot keep turns, by its INFO; None for one that can."""
-    policy, limit = (
-        str(information.get("maxmemory_policy", "noeviction")),
-        int(information.get("maxmemory", 0)),
-    )
+    policy = str(information.get("maxmemory_policy", "noeviction"))
+    limit = int(information.get("maxmemory", 0))
     if policy.startswith("allkeys"):
         return f"maxmemory-policy {policy} throws turns away when the memory is full; set it to noeviction"
     if limit and int(information.get("used_memory", 0)) >= limit:

@@ -176,8 +176,7 @@ def _compare_with(
         if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
         replaced = changes and another and value is None and not asked.question.message
-        unnamed = any(not who or who in _PRONOUNS for who in _changed(text)) and not mends(text)
-        if replaced and unnamed and not apart:
+        if replaced and not apart and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(older.evidence.meaning, near))
         if share and apart:
@@ -316,6 +315,12 @@ def _subjects(text: str, user_id: str) -> Sequence[frozenset[int]]:
     """Returns the keys of each subject that the clauses of a text name: neither the speaker, nor a pronoun."""
     named = (doer(subject) for each in told_clauses(text) if (subject := subject_in(each)) is not None)
     return [keys for each in named if each and each not in _PRONOUNS and (keys := _name_keys(each, user_id))]
+
+
+@lru_cache(maxsize=4096)
+def _names_nothing(text: str) -> bool:
+    """True when the speaker, "they" or "it" does what changes: that may be any thing. A correction is about one."""
+    return not mends(text) and any(not who or who in _PRONOUNS for who in _changed(text))
 
 
 @lru_cache(maxsize=4096)

@@ -15,18 +15,14 @@ from events.store import log
 from events.types.envelope import partition_of
 from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue
+from tests.support.waiting import working
 
 
 @contextmanager
 def recording(settings: Settings, name: str = "r1") -> Iterator[None]:
     stop = threading.Event()
-    thread = threading.Thread(target=Recorder(settings, name, stop.is_set).run)
-    thread.start()
-    try:
+    with working(Recorder(settings, name, stop.is_set).run, stop):
         yield
-    finally:
-        stop.set()
-        thread.join(10)
 
 
 def queue_of(settings: Settings) -> TurnQueue:
