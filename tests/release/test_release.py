@@ -143,8 +143,8 @@ def test_the_first_five_minutes(installed: Installed, running: Mapping[str, Any]
     )  # fmt: skip
     assert "Porto" in json.loads(hooked.stdout)["hookSpecificOutput"]["additionalContext"]
     checked = installed.run("cardlog", "doctor", "--data", "data")
-    assert [line.split(":")[0] for line in checked.splitlines()][:3] == [
-        "ok    postgres", "ok    redis", "ok    embedding models",
+    assert [line.split(":")[0] for line in checked.splitlines()][:4] == [
+        "ok    postgres", "ok    tables", "ok    redis", "ok    embedding models",
     ]  # fmt: skip
 
 
