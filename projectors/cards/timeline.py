@@ -4,6 +4,7 @@ A timeline is ordered by *effective* time.
 - A statement that agrees with the value in force verifies it.
 - A statement that differs supersedes the value from its own effective time on. Several values coexist.
 - A statement that ends a value closes the period of the value. Its own card is true at no instant.
+- What was said without a time held before a change that is told as news later, whatever day the change took place.
 - A statement with its own end supersedes nothing.
 - A mistake that the same session corrects was never true. Its card is retracted.
 - A contested statement that is not accepted was never current.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -27,6 +28,8 @@ from projectors.cards.corrections import Correction, find_corrections
 from projectors.cards.statement import Statement, in_order
 
 _A_DAY = timedelta(days=1)
+_NEWS = timedelta(days=30)
+"""How long after a change its words are news. Told later, the change is history, and what was said since holds."""
 
 Remarks = Mapping[UUID, Sequence[Event]]
 """The remarks on statements, by the event of the statement."""
@@ -144,7 +147,7 @@ def _state_timeline(
     said: Sequence[Statement], wrong: Sequence[Claims], remarks: Remarks, thresholds: Thresholds | None
 ) -> Timeline:
     corrections = find_corrections(said)
-    ordered = {each.statement.event.event_id: each for each in _ordered(said, corrections)}
+    ordered = {each.statement.event.event_id: each for each in _before_the_news(_ordered(said, corrections))}
     taken_back = {claim.event.event_id for correction in corrections for claim in correction.claims}
     taken_back.update(claim.event.event_id for claims in wrong for claim in claims)
     counted = [each for event_id, each in ordered.items() if event_id not in taken_back]
@@ -243,6 +246,35 @@ def _ordered(said: Sequence[Statement], corrections: Sequence[Correction]) -> It
         effective[event_id] = instant
         replaces = statement.replaces_key if _overwrites(statement) and correction is None else None
         yield OrderedStatement(statement, instant, number, _announces(payload, correction), replaces)
+
+
+def _before_the_news(said: Iterable[OrderedStatement]) -> Sequence[OrderedStatement]:
+    """Returns the statements. One without a time takes effect before the news that end its value and are said later.
+
+    "I live in Ghent" tells what holds when it is said, and "I moved to Antwerp last week" is said later. The cost is
+    linear.
+    """
+    over: dict[str, datetime] = {}  # the earliest news that end a value, and with "" all values
+    replaced: list[tuple[datetime, str]] = []  # the two earliest news of a single value, of different values
+    found: list[OrderedStatement] = []
+    for each in reversed(list(said)):
+        state, value = each.statement.state, each.statement.value_key
+        open_ended = state.statement == "asserted" and state.effective_until is None
+        if open_ended and state.effective_at == state.origin.said_at and not state.announced:
+            ends = [over[key] for key in (value, "") if key in over]
+            ends += [instant for instant, other in replaced if other != value]
+            found.append(replace(each, effective_at=min((each.effective_at, *ends))))
+            continue
+        found.append(each)
+        ended = state.statement == "ended"
+        if (state.announced or ended) and timedelta() < state.origin.said_at - each.effective_at <= _NEWS:
+            if ended:
+                over[value] = min(each.effective_at, over.get(value, each.effective_at))
+            elif each.statement.single and state.effective_until is None:
+                earliest = {other: instant for instant, other in sorted(replaced, reverse=True)}
+                earliest[value] = min(each.effective_at, earliest.get(value, each.effective_at))
+                replaced = sorted((instant, other) for other, instant in earliest.items())[:2]
+    return found[::-1]
 
 
 def _overwrites(statement: Statement) -> bool:

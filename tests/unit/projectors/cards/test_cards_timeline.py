@@ -220,3 +220,24 @@ def test_a_confirmation_stays_with_the_fact_when_its_card_gets_an_earlier_beginn
     tables = tables_of([later], [verified(later.event_id, 99)], [earlier])
     [(key, row)] = tables.cards.items()
     assert (key[2], row.last_verified) == (earlier.event_id, day(99))
+
+
+def test_news_of_a_change_supersede_what_was_said_before_without_a_time() -> None:
+    found = timeline(said("Ghent", 10), moved("Antwerp", 14, since=8))
+    assert held(found) == [("Ghent", day(8), day(8)), ("Antwerp", day(8), None)]
+    # What was known before stays until the change.
+    found = timeline(said("Ghent", 0), said("Ghent", 10), moved("Antwerp", 14, since=8))
+    assert held(found) == [("Ghent", day(0), day(8)), ("Antwerp", day(8), None)]
+    # An end is news, too.
+    assert current(timeline(said("Acme", 10), said("Acme", 14, since=8, statement="ended"))) == []
+    assert current(timeline(skill("Go", 10), skill("Go", 14, since=8, statement="ended"))) == []
+
+
+def test_what_a_later_statement_dates_before_is_no_news() -> None:
+    # A change of long ago, a statement that announces nothing, and a fact with a time of its own stay in their order.
+    for said_later in (moved("Antwerp", 50, since=8), said("Antwerp", 14, since=8)):
+        assert current(timeline(said("Ghent", 10), said_later)) == ["Ghent"]
+    assert current(timeline(said("Ghent", 12, since=10), moved("Antwerp", 14, since=8))) == ["Ghent"]
+    assert current(timeline(moved("Ghent", 10), moved("Antwerp", 14, since=8))) == ["Ghent"]
+    # What is said after the news counts.
+    assert current(timeline(moved("Antwerp", 9, since=8), said("Ghent", 10))) == ["Ghent"]
