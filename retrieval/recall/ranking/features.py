@@ -37,7 +37,7 @@ def features_of(candidate: Candidate, asked: Asked, latest: float, beside_empty:
         values[card.kind] = 1.0
     if candidate.ended_by is None:
         values["number named"] = asked.names_numbers_of(card)
-        values["fact asked for"] = is_asked_for(card, question)
+        values["fact asked for"] = is_asked_for(card, question, asked.stretch)
     values["about another"] = _about_another(candidate, asked)
     if card.provenance == "assistant_stated":
         values["answer asked for" if question.of_assistant else "said by the assistant"] = 1.0
@@ -93,15 +93,15 @@ def _about_another(candidate: Candidate, asked: Asked) -> bool:
     )
 
 
-def is_asked_for(card: Card, question: Question) -> bool:
-    """True for a fact that holds, of the concept and the entity that a question about the present asks for."""
-    return (
-        card.kind == "state"
-        and question.intent == "present"
-        and card.concept_key in question.concepts
-        and _is_meant(card.entity, question)
-        and holds(card, question)
-    )
+def is_asked_for(card: Card, question: Question, stretch: TimeWindow | None = None) -> bool:
+    """True for a fact of the concept and the entity that a question asks for, if it holds, or held in a ``stretch``."""
+    if card.kind != "state" or card.concept_key not in question.concepts:
+        return False
+    if stretch is not None:
+        held = not card.ended and not _outside(card, stretch)
+    else:
+        held = question.intent == "present" and holds(card, question)
+    return held and _is_meant(card.entity, question)
 
 
 def _is_meant(entity: str | None, question: Question) -> bool:

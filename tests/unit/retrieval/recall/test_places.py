@@ -89,6 +89,21 @@ def test_a_fact_of_the_asker_leads_no_answer_about_somebody_else() -> None:
             assert [placed.card_id.int for placed in ranking.placed] == [lead]
 
 
+def test_a_fact_that_held_in_the_time_of_a_question_leads_the_events_of_that_time() -> None:
+    march = NOW.replace(month=3, day=17)
+    event = episode(1, "My dentist appointment is on March 17", occurred_at=march, said_at=march)
+    held = state(
+        2,
+        "Lives in Bergen",
+        "residence",
+        value="Bergen",
+        effective_at=NOW.replace(month=1),
+        superseded_at=NOW,
+    )
+    now = state(3, "Lives in Oslo", "residence", value="Oslo")
+    assert order("Where did I live in March?", event, held, now, shares=(1.0, 0.6, 0.6))[0] == 2
+
+
 def test_a_reranker_turns_the_order_around_and_the_promises_hold() -> None:
     old = episode(1, "My train to Bergen leaves at 9:40", said_at=NOW - timedelta(days=2))
     new = episode(2, "My train to Bergen leaves at 11:15 now", said_at=NOW - timedelta(days=1))
