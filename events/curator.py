@@ -174,8 +174,3 @@ def runs_of(connection: Connection, owner: str) -> list[Event]:
 def acts_of(connection: Connection, owner: str, keys: Sequence[str]) -> list[Event]:
     """Returns the events that have some idempotency keys, in order."""
     return asking.answered(connection, acts(owner, keys))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets runs and undoings of one user work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, STREAM)

@@ -26,7 +26,7 @@ from events.modes.bounds import (
     checked_project,
     not_general,
 )
-from events.modes.mode_log import lock, registry_of
+from events.modes.mode_log import registry_of
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.modes.shown import DimensionOf
@@ -47,7 +47,7 @@ from events.types.modes import (
     ModeRenamed,
     ProjectDeclared,
 )
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Outcome, UserStream, decide
 
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._:-]{0,99})?")
 
@@ -63,14 +63,10 @@ class Declaration:
     is_default: bool | None = None
 
 
-class UserModes(Aggregate[ModeRegistry, ModeRegistry]):
+class UserModes(UserStream[ModeRegistry, ModeRegistry]):
     """The modes and projects of a user. Each event of them has the whole registry."""
 
-    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, STREAM, command)
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
+    name = STREAM
 
     def load(self) -> ModeRegistry:
         return registry_of(self.connection, self.owner)

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from events.http.errors import ProblemError, invalid, missing
 from events.people.judgement import judged_by, noted_handle, person_id
-from events.people.people_log import Told, lock, told_of
+from events.people.people_log import Told, told_of
 from events.people.person import People, Person
 from events.platform.database import Connection
 from events.resources import people as resources
@@ -27,24 +27,22 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Command, Outcome, UserStream, decide
 
 STREAM = "people"
 MAX_EVENTS = 10_000
 """The most events about the people of one user."""
 
 
-class UserPeople(Aggregate[Told, Person]):
+class UserPeople(UserStream[Told, Person]):
     """What is told of a user's people. ``wanted`` is the event that the command asks for."""
 
+    name = STREAM
     keyed = "people"
 
     def __init__(self, connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.wanted = wanted
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> Told:
         return told_of(self.connection, self.owner)

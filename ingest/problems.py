@@ -18,7 +18,7 @@ from events.platform.database import Connection
 from events.problems import wording
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
-from events.problems.problem_log import entries, lock, note_of
+from events.problems.problem_log import entries, note_of
 from events.resources import problems as resources
 from events.resources.resource import plain
 from events.types.cards import EventNoted, Sentiment
@@ -33,7 +33,7 @@ from events.types.problems import (
     ProblemPrioritized,
     ProblemReopened,
 )
-from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+from ingest.decider import Command, Decision, Outcome, UserStream, decide
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""
@@ -41,16 +41,11 @@ STREAM = "problems"
 _IMPORTANCE = 6
 
 
-class UserProblems(Aggregate[list[Event], Problem]):
+class UserProblems(UserStream[list[Event], Problem]):
     """The events of a user's problems."""
 
+    name = STREAM
     keyed = "problem"
-
-    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, STREAM, command)
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> list[Event]:
         return entries(self.connection, self.owner)

@@ -103,8 +103,3 @@ def telling(owner: str) -> Asking[Told]:
 def told_of(connection: Connection, owner: str) -> Told:
     """Returns what is told of the people of a user at the end of the log."""
     return asking.answered(connection, telling(owner))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets commands about one user's people work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, "people")

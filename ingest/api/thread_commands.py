@@ -13,12 +13,12 @@ from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
 from events.resources import threads as resources
 from events.resources.resource import plain
-from events.threads import Thread, lock, threads_of
+from events.threads import Thread, threads_of
 from events.types.codec import Payload
 from events.types.envelope import Event
 from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.api.commands import kinds_of, reached
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Command, Outcome, UserStream, decide
 
 MAX_THREADS = 500
 """The most threads of one user."""
@@ -27,19 +27,17 @@ MAX_CARDS = 10_000
 Threads = dict[UUID, Thread]
 
 
-class UserThreads(Aggregate[Threads, Thread]):
+class UserThreads(UserStream[Threads, Thread]):
     """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
 
+    name = STREAM
     keyed = "thread"
 
     def __init__(
         self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
     ) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.thread_id = thread_id
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> Threads:
         return threads_of(self.connection, self.owner)

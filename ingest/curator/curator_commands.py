@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from events import threads
-from events.curator import Run, acts_of, all_keys, fold, lock, runs_of
+from events.curator import Run, acts_of, all_keys, fold, runs_of
 from events.http.errors import missing
 from events.insights import Insights, insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
+from events.store import asking
 from events.types.codec import Payload
 from events.types.curation import ACTOR, STREAM, CuratorUndone
 from events.types.envelope import Event, NewEvent
 from events.types.insights import InsightDerived
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
 from ingest.curator.insight_commands import retraction
-from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+from ingest.decider import Command, Decision, Outcome, UserStream, decide
 
 
-class UserRuns(Aggregate[dict[UUID, Run], Run]):
+class UserRuns(UserStream[dict[UUID, Run], Run]):
     """The runs of a user, of which a command undoes the one with ``run_id``."""
 
+    name = STREAM
+
     def __init__(self, connection: Connection, owner: str, command: Command, run_id: UUID) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.run_id = run_id
 
     def hold(self) -> None:
-        lock(self.connection, self.owner)
-        threads.lock(self.connection, self.owner)
+        super().hold()
+        asking.lock(self.connection, self.owner, THREADS)
 
     def load(self) -> dict[UUID, Run]:
         return fold(runs_of(self.connection, self.owner))

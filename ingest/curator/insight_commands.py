@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from events.curator import lock
 from events.http.errors import missing
 from events.insights import Insight, Insights, insights_of
 from events.platform.database import Connection
+from events.store import asking
 from events.types.codec import Payload
+from events.types.curation import STREAM as CURATOR
 from events.types.envelope import Event
 from events.types.insights import STREAM, InsightRetracted
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Command, Outcome, UserStream, decide
 
 
-class UserInsights(Aggregate[Insights, Insight]):
+class UserInsights(UserStream[Insights, Insight]):
     """The insights of a user, of which a command retracts the one with ``insight_id``."""
 
+    name = STREAM
+
     def __init__(self, connection: Connection, owner: str, command: Command, insight_id: UUID) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.insight_id = insight_id
 
     def hold(self) -> None:
-        lock(self.connection, self.owner)
+        asking.lock(self.connection, self.owner, CURATOR)
 
     def load(self) -> Insights:
         return insights_of(self.connection, self.owner)
