@@ -10,7 +10,6 @@ from events.insights import Insights, insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
 from events.store import asking
-from events.types.codec import Payload
 from events.types.curation import ACTOR, STREAM, CuratorUndone
 from events.types.envelope import Event, NewEvent
 from events.types.insights import InsightDerived
@@ -73,7 +72,12 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
     if isinstance(payload, CardsConnected):
         [last] = events_below(runs.connection, runs.owner, act.stream, None, 1)
         if last.actor == ACTOR and isinstance(last.payload, CardsConnected):
-            back = _withdrawal(payload, reason)
+            back = ConnectionWithdrawn(
+                from_card=payload.from_card,
+                to_card=payload.to_card,
+                predicate=payload.predicate,
+                reason=reason,
+            )
     elif isinstance(payload, CardsThreaded):
         back = CardsUnthreaded(thread_id=payload.thread_id, card_ids=payload.card_ids, reason=reason)
     elif isinstance(payload, InsightDerived):
@@ -82,9 +86,3 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
     elif isinstance(payload, ThreadOpened):
         back = ThreadClosed(thread_id=act.event_id, reason=reason)
     return None if back is None else runs.command.event(runs.owner, act.stream, back)
-
-
-def _withdrawal(connected: CardsConnected, reason: str) -> Payload:
-    return ConnectionWithdrawn(
-        from_card=connected.from_card, to_card=connected.to_card, predicate=connected.predicate, reason=reason
-    )

@@ -63,7 +63,7 @@ def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
             users=options.user,
             projects=options.project,
             modes=options.mode,
-            expires_at=None if expires is None else _in(timedelta(days=expires)),
+            expires_at=None if expires is None else datetime.now(UTC) + _until(timedelta(days=expires)),
         )
     return _made(made, text, as_json=options.json)
 
@@ -147,10 +147,6 @@ def _line(key: ApiKey) -> str:
         key.name,
     )
     return "  ".join(word for word in words if word)
-
-
-def _in(span: timedelta) -> datetime:
-    return datetime.now(UTC) + _until(span)
 
 
 def _until(span: timedelta) -> timedelta:
