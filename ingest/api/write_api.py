@@ -46,9 +46,8 @@ from ingest.api import chores
 from ingest.api.command_routes import command_router
 from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
-from ingest.api.curator_routes import curator_router
+from ingest.api.curator_routes import curator_router, insight_router
 from ingest.api.erasure_routes import erasure_router
-from ingest.api.insight_routes import insight_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.operation_routes import operation_router, status_router

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from events.core.related_paths import related_paths
+from events.core.places import related_paths
 from events.core.state import Change, QueueEntry
 from events.platform.database import Connection
 from events.platform.sql import statement

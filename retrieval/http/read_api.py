@@ -48,13 +48,12 @@ from retrieval.episodes import EpisodeReader
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
-from retrieval.http.curator_routes import curator_router
+from retrieval.http.curator_routes import curator_router, insights_router
 from retrieval.http.episode_routes import episodes_router
 from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
-from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router
