@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.resources.curator import AskedPair, CuratorAct, CuratorRun
 from events.store import asking, log
-from events.types.codec import Payload
 from events.types.curation import STREAM, CuratorRan, CuratorUndone
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.extraction import Usage
 from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
 

@@ -24,9 +24,9 @@ from events.references.reference_log import first_event
 from events.store import asking, log
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
-from events.types.codec import Payload, describe
+from events.types.codec import describe
 from events.types.core import Author
-from events.types.envelope import Appended, Event, NewEvent, uuid7
+from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
 
 State = TypeVar("State")
 Answer = TypeVar("Answer")

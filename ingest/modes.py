@@ -15,7 +15,7 @@ from uuid import UUID
 
 import psycopg
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes import registry as registries
 from events.modes.bounds import (
     ModeRefusedError,
@@ -30,12 +30,10 @@ from events.modes.mode_log import registry_of
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.modes.shown import DimensionOf
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, statement
 from events.platform.modes import GENERAL_MODE
-from events.platform.sql import statement
 from events.resources.modes import Reembedding
-from events.types.codec import Payload
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event, Payload, uuid7
 from events.types.modes import (
     STREAM,
     Decay,
@@ -88,9 +86,7 @@ def _problems() -> Iterator[None]:
         if error.missing:
             raise missing("mode", error.field) from None
         if error.taken:
-            raise ProblemError(
-                409, "Name taken", f"{error.field}: {error.reason}", field=error.field, reason=error.reason
-            ) from None
+            raise conflict("Name taken", error.field, error.reason, reason=error.reason) from None
         raise invalid(error.field, error.reason) from None
 
 
@@ -247,8 +243,7 @@ def reembed_everybody(
     if dry_run or not plan.needed:
         return reembedding(plan, name, embedder, None, dry_run=dry_run)
     names = {"reembedding_id": uuid7(), "mode": name, "embedder": embedder, "requested_by": caller}
-    row = connection.execute(statement("ingest", "request_reembedding"), names).fetchone()
-    assert row is not None
+    row = one_row(connection, statement("ingest", "request_reembedding"), names)
     return reembedding(plan, name, embedder, row[0], dry_run=False)
 
 

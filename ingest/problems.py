@@ -13,7 +13,7 @@ from uuid import UUID
 
 import orjson
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.platform.database import Connection
 from events.problems import wording
 from events.problems.naming import same
@@ -22,8 +22,8 @@ from events.problems.problem_log import entries, note_of
 from events.resources import problems as resources
 from events.resources.resource import plain
 from events.types.cards import EventNoted, Sentiment
-from events.types.codec import Payload, encode
-from events.types.envelope import Event
+from events.types.codec import encode
+from events.types.envelope import Event, Payload
 from events.types.json_values import JsonObject
 from events.types.problems import (
     ProblemAttempted,
@@ -113,11 +113,10 @@ def open_problem(
                     "since", f"is before this problem was over ({each.until.isoformat()}); use a later time"
                 )
             if each.status == "active":
-                raise ProblemError(
-                    409,
+                raise conflict(
                     "Exists",
-                    "description: this problem is open; add an attempt to it, or describe another problem",
-                    field="description",
+                    "description",
+                    "this problem is open; add an attempt to it, or describe another problem",
                     current=plain(resources.Problem.made_from(each)),
                 )
         if len(known) >= MAX_PROBLEMS:

@@ -11,8 +11,7 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL
 
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
 from events.references.reference import TYPES, Reference, fold, folded, reference_of

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from events.modes.registry import NOTHING
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.modes import (
     STREAM,

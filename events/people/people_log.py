@@ -10,8 +10,7 @@ import psycopg
 from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import ROLES, Link, Reading, read_card
 from events.people.person import Handle, Named, People, fold
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, statement
 from events.store import asking, log
 from events.store.asking import Asking, Query
 from events.types.cards import EventNoted, StateAsserted

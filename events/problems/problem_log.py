@@ -6,8 +6,7 @@ from uuid import UUID
 
 import psycopg
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.problems.problem import TYPES
 from events.store import asking, log
 from events.store.asking import Asking, Query

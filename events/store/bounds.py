@@ -14,7 +14,8 @@ from functools import singledispatch
 
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload, PayloadError
+from events.types.codec import PayloadError
+from events.types.envelope import Payload
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.naming import KnowledgeMerged, TagAliased
 from events.types.people import PERSON_EVENTS, PersonEvent

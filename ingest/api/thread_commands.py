@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.platform.database import Connection
 from events.resources import threads as resources
 from events.resources.resource import plain
 from events.threads import Thread, threads_of
-from events.types.codec import Payload
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.api.commands import kinds_of, reached
 from ingest.decider import Command, Outcome, UserStream, decide
@@ -164,11 +163,10 @@ def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None)
     for each in known.values():
         same = (each.project_id, each.mode) == (project_id, mode)
         if same and each.status == "open" and each.title.casefold() == title.casefold():
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Exists",
-                "title: an open thread has this title; add cards to it, or choose another title",
-                field="title",
+                "title",
+                "an open thread has this title; add cards to it, or choose another title",
                 current=plain(resources.Thread.made_from(each)),
             )
 

@@ -32,10 +32,9 @@ from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.shown import DimensionOf
-from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect
+from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
 from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7

@@ -10,10 +10,9 @@ from events.insights import Insight, Insights, insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
 from events.store import asking
-from events.types.codec import Payload
 from events.types.curation import ACTOR, CuratorUndone
 from events.types.curation import STREAM as CURATOR
-from events.types.envelope import Event, NewEvent
+from events.types.envelope import Event, NewEvent, Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.relations import CardsConnected, ConnectionWithdrawn

@@ -17,10 +17,8 @@ import psycopg
 from events.curator import acts_of, asked_pairs, fold, runs_of, tombstones
 from events.insights import insights_of
 from events.people.people_log import told_of
-from events.platform.database import Connection, Row, see_tenant_of, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, rows_of, see_tenant_of, statement, tuples_of
 from events.store import asking, log
-from events.store.rows import rows_of
 from events.threads import threads_of
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from psycopg.rows import TupleRow
 
 from events.health.log_worker import LogWorker
-from events.platform.database import Connection, tuples_of
+from events.platform.database import Connection, statement, tuples_of
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import reason_of

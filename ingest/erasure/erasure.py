@@ -19,14 +19,12 @@ import orjson
 import redis
 from psycopg.errors import DeadlockDetected
 
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, rows_of, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis
 from events.references import reference_log
 from events.sealing import keystore as sealing
 from events.store import asking, log
-from events.store.rows import rows_of
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
 from events.types.modes import STREAM as MODES
 from events.types.tenancy import storage_id as storage_id_of
@@ -345,11 +343,11 @@ class Eraser:
 
     def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
         """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
-        row = connection.execute(
+        row = one_row(
+            connection,
             statement("ingest.erasure", "readable"),
             {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone},
-        ).fetchone()
-        assert row is not None
+        )
         readable = row[0]
         if readable:
             raise ErasureRefusedError(

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from events.http.errors import invalid, missing
 from events.platform.database import Connection
-from events.types.codec import Payload, known_types
-from events.types.envelope import Event
+from events.types.codec import known_types
+from events.types.envelope import Event, Payload
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
 from events.webhooks import Webhook, added, webhooks_of
 from ingest.decider import Command, Outcome, UserStream, decide

@@ -13,14 +13,12 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from events.health.log_worker import LogWorker
-from events.platform.database import Connection, tuples_of
+from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import event_if_readable
-from events.store.rows import rows_of
 from events.store.subscription import (
     Batches,
     RoundResult,

@@ -7,9 +7,8 @@ import time
 from collections.abc import Callable
 
 from events.health.log_worker import LogWorker
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Claim, LogHoleError, Processor
 from events.store.feed import LogFeed
 from events.store.subscription import RoundResult

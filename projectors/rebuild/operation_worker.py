@@ -13,10 +13,9 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.platform.counting import counted
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.failures import is_away
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import announce, reason_of
 from projectors import parking
 from projectors.generations.generations import drop as drop_generation

@@ -23,9 +23,8 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import invalid
 from events.http.fields import QueryInstant
-from events.platform.database import Row, address_of
+from events.platform.database import Row, address_of, statement
 from events.platform.settings import Settings, revealed
-from events.platform.sql import statement
 from events.platform.streams import server_of
 from events.resources.operating import (
     AuditEntry,

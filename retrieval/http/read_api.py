@@ -31,11 +31,10 @@ from events.http.limits import cost_of
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
-from events.platform.database import connect
+from events.platform.database import connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
 from ingest.recording.overviews import Overviews

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Flat, Given, Json, at_least
+from deploy.options import Answer, Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
 from events.platform.database import Connection, connect_owner, migrate

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from events.health.log_worker import LogWorker
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import Claim, Processor, past
 from events.store.feed import Feed, LogFeed
