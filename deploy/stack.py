@@ -240,7 +240,6 @@ class Stack:
         return settings
 
     def _start_workers(self) -> None:
-        """Starts the workers, once."""
         for child in self._workers:
             self._children.append(child)
             child.start()

@@ -79,7 +79,6 @@ class UserModes(UserStream[ModeRegistry, ModeRegistry]):
 
 @contextmanager
 def _problems() -> Iterator[None]:
-    """Turns :class:`ModeRefusedError` into a problem."""
     try:
         yield
     except ModeRefusedError as error:
@@ -281,7 +280,6 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
 
 
 def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:
-    """Returns the checked fields that the caller gave."""
     given: dict[str, object] = {}
     if wanted.embedder is not None:
         model = wanted.embedder.strip()

@@ -194,7 +194,6 @@ def _holding(told: Told, wanted: PersonEvent, one: UUID, other: UUID, field: str
 
 
 def _supposed(told: Told, wanted: PersonEvent) -> Event:
-    """Returns ``wanted`` as the next event of the log."""
     return Event(
         partition=0, position=max((each.position for each in told.events), default=0) + 1, event_id=uuid7(),
         user_id=told.owner, stream=STREAM, version=0, type=type(wanted).__name__, schema_version=1, dedupe_key=None,

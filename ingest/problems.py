@@ -255,7 +255,6 @@ def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | No
 
 
 def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
-    """Returns the check whether an earlier command had the intent of the event ``asked``."""
     return lambda first: _intent(first) == _intent(asked)
 
 
@@ -269,6 +268,5 @@ def _intent(payload: Payload) -> tuple[str, object]:
 
 
 def _problem_of(events: Iterable[Event], event: Event) -> Problem:
-    """Returns the problem that ``event`` is about, after ``events``."""
     problems = fold(events)
     return problems.by_id[problems.of_event[event.event_id]]

@@ -117,7 +117,6 @@ class KeyCache:
         return key.principal, new_session(self._secret, key, now)
 
     async def _with_text(self, text: str) -> ApiKey | None:
-        """Returns the valid key ``text``."""
         key_id = key_id_of(text)
         if key_id is None:
             return None

@@ -169,7 +169,6 @@ def _reading(reading: TurnsExtracted | ExtractionFailed) -> Iterator[str]:
 
 
 def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str]:
-    """Yields the faults of the fields that all cards share."""
     yield from _text("content", card.content, MAX_TEXT)
     yield from _several("tags", card.tags, MAX_TAGS, MAX_TAG)
     for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, MAX_WEIGHT)):

@@ -7,6 +7,7 @@ appends nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from events.http.errors import conflict, invalid, missing
@@ -98,11 +99,7 @@ def add_cards(
         fresh = tuple(card for card in given.card_ids if card not in thread.cards)
         if len(thread.cards) + len(fresh) > MAX_CARDS:
             raise invalid("card_ids", f"make more than {MAX_CARDS:,} cards; open another thread")
-        if not fresh:
-            return None
-        return CardsThreaded(
-            thread_id=given.thread_id, card_ids=fresh, reason=given.reason, confidence=given.confidence
-        )
+        return replace(given, card_ids=fresh) if fresh else None
 
     def is_repeat(first: Payload) -> bool:
         return isinstance(first, CardsThreaded) and (

@@ -85,7 +85,6 @@ class ReferenceStream(Aggregate[Reference | None, Reference]):
 
 @contextmanager
 def _problems() -> Iterator[None]:
-    """Turns :class:`ReferenceInvalidError` into a 422 problem."""
     try:
         yield
     except ReferenceInvalidError as error:

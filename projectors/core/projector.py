@@ -90,7 +90,6 @@ class CoreProjector(Projector):
         writer.flush()
 
     def _fold(self, connection: Connection, user_id: str, events: Sequence[Event]) -> CoreFold:
-        """Returns the fold of the user up to ``events``."""
         named = {"user_id": user_id, "partition": partition_of(user_id)}
         [row] = self._rows(connection, "document", named)
         asking = folding(user_id, state_of(row, 0), events, self.feed)

@@ -101,7 +101,6 @@ class OperationWorker(RequestWorker):
         logger.info("%s of %s: %s", asked.action, asked.projection, outcome)
 
     def _carry_out(self, connection: Connection, asked: OpenOperation, projector: Projector) -> str:
-        """Returns what was done."""
         if asked.action in _KINDS["parked users"]:
             return self._settle(connection, asked, projector)
         found = {each.number: each.status for each in list_generations(connection, projector.name)}

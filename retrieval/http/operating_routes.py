@@ -170,7 +170,6 @@ def operating_router(
 
 @asynccontextmanager
 async def _listing(pool: Pool, caller: Principal) -> AsyncIterator[AsyncCursor[Row]]:
-    """Yields a cursor for a list that an administrator asks for."""
     async with (
         pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,
         connection.cursor(row_factory=dict_row) as cursor,
