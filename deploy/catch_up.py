@@ -11,11 +11,10 @@ import psycopg
 
 from events.health import heartbeat
 from events.platform.counting import counted
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, statement
 from events.platform.failures import in_a_line
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
 from events.store import log
 from events.store.checkpoints import Processor

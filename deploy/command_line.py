@@ -14,10 +14,10 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 from cyclopts import App, CycloptsError, Parameter
 
 import events
-from deploy.answer import Answer
 from deploy.commands import COMMANDS
 from deploy.commands.overview import DESCRIPTION, version_line
 from deploy.commands.usage import explain, verb_of
+from deploy.options import Answer
 
 USAGE = 2
 _HELP = {"--help", "-h"}

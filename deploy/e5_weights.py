@@ -212,5 +212,4 @@ def _characters(table: bytes, count: int) -> dict[str, str]:
 
 
 def _class_of(characters: str) -> str:
-    """Returns a regular expression for any one of ``characters``."""
     return "[" + "".join(f"\\x{{{ord(each):x}}}" for each in characters) + "]"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from cyclopts import Parameter
 
@@ -139,3 +140,23 @@ Count = Annotated[int | None, Parameter(metavar="N", validator=at_least(1))]
 
 Seconds = Annotated[float, Parameter(metavar="SECONDS", validator=at_least(0))]
 """A duration in seconds."""
+
+
+class Answer(NamedTuple):
+    """The answer of a verb: ``document`` is printed with --json, and ``lines`` without it.
+
+    ``status`` is the exit status. ``by_line``: ``document`` is an iterable, and each of its items is printed as a line.
+    """
+
+    document: Any
+    lines: Iterable[str]
+    status: int = 0
+    by_line: bool = False
+
+    def show(self, *, as_json: bool) -> int:
+        """Prints the answer. Returns the exit status."""
+        documents = self.document if self.by_line else [self.document]
+        dumped = (json.dumps(each, ensure_ascii=False, default=str) for each in documents)
+        for line in dumped if as_json else self.lines:
+            print(line)
+        return self.status

@@ -27,10 +27,9 @@ from deploy.security.private_files import private_folder
 from deploy.security.roles import reader_url, service_url, sign_tenants
 from deploy.template import Template, reap
 from events.platform.counting import counted
-from events.platform.database import Connection, connect, connect_with_retry, migrate
+from events.platform.database import Connection, connect, connect_with_retry, migrate, statement
 from events.platform.encryption import require_encryption
 from events.platform.settings import DATA, Settings, revealed, variable_of
-from events.platform.sql import statement
 from events.sealing import key_encryption, keystore, sealer
 from events.store import authentication
 from events.store.anchors import heads_of
@@ -241,7 +240,6 @@ class Stack:
         return settings
 
     def _start_workers(self) -> None:
-        """Starts the workers, once."""
         for child in self._workers:
             self._children.append(child)
             child.start()

@@ -35,7 +35,6 @@ _MODULES = (
     "httpcore2",
     "ingest.api.write_api",
     "ingest.curator.worker",
-    "ingest.extraction.workers.extractor_worker",
     "ingest.extraction.workers.rules_worker",
     "ingest.recording.recorder",
     "ingest.references.proposer",

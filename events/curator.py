@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.resources.curator import AskedPair, CuratorAct, CuratorRun
 from events.store import asking, log
-from events.types.codec import Payload
 from events.types.curation import STREAM, CuratorRan, CuratorUndone
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.extraction import Usage
 from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed
@@ -174,8 +172,3 @@ def runs_of(connection: Connection, owner: str) -> list[Event]:
 def acts_of(connection: Connection, owner: str, keys: Sequence[str]) -> list[Event]:
     """Returns the events that have some idempotency keys, in order."""
     return asking.answered(connection, acts(owner, keys))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets runs and undoings of one user work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, STREAM)

@@ -9,8 +9,7 @@ from hashlib import sha256
 from typing import Literal
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.store.asking import Asking, Query, answered, stream_of
 from events.types.envelope import Event
 from events.types.insights import STREAM, InsightDerived, InsightKind, InsightRetracted

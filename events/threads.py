@@ -121,8 +121,3 @@ def threads(owner: str) -> asking.Asking[dict[UUID, Thread]]:
 def threads_of(connection: Connection, owner: str) -> dict[UUID, Thread]:
     """Returns the threads of a user at the end of the log, by id."""
     return asking.answered(connection, threads(owner))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets commands about one user's threads work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, STREAM)

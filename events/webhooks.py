@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
-from events.store import asking, log
-from events.store.rows import rows_of
+from events.platform.database import Connection, rows_of, statement, tuples_of
+from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
 
@@ -77,8 +75,3 @@ def counts_of(connection: Connection, owner: str) -> dict[UUID, tuple[int, int, 
     """Returns for each webhook the messages that wait, the dead ones, and the last error."""
     rows = tuples_of(connection, statement(_PACKAGE, "webhook_counts"), {"user_id": owner})
     return {webhook_id: (pending, dead, error) for webhook_id, pending, dead, error in rows}
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets commands about one user's webhooks work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, STREAM)

@@ -21,12 +21,12 @@ from events.access.principal import EVERYTHING, Reach
 from events.http.errors import ProblemError, invalid
 from events.platform.database import Connection
 from events.references.reference_log import first_event
-from events.store import log
+from events.store import asking, log
 from events.store.log import AppendConflictError
 from events.types.cards import CardOrigin
-from events.types.codec import Payload, describe
+from events.types.codec import describe
 from events.types.core import Author
-from events.types.envelope import Appended, Event, NewEvent, uuid7
+from events.types.envelope import Appended, Event, NewEvent, Payload, uuid7
 
 State = TypeVar("State")
 Answer = TypeVar("Answer")
@@ -155,6 +155,18 @@ class Aggregate(ABC, Generic[State, Answer]):
     def moved(self, state: State, position: int) -> bool:
         """True when an event that ``state`` does not have came before ``position``."""
         return False
+
+
+class UserStream(Aggregate[State, Answer]):
+    """The events of a user in the stream ``name``. Commands on it work one after the other."""
+
+    name: str
+
+    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
+        super().__init__(connection, owner, self.name, command)
+
+    def hold(self) -> None:
+        asking.lock(self.connection, self.owner, self.name)
 
 
 class Keyed(Aggregate[None, None]):

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import psycopg
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes import registry as registries
 from events.modes.bounds import (
     ModeRefusedError,
@@ -26,16 +26,14 @@ from events.modes.bounds import (
     checked_project,
     not_general,
 )
-from events.modes.mode_log import lock, registry_of
+from events.modes.mode_log import registry_of
 from events.modes.reembedding import InstallationPlan, InstallationPlanner, Planner, ReembeddingPlan
 from events.modes.registry import Modes
 from events.modes.shown import DimensionOf
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, statement
 from events.platform.modes import GENERAL_MODE
-from events.platform.sql import statement
 from events.resources.modes import Reembedding
-from events.types.codec import Payload
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event, Payload, uuid7
 from events.types.modes import (
     STREAM,
     Decay,
@@ -47,7 +45,7 @@ from events.types.modes import (
     ModeRenamed,
     ProjectDeclared,
 )
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Outcome, UserStream, decide
 
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._:-]{0,99})?")
 
@@ -63,14 +61,10 @@ class Declaration:
     is_default: bool | None = None
 
 
-class UserModes(Aggregate[ModeRegistry, ModeRegistry]):
+class UserModes(UserStream[ModeRegistry, ModeRegistry]):
     """The modes and projects of a user. Each event of them has the whole registry."""
 
-    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, STREAM, command)
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
+    name = STREAM
 
     def load(self) -> ModeRegistry:
         return registry_of(self.connection, self.owner)
@@ -85,16 +79,13 @@ class UserModes(Aggregate[ModeRegistry, ModeRegistry]):
 
 @contextmanager
 def _problems() -> Iterator[None]:
-    """Turns :class:`ModeRefusedError` into a problem."""
     try:
         yield
     except ModeRefusedError as error:
         if error.missing:
             raise missing("mode", error.field) from None
         if error.taken:
-            raise ProblemError(
-                409, "Name taken", f"{error.field}: {error.reason}", field=error.field, reason=error.reason
-            ) from None
+            raise conflict("Name taken", error.field, error.reason, reason=error.reason) from None
         raise invalid(error.field, error.reason) from None
 
 
@@ -251,8 +242,7 @@ def reembed_everybody(
     if dry_run or not plan.needed:
         return reembedding(plan, name, embedder, None, dry_run=dry_run)
     names = {"reembedding_id": uuid7(), "mode": name, "embedder": embedder, "requested_by": caller}
-    row = connection.execute(statement("ingest", "request_reembedding"), names).fetchone()
-    assert row is not None
+    row = one_row(connection, statement("ingest", "request_reembedding"), names)
     return reembedding(plan, name, embedder, row[0], dry_run=False)
 
 
@@ -290,7 +280,6 @@ def refuse_unknown(field: str, name: str, modes: Modes, project_id: str | None) 
 
 
 def _given(name: str, wanted: Declaration, dimension_of: DimensionOf) -> dict[str, Any]:
-    """Returns the checked fields that the caller gave."""
     given: dict[str, object] = {}
     if wanted.embedder is not None:
         model = wanted.embedder.strip()

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.people.judgement import judged_by, noted_handle, person_id
-from events.people.people_log import Told, lock, told_of
+from events.people.people_log import Told, told_of
 from events.people.person import People, Person
 from events.platform.database import Connection
 from events.resources import people as resources
 from events.resources.resource import plain
-from events.types.codec import Payload
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event, Payload, uuid7
 from events.types.people import (
     PersonAliased,
     PersonEvent,
@@ -27,24 +26,22 @@ from events.types.people import (
     PersonsMerged,
     PersonsSplit,
 )
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Command, Outcome, UserStream, decide
 
 STREAM = "people"
 MAX_EVENTS = 10_000
 """The most events about the people of one user."""
 
 
-class UserPeople(Aggregate[Told, Person]):
+class UserPeople(UserStream[Told, Person]):
     """What is told of a user's people. ``wanted`` is the event that the command asks for."""
 
+    name = STREAM
     keyed = "people"
 
     def __init__(self, connection: Connection, owner: str, command: Command, wanted: PersonEvent) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.wanted = wanted
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> Told:
         return told_of(self.connection, self.owner)
@@ -102,11 +99,10 @@ def _known(people: People, person: UUID, field: str) -> Person:
 def _note(people: People, told: Told, wanted: PersonNoted) -> Payload | None:
     present = people.of_id.get(person_id(told.owner, noted_handle(wanted)))
     if present is not None:
-        raise ProblemError(
-            409,
+        raise conflict(
             "Exists",
-            "name: this person is known; add an alias, or name the kinship that tells another one apart",
-            field="name",
+            "name",
+            "this person is known; add an alias, or name the kinship that tells another one apart",
             current=plain(resources.Person.made_from(present)),
         )
     if not wanted.kinship and (sharing := people.shared.get(noted_handle(wanted)[:-1])):
@@ -135,11 +131,10 @@ def _merge(people: People, told: Told, wanted: PersonsMerged) -> Payload | None:
     into = _known(people, wanted.into_id, "into_id")
     if person.person_id == into.person_id:
         if into.person_id == wanted.person_id:
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Cycle",
-                "into_id: it is merged into person_id already; split the two first to merge them the other way",
-                field="into_id",
+                "into_id",
+                "it is merged into person_id already; split the two first to merge them the other way",
             )
         return None
     _refuse_distinct(people, person, into, "into_id")
@@ -159,11 +154,10 @@ def _split(people: People, told: Told, wanted: PersonsSplit) -> Payload | None:
     if person.person_id != other.person_id:
         if people.verdicts.get(frozenset((wanted.person_id, wanted.from_id))) == "split":
             return None
-        raise ProblemError(
-            409,
+        raise conflict(
             "Not merged",
-            "from_id: the two are no one person, so there is nothing to split; use distinct to keep them apart",
-            field="from_id",
+            "from_id",
+            "the two are no one person, so there is nothing to split; use distinct to keep them apart",
         )
     return wanted
 
@@ -188,29 +182,18 @@ _RULES: dict[type, Callable[..., Payload | None]] = {
 
 def _refuse_distinct(people: People, one: Person, other: Person, field: str) -> None:
     if people.are_distinct(one, other):
-        raise ProblemError(
-            409,
-            "Distinct",
-            f"{field}: the two were declared to be two people, which holds for ever",
-            field=field,
-        )
+        raise conflict("Distinct", field, "the two were declared to be two people, which holds for ever")
 
 
 def _holding(told: Told, wanted: PersonEvent, one: UUID, other: UUID, field: str) -> Payload:
     """Returns ``wanted``. Raises 409 when an earlier split keeps the two apart even after it."""
     after = told.people(_supposed(told, wanted))
     if after.of_id[one] is not after.of_id[other]:
-        raise ProblemError(
-            409,
-            "Kept apart",
-            f"{field}: other ids of the two were split; merge those two ids first",
-            field=field,
-        )
+        raise conflict("Kept apart", field, "other ids of the two were split; merge those two ids first")
     return wanted
 
 
 def _supposed(told: Told, wanted: PersonEvent) -> Event:
-    """Returns ``wanted`` as the next event of the log."""
     return Event(
         partition=0, position=max((each.position for each in told.events), default=0) + 1, event_id=uuid7(),
         user_id=told.owner, stream=STREAM, version=0, type=type(wanted).__name__, schema_version=1, dedupe_key=None,

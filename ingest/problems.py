@@ -13,17 +13,17 @@ from uuid import UUID
 
 import orjson
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.platform.database import Connection
 from events.problems import wording
 from events.problems.naming import same
 from events.problems.problem import Problem, fold
-from events.problems.problem_log import entries, lock, note_of
+from events.problems.problem_log import entries, note_of
 from events.resources import problems as resources
 from events.resources.resource import plain
 from events.types.cards import EventNoted, Sentiment
-from events.types.codec import Payload, encode
-from events.types.envelope import Event
+from events.types.codec import encode
+from events.types.envelope import Event, Payload
 from events.types.json_values import JsonObject
 from events.types.problems import (
     ProblemAttempted,
@@ -33,7 +33,7 @@ from events.types.problems import (
     ProblemPrioritized,
     ProblemReopened,
 )
-from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+from ingest.decider import Command, Decision, Outcome, UserStream, decide
 
 MAX_PROBLEMS = 1000
 """The most problems of one user."""
@@ -41,16 +41,11 @@ STREAM = "problems"
 _IMPORTANCE = 6
 
 
-class UserProblems(Aggregate[list[Event], Problem]):
+class UserProblems(UserStream[list[Event], Problem]):
     """The events of a user's problems."""
 
+    name = STREAM
     keyed = "problem"
-
-    def __init__(self, connection: Connection, owner: str, command: Command) -> None:
-        super().__init__(connection, owner, STREAM, command)
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> list[Event]:
         return entries(self.connection, self.owner)
@@ -118,11 +113,10 @@ def open_problem(
                     "since", f"is before this problem was over ({each.until.isoformat()}); use a later time"
                 )
             if each.status == "active":
-                raise ProblemError(
-                    409,
+                raise conflict(
                     "Exists",
-                    "description: this problem is open; add an attempt to it, or describe another problem",
-                    field="description",
+                    "description",
+                    "this problem is open; add an attempt to it, or describe another problem",
                     current=plain(resources.Problem.made_from(each)),
                 )
         if len(known) >= MAX_PROBLEMS:
@@ -261,7 +255,6 @@ def _note(payload: ProblemEvent, description: str) -> tuple[str, Sentiment] | No
 
 
 def _same_as(asked: ProblemEvent) -> Callable[[Payload], bool]:
-    """Returns the check whether an earlier command had the intent of the event ``asked``."""
     return lambda first: _intent(first) == _intent(asked)
 
 
@@ -275,6 +268,5 @@ def _intent(payload: Payload) -> tuple[str, object]:
 
 
 def _problem_of(events: Iterable[Event], event: Event) -> Problem:
-    """Returns the problem that ``event`` is about, after ``events``."""
     problems = fold(events)
     return problems.by_id[problems.of_event[event.event_id]]

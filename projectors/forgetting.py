@@ -12,8 +12,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import tuple_row
 
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, statement, tuples_of
 from events.store.log import Unreadable, history
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased, SubjectErased

@@ -14,12 +14,10 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, rows_of, statement
 from events.platform.isolation import is_the_datas_fault, isolate
-from events.platform.sql import statement
 from events.store.checkpoints import CheckpointMovedError, LogHoleError, Processor
 from events.store.log import Unreadable, event_if_readable, reason_of
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.tombstones import Erased
 from projectors.forgetting import fold_tombstones
@@ -68,7 +66,8 @@ def fold(
     if not events:
         return []
     fold_tombstones(connection, generation, projector, schema or generation.projection, events)
-    row = connection.execute(
+    row = one_row(
+        connection,
         statement(_PACKAGE, "set_aside"),
         {
             "processor": generation.projection,
@@ -76,8 +75,7 @@ def fold(
             "users": list({event.user_id for event in events}),
             "partitions": list({event.partition for event in events}),
         },
-    ).fetchone()
-    assert row is not None
+    )
     waiting, dropped = set(row[0]), set(row[1])
     behind: list[Event] = []
     good: list[Event] = []

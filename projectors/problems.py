@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
-from events.problems.problem import TYPES, fold
-from events.problems.rows import row_of
+from events.problems.problem import TYPES, fold, row_of
 from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.extraction import CardsWithdrawn

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from events.platform.database import Connection
 from events.platform.linger import UNHURRIED_S
-from events.references.reference import TYPES, Reference, folded
-from events.references.rows import reference_of, row_of
+from events.references.reference import TYPES, Reference, folded, reference_of, row_of
 from events.types.envelope import Event
 from events.types.json_values import json_text
 from events.types.references import (

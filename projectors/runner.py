@@ -7,17 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from events.health.heartbeat import Heartbeat
+from events.health.log_worker import LogWorker
 from events.platform.database import Connection, DatabaseUnfitError
 from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
 from events.store.subscription import (
     Batches,
     BatchLimit,
-    Handler,
     RoundResult,
-    Subscription,
-    SubscriptionOptions,
     handle_batch,
 )
 from projectors import parking
@@ -28,7 +25,7 @@ from projectors.generations.projector import Deferring, Projector, ProjectorBloc
 logger = logging.getLogger(__name__)
 
 
-class Runner(Handler):
+class Runner(LogWorker):
     """Folds the live generation of ``projector`` until ``stopping`` is true.
 
     Tables and checkpoint move in one transaction. A kill at any moment therefore repeats nothing and skips nothing.
@@ -44,30 +41,21 @@ class Runner(Handler):
         worker: str = "1",
         feed: Feed | None = None,
     ) -> None:
-        self._settings = settings
+        super().__init__(
+            settings,
+            stopping,
+            projector.name,
+            worker,
+            feed or LogFeed(projector.types),
+            linger_s=max(projector.rest_s, settings.linger_ms / 1000),
+            blocked=(ProjectorBlockedError,),
+            idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+        )
         self._projector = projector
-        self._feed = feed or LogFeed(projector.types)
         self._backlog = Backlog()
         self._limit = BatchLimit()
         self._note: str | None = None
         self._compared: int | None = None  # the generation whose tables fit this version
-        self._subscription = Subscription(
-            settings,
-            self,
-            self._feed,
-            Heartbeat(settings.database_url, projector.name, worker),
-            stopping,
-            SubscriptionOptions(
-                name=projector.name,
-                linger_s=max(projector.rest_s, settings.linger_ms / 1000),
-                blocked=(ProjectorBlockedError,),
-                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
-            ),
-        )
-
-    def run(self) -> None:
-        """Projects until ``stopping``. Waits while Postgres is away, and while the projector is blocked."""
-        self._subscription.run()
 
     def prepare(self, connection: Connection) -> bool:
         generation = ensure_live(connection, self._projector)

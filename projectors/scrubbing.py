@@ -23,9 +23,8 @@ import psycopg
 import redis
 from psycopg.sql import SQL, Identifier
 
-from events.platform.database import Connection, connect_owner
+from events.platform.database import Connection, connect_owner, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, in_cluster
 from projectors.generations.generations import drop, list_generations
 from projectors.generations.projector import Projector, ProjectorBlockedError

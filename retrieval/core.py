@@ -17,8 +17,7 @@ from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
 from events.core.state import Change, CoreState, Mark, QueueEntry, mark_of, stepped
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from events.resources.core import QueueStatus
 from events.store.asking import awaited_by
 from events.store.log import events_of

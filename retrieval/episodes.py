@@ -10,12 +10,11 @@ from uuid import UUID
 import psycopg
 
 from events.access.principal import Reach
-from events.core.related_paths import pointer_of, related_paths, touches
+from events.core.places import pointer_of, related_paths, touches
 from events.language.chinese_script import to_simplified
 from events.language.concepts import all_concepts
 from events.language.terms import analyse, stem, term_keys
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from retrieval.pool import Pool, rows_of
 
 TOPIC, PATH = 3, 4

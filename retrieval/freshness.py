@@ -13,9 +13,9 @@ from psycopg.rows import TupleRow
 
 from events.health.heartbeat import UNSEEN_S
 from events.http.tokens import Awaited
+from events.platform.database import statement
 from events.platform.failures import RETRY_S, retry_on_lost_connection
 from events.platform.isolation import is_the_datas_fault
-from events.platform.sql import statement
 from events.types.envelope import partition_of
 from events.types.tenancy import tenant_of
 from projectors.backlog import FALLING_BEHIND

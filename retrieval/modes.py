@@ -8,9 +8,8 @@ from psycopg.rows import dict_row
 
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, SEPARATOR, Modes
-from events.platform.database import Row
+from events.platform.database import Row, statement
 from events.platform.modes import GENERAL_MODE
-from events.platform.sql import statement
 from events.resources.modes import ReembeddingProgress
 from events.store import log
 from events.types.envelope import partition_of

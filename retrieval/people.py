@@ -14,7 +14,7 @@ from psycopg.rows import class_row
 from events.people.mentions import tie_in
 from events.people.people_log import READ_TYPES, telling
 from events.people.person import Named, People, Person
-from events.platform.sql import statement
+from events.platform.database import statement
 from events.store.asking import of_user
 from events.types.tombstones import SubjectErased
 from retrieval.pool import Pool, answered_on, listing, rows_if_folded

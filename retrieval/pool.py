@@ -18,9 +18,8 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from events.access.limiters import ConcurrencyLimiter, SaturatedError
-from events.platform.database import PEER, RECONNECT_S, AnsweredAsyncConnection, Row
+from events.platform.database import PEER, RECONNECT_S, AnsweredAsyncConnection, Row, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.asking import Asking, Query, awaited_by
 from events.types.tenancy import tenant_of, vouch
 

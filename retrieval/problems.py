@@ -7,9 +7,8 @@ from uuid import UUID
 
 import psycopg
 
-from events.problems.problem import Problem, fold, in_order, until
+from events.problems.problem import Problem, fold, in_order, problem_of, until
 from events.problems.problem_log import query, recorded, telling
-from events.problems.rows import problem_of
 from events.store.asking import Asking
 from events.types.envelope import Event
 from retrieval.pool import Pool, answered

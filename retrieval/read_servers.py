@@ -14,8 +14,8 @@ from psycopg.rows import TupleRow
 
 from events.http.database import is_gone
 from events.http.tokens import Awaited
+from events.platform.database import statement
 from events.platform.failures import bounded, in_a_line
-from events.platform.sql import statement
 from retrieval.cards.reader import CardReader
 from retrieval.freshness import Arrival, Arrivals
 from retrieval.pool import Pool

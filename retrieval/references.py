@@ -11,13 +11,11 @@ from uuid import UUID
 import psycopg
 from psycopg.sql import SQL
 
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from events.references.declarations import member_stream
 from events.references.owners import team_owner, tenant_owner
-from events.references.reference import TYPES, Reference, fold, folded
+from events.references.reference import TYPES, Reference, fold, folded, reference_of
 from events.references.reference_log import STATE, names_under, state_of, state_parameters
-from events.references.rows import reference_of
 from events.store import log
 from events.store.asking import latest
 from events.types.envelope import Event, partition_of

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from events.access.principal import Reach
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from events.resources.sessions import Session
 from events.resources.turns import RecordedTurn, TurnEvent, TurnStage
 from events.store import log

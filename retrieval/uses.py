@@ -13,8 +13,8 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.sql import SQL
 
+from events.platform.database import statement
 from events.platform.settings import revealed
-from events.platform.sql import statement
 from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from deploy.embedded.account import Account, running_as, service_account
 from deploy.embedded.installation import InstallationError, installation
 from deploy.embedded.processes import DYING_S, is_dead, is_dying
 from deploy.embedded.server import LOOPBACK, PAUSE, EmbeddedServer, ServerError, StartStoppedError, tail
-from events.platform.sql import statement
+from events.platform.database import statement
 
 MAJOR = "18"
 OWNER = "cardlog"

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import psycopg
 from psycopg import sql
 
-from events.platform.database import Connection, migration_texts
-from events.platform.sql import statement
+from events.platform.database import Connection, migration_texts, statement
 
 _CREATED = re.compile(r"^CREATE SCHEMA (\w+);", re.MULTILINE)
 

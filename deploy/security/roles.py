@@ -9,9 +9,8 @@ from urllib.parse import quote, urlsplit
 
 from psycopg import sql
 
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import authentication
 from events.types.tenancy import pads_of
 from projectors.generations.generations import blueprint
@@ -120,8 +119,7 @@ def tenant_weaknesses(connection: Connection) -> list[str]:
         f"{table} is not protected: start the workers again, or run cardlog rebuild"
         for (table,) in connection.execute(statement("deploy.security", "unprotected_tables"))
     ]
-    row = connection.execute(statement("deploy.security", "tenant_limits")).fetchone()
-    assert row is not None
+    row = one_row(connection, statement("deploy.security", "tenant_limits"))
     bypasses, leakproof = row
     if bypasses:
         found.append(

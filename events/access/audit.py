@@ -17,8 +17,7 @@ import orjson
 from psycopg.rows import dict_row
 
 from events.access.principal import Principal
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, one_row, statement
 from events.types.envelope import uuid7
 
 Outcome = Literal["begun", "allowed", "denied", "refused", "failed", "lost"]
@@ -56,8 +55,7 @@ class Entry:
 
 def subject_key(connection: Connection) -> bytes:
     """Returns the key of the hashes in the audit log."""
-    row = connection.execute(statement(_PACKAGE, "subject_key")).fetchone()
-    assert row is not None
+    row = one_row(connection, statement(_PACKAGE, "subject_key"))
     return bytes(row[0])
 
 
@@ -77,8 +75,7 @@ def record(connection: Connection, entries: Sequence[Entry], key: bytes | None =
     if key is None:
         key = subject_key(connection)
     batch = orjson.dumps([_row(entry, key) for entry in entries]).decode()
-    row = connection.execute(statement(_PACKAGE, "append_audit"), {"batch": batch}).fetchone()
-    assert row is not None
+    row = one_row(connection, statement(_PACKAGE, "append_audit"), {"batch": batch})
     return int(row[0])
 
 

@@ -8,8 +8,7 @@ from hashlib import sha256
 
 from psycopg.rows import TupleRow
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, one_row, statement
 
 _PACKAGE = "events.access"
 _SLICE = 10_000
@@ -94,6 +93,4 @@ def _difference(connection: Connection, witnesses: Sequence[tuple[str, Head]]) -
 
 
 def _one(connection: Connection, name: str, parameters: dict[str, object]) -> TupleRow:
-    row: tuple[object, ...] | None = connection.execute(statement(_PACKAGE, name), parameters).fetchone()
-    assert row is not None
-    return row
+    return one_row(connection, statement(_PACKAGE, name), parameters)

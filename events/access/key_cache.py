@@ -17,9 +17,8 @@ from psycopg_pool import AsyncConnectionPool
 from events.access.keys import ApiKey, digest_of, key_id_of, key_of
 from events.access.principal import Principal
 from events.access.web_sessions import digest_of_link, is_session_of, key_id_of_session, new_session
-from events.platform.database import PEER, RECONNECT_S, Row, address_of
+from events.platform.database import PEER, RECONNECT_S, Row, address_of, statement
 from events.platform.failures import bounded, in_a_line, retry_on_lost_connection
-from events.platform.sql import statement
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +117,6 @@ class KeyCache:
         return key.principal, new_session(self._secret, key, now)
 
     async def _with_text(self, text: str) -> ApiKey | None:
-        """Returns the valid key ``text``."""
         key_id = key_id_of(text)
         if key_id is None:
             return None

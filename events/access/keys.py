@@ -18,8 +18,7 @@ from hashlib import sha256
 from psycopg.rows import dict_row
 
 from events.access.principal import SCOPES, Principal, Scope
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, statement
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, TenantInvalidError, checked_tenant
 from events.types.turn_contract import MAX_NAME_BYTES, TurnInvalidError, text_of
 

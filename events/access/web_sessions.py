@@ -14,8 +14,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from events.access.keys import ApiKey
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 
 COOKIE = "__Host-cardlog"
 """The name of the cookie. A browser takes it over TLS only, or from its own machine, and never for another host."""

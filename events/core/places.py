@@ -6,13 +6,15 @@ objects that the fact names.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import takewhile
 from uuid import UUID
 
 import orjson
 
-from events.core.pointers import Tokens, split
+from events.core.pointers import Tokens, join, split
 from events.core.schema import DYNAMIC, UNCATEGORIZED
 from events.language.concepts import canonical_key, normalise_entity
 
@@ -63,3 +65,22 @@ def camel(key: str) -> str:
     """Returns a concept key as a member of the document: ``exercise_routine`` is ``exerciseRoutine``."""
     first, *others = key.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+@lru_cache(maxsize=8192)
+def pointer_of(concept_key: str) -> str:
+    """Returns the place of a concept key. The place of a list item is that of its list."""
+    key = canonical_key(concept_key)
+    place = registered_place(key) or (DYNAMIC, camel(key))
+    return join(takewhile(lambda token: token != APPEND, place))
+
+
+def related_paths(concept_keys: Iterable[str]) -> tuple[str, ...]:
+    """Returns the distinct places of concept keys, sorted."""
+    return tuple(sorted({pointer_of(key) for key in concept_keys}))
+
+
+def touches(path: str, asked: str) -> bool:
+    """True when ``path`` is the asked place or lies below it. The index of a list item in ``asked`` does not count."""
+    steps, wanted = path.split("/"), [step for step in asked.rstrip("/").split("/") if not step.isdigit()]
+    return steps[: len(wanted)] == wanted

@@ -14,11 +14,10 @@ from events.health.heartbeat import HeartbeatReport, reports
 from events.health.stage_health import BlockedEmbedder, StageHealth, unknown
 from events.http.errors import ProblemError
 from events.platform.counting import counted
-from events.platform.database import Connection, connect, sees_every_tenant
+from events.platform.database import Connection, connect, one_row, sees_every_tenant, statement
 from events.platform.failures import NEEDS_OPERATOR, in_a_line, is_away
 from events.platform.modes import GENERAL_MODE
 from events.platform.projections import PROJECTIONS, READERS
-from events.platform.sql import statement
 from events.resources.status import HealthStatus
 
 STUCK_S = 30.0
@@ -118,8 +117,7 @@ def read_health(connection: Connection, clock: WorkClock | None = None) -> LogHe
     with connection.cursor(row_factory=class_row(_Row)) as cursor:
         rows = cursor.execute(statement("events.health", "reader_lag"), {"readers": list(READERS)}).fetchall()
     heartbeats = tuple(reports(connection))
-    totals = connection.execute(statement("events.health", "log_totals")).fetchone()
-    assert totals is not None
+    totals = one_row(connection, statement("events.health", "log_totals"))
     events, failed = totals
     whole = sees_every_tenant(connection)
     if not whole:
@@ -152,8 +150,7 @@ def _with_pending(connection: Connection, stage: StageHealth) -> StageHealth:
     there = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
     if there is None or not there[0]:
         return replace(stage, pending=0, pending_s=0.0)
-    row = connection.execute(statement("events.health", "pending_vectors")).fetchone()
-    assert row is not None
+    row = one_row(connection, statement("events.health", "pending_vectors"))
     waiting, oldest_s, failed, failure = row
     details = [stage.detail] if stage.detail else []
     if waiting and not (stage.detail and _WITHOUT in stage.detail):

@@ -18,9 +18,8 @@ from typing import Literal, Self
 import psycopg
 from psycopg.rows import class_row
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, statement
 from events.platform.failures import in_a_line
-from events.platform.sql import statement
 
 logger = logging.getLogger(__name__)
 

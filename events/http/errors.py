@@ -48,6 +48,11 @@ def invalid(field: str, reason: str, **extra: Any) -> ProblemError:
     return ProblemError(422, "Invalid request", f"{field}: {reason}", field=field, reason=reason, **extra)
 
 
+def conflict(title: str, field: str, reason: str, /, **extra: Any) -> ProblemError:
+    """Returns a 409 problem. ``field`` names what stands against the command; ``reason`` gives cause and remedy."""
+    return ProblemError(409, title, f"{field}: {reason}", field=field, **extra)
+
+
 def missing(thing: str, field: str, **extra: Any) -> ProblemError:
     """Returns the 404 problem for a ``thing`` that a user does not have.
 

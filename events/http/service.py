@@ -212,7 +212,6 @@ def _no_route(request: Request, path: str) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """Returns the HTTP methods that the path of a request allows."""
     routes = request.app.router.routes
     return [
         method

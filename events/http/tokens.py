@@ -14,9 +14,8 @@ from hashlib import sha256
 import orjson
 
 from events.http.errors import ProblemError, invalid
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.types.queue_entry import QueueKey
 from events.types.tenancy import TOKENS, vouch
 

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from events.modes.registry import NOTHING
-from events.platform.database import Connection
-from events.platform.sql import statement
-from events.store import asking, log
-from events.store.rows import rows_of
+from events.platform.database import Connection, rows_of, statement
+from events.store import log
 from events.types.envelope import Event, partition_of
 from events.types.modes import (
     STREAM,
@@ -99,8 +97,3 @@ def _at_first_places(events: Sequence[Event]) -> list[Event]:
 
     placed = [replace(event, position=place(event)) for event in events]
     return sorted(placed, key=lambda event: (event.partition, event.position))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets the commands about one user's modes work one after the other, until the transaction of the caller ends."""
-    asking.lock(connection, owner, STREAM)

@@ -5,7 +5,7 @@ All functions are pure. They raise :class:`ModeRefusedError` for what cannot be.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from events.modes.bounds import MAX_MODES, MAX_NAMES, MAX_PROJECTS, ModeRefusedError
@@ -191,7 +191,9 @@ def declared(registry: ModeRegistry, mode: Mode, *, is_default: bool | None) -> 
     before = _of(registry, key)
     kept = [each for each in registry.modes if each is not before]
     if before is not None:
-        mode = replace(mode, embedders=_with(before.embedders, mode.embedders), mode_id=before.mode_id)
+        mode = replace(
+            mode, embedders=tuple(dict.fromkeys((*mode.embedders, *before.embedders))), mode_id=before.mode_id
+        )
     modes = (*kept, mode)
     _check_room(modes, registry.former_names)
     return _with_default(replace(registry, modes=modes), key, is_default)
@@ -301,10 +303,6 @@ def _former(registry: ModeRegistry) -> dict[_Key, str]:
 def _order(pair: tuple[_Key, str]) -> tuple[str, str]:
     (project_id, old), _ = pair
     return project_id or "", old
-
-
-def _with(before: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*now, *before)))
 
 
 def _check_room(modes: Sequence[Mode], former: Sequence[FormerName]) -> None:

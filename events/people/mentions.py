@@ -18,7 +18,7 @@ from events.language.concepts import canonical_key
 from events.language.values import word_set
 from events.people.ties import HANDLE, alternatives, begins_a_name, folded, general, may_tie, tie_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted, Utterance
-from events.types.codec import Payload
+from events.types.envelope import Payload
 
 Role = Literal["author", "subject", "quoted", "named"]
 Kind = Literal["stated", "identity", "answered", "apart"]

@@ -10,8 +10,7 @@ import psycopg
 from events.people.judgement import PROPOSING, TYPES
 from events.people.mentions import ROLES, Link, Reading, read_card
 from events.people.person import Handle, Named, People, fold
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, statement
 from events.store import asking, log
 from events.store.asking import Asking, Query
 from events.types.cards import EventNoted, StateAsserted
@@ -103,8 +102,3 @@ def telling(owner: str) -> Asking[Told]:
 def told_of(connection: Connection, owner: str) -> Told:
     """Returns what is told of the people of a user at the end of the log."""
     return asking.answered(connection, telling(owner))
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets commands about one user's people work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, "people")

@@ -214,7 +214,6 @@ def _tied(known: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _added(event: Event) -> Handle | None:
-    """Returns the handle that a command tells, or None."""
     payload = event.payload
     if isinstance(payload, PersonNoted):
         handle, name = noted_handle(payload), payload.name

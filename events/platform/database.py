@@ -1,23 +1,25 @@
-"""Connections to Postgres, the check of the server, and the migrations of the log schema."""
+"""PostgreSQL: connections, named statements and their rows, the check of the server, and the migrations of the log."""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg.abc import PQGen
+from psycopg.abc import Buffer, PQGen
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import TupleRow, tuple_row
+from psycopg.rows import TupleRow, dict_row, tuple_row
 from psycopg.sql import SQL
+from psycopg.types.datetime import TimestamptzLoader
 
 from events.platform.failures import in_a_line
 from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.types.tenancy import tenant_of, vouch
 
 logger = logging.getLogger(__name__)
@@ -96,6 +98,12 @@ def tuples_of(
     """Returns all rows of ``query`` as tuples, whatever rows the connection itself gives."""
     with connection.cursor(row_factory=tuple_row) as cursor:
         return cursor.execute(query, parameters).fetchall()
+
+
+def one_row(connection: Connection, query: SQL, parameters: Mapping[str, object] | None = None) -> TupleRow:
+    """Returns the row of a ``query`` that always has one row, as a tuple."""
+    [row] = tuples_of(connection, query, parameters)
+    return row
 
 
 class DatabaseUnfitError(RuntimeError):
@@ -311,3 +319,93 @@ def _pending(connection: Connection, migrations: Mapping[str, str]) -> list[str]
             f"this database was migrated by a newer Cardlog ({', '.join(sorted(unknown))}): upgrade this one"
         )
     return [name for name in migrations if name not in applied]
+
+
+# Quoted text does not change. Comments and most white space are only for readers of the files.
+_SPACE = r"(?:--[^\n]*+|\s)"
+_TOKEN = re.compile(
+    rf"('[^']*'|\"[^\"]*\"|\$\$.*?\$\$)|{_SPACE}*+(<=|>=|<>|=|,){_SPACE}*+|{_SPACE}++", re.DOTALL
+)
+_NAME_LINE = re.compile(r"^--[ \t]*name[ \t]*:(.*)\n", re.MULTILINE)
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_EVENT = re.compile(r"\{event ([a-z]+)\}")
+_EVENT_COLUMNS = files("events.platform").joinpath("event_columns.txt").read_text("utf-8").strip()
+
+
+@cache
+def statements(package: str) -> Mapping[str, str]:
+    """Returns the text of each statement in the ``.sql`` files of a package, by name. A name is unique in its package.
+
+    A statement begins with the line ``-- name: find_key`` and ends before the next such line. ``{event e}`` stands for
+    the columns of ``log.events e`` that ``log.event_of`` takes. A statement ``find_key`` with ``{live}keys`` reads the
+    first table on the search path, and ``live_find_key`` that of the schema with the name of the package. Raises
+    ``ValueError`` for a name that is malformed or used twice, and for text without a name.
+    """
+    found: dict[str, str] = {}
+    for file in sorted(files(package).iterdir(), key=lambda item: item.name):
+        if not file.name.endswith(".sql"):
+            continue
+        head, *named = _NAME_LINE.split(file.read_text("utf-8"))
+        if head.strip():
+            raise ValueError(f"{file}: the text before the first name has no name: begin with `-- name: ...`")
+        for name, text in zip(map(str.strip, named[::2]), named[1::2], strict=True):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{file}: {name!r} is no name of a statement: use a-z, 0-9 and _")
+            if name in found:
+                raise ValueError(f"{file}: {package} has another statement {name!r}: use another name")
+            whole = _EVENT.sub(lambda event: _EVENT_COLUMNS.replace("e.", f"{event[1]}."), text)
+            found[name] = whole.replace("{live}", "")
+            if "{live}" in whole:
+                found[f"live_{name}"] = whole.replace("{live}", f"{package.rpartition('.')[2]}.")
+    return found
+
+
+@cache
+def statement(package: str, name: str) -> SQL:
+    """Returns a statement of a package.
+
+    The statement has no comments and little white space: psycopg caches its parse of a short statement, but parses a
+    long one each time. Raises ``LookupError`` for an unknown name.
+    """
+    known = statements(package)
+    if name not in known:
+        raise LookupError(
+            f"{package} has no statement {name!r} in its .sql files: use one of {', '.join(sorted(known))}"
+        )
+    return SQL(_TOKEN.sub(lambda token: token[1] or token[2] or " ", known[name]))
+
+
+class _AsWritten(TimestamptzLoader):
+    """Loads an instant as a date, or as text when Python cannot hold it. The server has years after 9999."""
+
+    def load(self, data: Buffer) -> Any:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            return bytes(data).decode()
+
+
+def rows_if_folded(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[Row]:
+    """Returns all rows of ``query``, and none before the first fold made its tables."""
+    try:
+        with connection.transaction():
+            return rows_of(connection, query, parameters)
+    except psycopg.errors.UndefinedTable:
+        return []
+
+
+def rows_of(connection: Connection, query: SQL, parameters: Mapping[str, object]) -> list[Row]:
+    """Returns all rows of ``query``, which only reads. An instant that no Python date can hold comes as text.
+
+    Such an instant makes the query run twice. The other rows are returned, too.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(query, parameters)
+        try:
+            return cursor.fetchall()
+        except psycopg.DataError:
+            # The driver raised the error, not the server. The transaction is still good.
+            pass
+    with connection.cursor(row_factory=dict_row) as cursor:
+        cursor.adapters.register_loader("timestamptz", _AsWritten)
+        return cursor.execute(query, parameters).fetchall()

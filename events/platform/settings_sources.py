@@ -129,7 +129,6 @@ def _jwks(text: str) -> str:
 
 
 def _parts(url: str) -> SplitResult:
-    """Returns the parts of a URL, and no part of what is none."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -249,7 +248,6 @@ def _rule(name: str) -> Rule:
 
 
 def _sentence(error: Any) -> str:
-    """Returns a sentence with variable, value and remedy."""
     if error["type"] == "whole":
         return str(error["ctx"]["words"])
     variable = str(error["loc"][0])

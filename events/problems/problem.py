@@ -8,11 +8,15 @@ they tell (``occurred_at``). The order in which they arrived changes only the ti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+import msgspec
+import orjson
+
+from events.platform.database import Row
 from events.problems.naming import equal, named, same
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, standing
@@ -25,6 +29,7 @@ from events.types.problems import (
     ProblemPrioritized,
     ProblemReopened,
 )
+from events.types.records import learned
 from events.types.turns import natural_order
 
 Status = Literal["active", "closed"]
@@ -299,3 +304,27 @@ def _tried(before: tuple[Attempt, ...], event: Event, payload: ProblemAttempted)
 
 def _turns(before: tuple[str, ...], payload: ProblemEvent) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *payload.origin.turn_ids)))
+
+
+_ATTEMPTS = learned(tuple[Attempt, ...])
+_SAME = tuple(each.name for each in fields(Problem) if each.name not in ("owner", "attempts", "turn_ids"))
+
+
+def row_of(problem: Problem) -> dict[str, object]:
+    """Returns the row of a problem. ``attempts`` is JSON text, with instants in UTC."""
+    return {
+        "user_id": problem.owner,
+        "attempts": orjson.dumps(
+            [asdict(each) for each in problem.attempts],
+            option=orjson.OPT_SORT_KEYS | orjson.OPT_UTC_Z,
+        ).decode(),
+        "turn_ids": list(problem.turn_ids),
+        **{name: getattr(problem, name) for name in _SAME},
+    }
+
+
+def problem_of(row: Row) -> Problem:
+    """Returns the problem of a row. ``attempts`` is JSON text."""
+    attempts = msgspec.json.decode(row["attempts"], type=_ATTEMPTS)
+    same = {name: row[name] for name in _SAME}
+    return Problem(owner=row["user_id"], attempts=attempts, turn_ids=tuple(row["turn_ids"]), **same)

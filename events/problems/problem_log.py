@@ -6,8 +6,7 @@ from uuid import UUID
 
 import psycopg
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.problems.problem import TYPES
 from events.store import asking, log
 from events.store.asking import Asking, Query
@@ -46,8 +45,3 @@ def note_of(connection: Connection, event: Event) -> UUID | None:
     values = {**asking.of_user(event.user_id), "stream": event.stream, "event_id": event.event_id}
     row = connection.execute(statement(_PACKAGE, "note_of"), values).fetchone()
     return None if row is None else row[0]
-
-
-def lock(connection: Connection, owner: str) -> None:
-    """Lets commands about one user's problems work one after the other, until the caller's transaction ends."""
-    asking.lock(connection, owner, "problems")

@@ -1,14 +1,17 @@
-"""A reference as its stream tells it: the fold of the events of one stream."""
+"""A reference as its stream tells it: the fold of the events of one stream, and its row of the table ``objects``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from uuid import UUID
 
+import orjson
+
+from events.platform.database import Row
 from events.types.envelope import Event
-from events.types.json_values import Json
+from events.types.json_values import Json, json_text
 from events.types.references import (
     ReferenceArchived,
     ReferenceChanged,
@@ -97,3 +100,31 @@ def fold(events: Iterable[Event], before: Reference | None = None) -> Reference 
     for event in events:
         before = folded(event, before)
     return before
+
+
+_SAME = tuple(each.name for each in fields(Reference) if each.name not in ("owner", "name", "data"))
+
+
+def reference_of(row: Row) -> Reference:
+    """Returns the reference of a row. ``data`` is JSON text."""
+    return Reference(
+        owner=row["user_id"],
+        name=ReferenceName(
+            kind=row["kind"], key=row["key"], project_id=row["project_id"], team_id=row["team_id"]
+        ),
+        data=orjson.loads(row["data"]),
+        **{name: row[name] for name in _SAME},
+    )
+
+
+def row_of(reference: Reference) -> Row:
+    name = reference.name
+    return {
+        "user_id": reference.owner,
+        "kind": name.kind,
+        "key": name.key,
+        "project_id": name.project_id,
+        "team_id": name.team_id,
+        "data": json_text(reference.data),
+        **{each: getattr(reference, each) for each in _SAME},
+    }

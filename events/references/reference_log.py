@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.references.reference import Reference, fold
 from events.store import asking, log
-from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.references import ReferenceChanged, ReferenceCreated
 from events.types.tombstones import Erased

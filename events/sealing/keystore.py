@@ -9,8 +9,7 @@ from uuid import UUID
 
 from psycopg.rows import tuple_row
 
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, statement, tuples_of
 from events.sealing.sealer import Sealer
 
 _PACKAGE = "events.sealing"

@@ -11,9 +11,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from events.access import audit_verification
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.key_file import Key
-from events.platform.sql import statement
 from events.store.authentication import Heads, Keyring, fingerprint
 from events.types.envelope import PARTITIONS
 from events.types.json_values import Json, JsonObject

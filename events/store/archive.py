@@ -17,8 +17,7 @@ from typing import BinaryIO
 import orjson
 import psycopg
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.sealing import keystore
 from events.sealing.sealer import PREFIX
 from events.store.copying import copying

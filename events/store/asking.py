@@ -9,10 +9,8 @@ from typing import TypeVar
 import psycopg
 from psycopg.sql import SQL
 
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, rows_of, statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 
 T = TypeVar("T")

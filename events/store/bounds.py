@@ -14,7 +14,8 @@ from functools import singledispatch
 
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload, PayloadError
+from events.types.codec import PayloadError
+from events.types.envelope import Payload
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.naming import KnowledgeMerged, TagAliased
 from events.types.people import PERSON_EVENTS, PersonEvent
@@ -168,7 +169,6 @@ def _reading(reading: TurnsExtracted | ExtractionFailed) -> Iterator[str]:
 
 
 def _common(card: StateAsserted | EventNoted | KnowledgeLearned) -> Iterator[str]:
-    """Yields the faults of the fields that all cards share."""
     yield from _text("content", card.content, MAX_TEXT)
     yield from _several("tags", card.tags, MAX_TAGS, MAX_TAG)
     for field, number, most in (("confidence", card.confidence, 1.0), ("weight", card.weight, MAX_WEIGHT)):

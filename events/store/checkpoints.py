@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.store.log import event_if_readable, event_of
-from events.store.rows import rows_of
 from events.types.envelope import Event
 
 

@@ -9,8 +9,7 @@ import psycopg
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Identifier
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 
 _PACKAGE = "events.store"
 

@@ -14,17 +14,15 @@ from psycopg import Notify
 from psycopg.rows import TupleRow, tuple_row
 
 import events.types  # noqa: F401  (registers every event type)
-from events.platform.database import Connection, Row, tuples_of
+from events.platform.database import Connection, Row, rows_of, statement, tuples_of
 from events.platform.failures import in_a_line
 from events.platform.settings import SettingsError
-from events.platform.sql import statement
 from events.sealing import keystore
 from events.sealing import sealer as sealing
 from events.store import authentication
 from events.store.bounds import check
-from events.store.rows import rows_of
-from events.types.codec import Payload, PayloadError, UnknownEventTypeError, decode, describe, encode, visible
-from events.types.envelope import Appended, Event, NewEvent, partition_of
+from events.types.codec import PayloadError, UnknownEventTypeError, decode, describe, encode, visible
+from events.types.envelope import Appended, Event, NewEvent, Payload, partition_of
 from events.types.tombstones import Erased
 
 _PATIENCE_S = 0.5

@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol
 
-from events.platform.database import Connection, DatabaseUnfitError, connect_with_retry, require_proof
+from events.platform.database import (
+    Connection,
+    DatabaseUnfitError,
+    connect_with_retry,
+    require_proof,
+    statement,
+)
 from events.platform.failures import NEEDS_OPERATOR, is_away
 from events.platform.linger import Linger, pause
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import CheckpointMovedError, Claim, Processor, past, reached_heads
 from events.store.feed import Feed
 from events.store.log import reason_of

@@ -9,9 +9,8 @@ from hashlib import sha256
 import psycopg
 from psycopg.rows import TupleRow, tuple_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.settings import SettingsError
-from events.platform.sql import statement
 from events.sealing.sealer import PREFIX, SealBrokenError, Sealer
 from events.store.anchors import Anchor
 from events.store.authentication import Heads, Keyring, content

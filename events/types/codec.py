@@ -15,9 +15,9 @@ import msgspec
 import orjson
 
 from events.types import register_all
+from events.types.envelope import Payload
 from events.types.records import learned
 
-Payload = Any
 _T = TypeVar("_T")
 _Step = Callable[[dict[str, object]], dict[str, object]]
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
-from events.types.codec import Payload
 from events.types.records import record
 
+Payload = Any
 PARTITIONS = 64
 
 

@@ -11,10 +11,8 @@ from psycopg.rows import class_row
 
 from events.http.errors import ProblemError
 from events.language.concepts import normalise_value
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
 from events.types.envelope import Event, partition_of
 from ingest.decider import Command

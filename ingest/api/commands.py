@@ -12,14 +12,12 @@ from uuid import UUID
 from psycopg.rows import TupleRow
 
 from events.access.principal import Reach
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, conflict, invalid, missing
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import Connection, tuples_of
-from events.platform.sql import statement
+from events.platform.database import Connection, statement, tuples_of
 from events.references.reference_log import events_below, first_event
-from events.types.codec import Payload
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, relation_stream
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
@@ -171,11 +169,10 @@ def _refuse_cycle(connection: Connection, user_id: str, connected: CardsConnecte
     back = {"from_card": connected.to_card, "to_card": connected.from_card, "predicates": list(family)}
     row = first_row(connection, "would_close_cycle", user_id=user_id, **back)
     if row is not None and row[0]:
-        raise ProblemError(
-            409,
+        raise conflict(
             "Cycle",
-            f"predicate: {connected.predicate} already leads from to_card to from_card; relate them the other way",
-            field="predicate",
+            "predicate",
+            f"{connected.predicate} already leads from to_card to from_card; relate them the other way",
         )
 
 
@@ -188,12 +185,11 @@ def _refuse_contrary(connection: Connection, user_id: str, connected: CardsConne
         for from_card, to_card in (ends, ends[::-1]):
             last = _last(connection, user_id, relation_stream(from_card, predicate, to_card))
             if last is not None and isinstance(last.payload, CardsConnected):
-                raise ProblemError(
-                    409,
+                raise conflict(
                     "Contradicting relations",
-                    f"predicate: {connected.predicate} contradicts {predicate}, which holds between the two cards;"
+                    "predicate",
+                    f"{connected.predicate} contradicts {predicate}, which holds between the two cards;"
                     f" withdraw relation {last.event_id} first",
-                    field="predicate",
                     relation_id=str(last.event_id),
                 )
 
@@ -239,11 +235,10 @@ def verify(
     """
     kind = kind_within(connection, user_id, card_id, command.reach)
     if first_row(connection, "retracted", user_id=user_id, card=card_id) is not None:
-        raise ProblemError(
-            409,
+        raise conflict(
             "Retracted",
-            "card_id: the card was retracted; withdraw the relation that retracts it, or say the fact again",
-            field="card_id",
+            "card_id",
+            "the card was retracted; withdraw the relation that retracts it, or say the fact again",
         )
     verified = CardVerified(card_id=card_id, kind=kind, by=command.actor, note=note)
     return _append(connection, user_id, verified, f"verify/{card_id}/{_sending(command)}", command)

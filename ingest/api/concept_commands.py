@@ -8,16 +8,14 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.language.concepts import name_key
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.store.bounds import fault_of
 from events.types.cards import CardOrigin, KnowledgeLearned
-from events.types.codec import Payload
-from events.types.envelope import uuid7
+from events.types.envelope import Payload, uuid7
 from events.types.naming import ConceptPinned, KnowledgeMerged, TagAliased
 from ingest.api.commands import STREAM, reached
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
@@ -185,11 +183,10 @@ def _refuse_taken(
         connection, "concepts_named", user_id=owner, project_id=origin.project_id, names=keys
     ):
         if each.card_id != but and each.mode_id(modes) == origin.register:
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Exists",
-                "title: a concept has this name; edit it, or merge the two",
-                field="title",
+                "title",
+                "a concept has this name; edit it, or merge the two",
                 concept_id=str(each.card_id),
             )
 

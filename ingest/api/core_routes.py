@@ -15,7 +15,7 @@ from events.access.principal import Principal
 from events.core.patches import Op, PatchMalformedError, checked
 from events.http.access import Writer, require_user
 from events.http.answering import routes_of
-from events.http.errors import ProblemError, invalid, missing, reason_of
+from events.http.errors import conflict, invalid, missing, reason_of
 from events.http.fields import Name, Uuid, Words
 from events.resources.core import MemoryChanged, MemoryRolledBack, RollbackConflict
 from events.resources.resource import plain
@@ -197,12 +197,11 @@ def memory_router(writer: DocumentWriter) -> APIRouter:
         ]
         if conflicts and not body.dry_run:
             first = conflicts[0]
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Rollback conflicts",
-                f"event_ids: {len(done.conflicts)} changes stand on what would be left out, the first is version "
+                "event_ids",
+                f"{len(done.conflicts)} changes stand on what would be left out, the first is version "
                 f"{first.version} at {first.path[:200]!r}; leave them out too",
-                field="event_ids",
                 conflicts=plain(conflicts),
             )
         return writer.answer(

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid5
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, conflict, invalid, missing
 from events.platform.database import Connection
 from events.store.bounds import fault_of
 from events.types.cards import CardOrigin, EventNoted, StateAsserted
-from events.types.codec import Payload
-from events.types.envelope import Event, uuid7
+from events.types.envelope import Event, Payload, uuid7
 from events.types.relations import CardsConnected
 from ingest.api.authority import TargetCard, origins, refuse_agent, target_card
 from ingest.api.commands import STREAM, RelationStream, first_row, kind_within, new_relation, relation_event
@@ -48,11 +47,10 @@ def correct(
         card = _present(connection, owner, card_id, command)
         _refuse_taken_back(connection, owner, card_id, card)
         if card.gone or card.over:
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Not current",
-                "card_id: the card is superseded, contested or records an end; correct the card that holds now",
-                field="card_id",
+                "card_id",
+                "the card is superseded, contested or records an end; correct the card that holds now",
             )
         stated = refuse_agent(connection, owner, card_id, card, command)
         own = next((each for each in stated if each.event_id == card_id), None)
@@ -118,9 +116,7 @@ def _refuse_taken_back(connection: Connection, owner: str, card_id: UUID, card: 
 
 def _taken_back(relation_id: UUID | None) -> ProblemError:
     remedy = "say the fact again" if relation_id is None else f"withdraw relation {relation_id} to undo that"
-    return ProblemError(
-        409, "Retracted", f"card_id: the card was retracted before; {remedy}", field="card_id"
-    )
+    return conflict("Retracted", "card_id", f"the card was retracted before; {remedy}")
 
 
 def _define(

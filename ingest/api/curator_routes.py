@@ -1,4 +1,4 @@
-"""The commands of the curator over HTTP: run it for one user, and undo a run."""
+"""The commands of the curator over HTTP: run it for one user, undo a run, and retract an insight."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from events.http.fields import Uuid, storable
 from events.platform.database import Connection, see_tenant_of
 from events.platform.settings import Settings
 from events.resources.curator import WrittenCuratorRun
+from events.resources.insights import WrittenInsight
 from ingest.api.transactions import OfUser, Sent, Transactions
 from ingest.curator.asking import create_asker
-from ingest.curator.curator_commands import UserRuns, undo
+from ingest.curator.curator_commands import UserInsights, UserRuns, retract, undo
 from ingest.curator.runner import BehindError, curate
 
 
@@ -72,5 +73,28 @@ def curator_router(transactions: Transactions, settings: Settings) -> APIRouter:
             return WrittenCuratorRun(**dict(answer), token=transactions.token(owner, outcome.position))
 
         return transactions.run(owner, run)
+
+    return router
+
+
+class InsightRetractIn(OfUser):
+    """Why an insight is wrong."""
+
+    reason: Annotated[str, *storable(1000)] = Field(description="why, for whoever asks later")
+
+
+def insight_router(transactions: Transactions) -> APIRouter:
+    """Returns the route. An insight of another user or out of reach gives the same 404 as none."""
+    router = routes_of("insights")
+
+    @router.post(
+        "/v1/insights/{insight_id}/retract", summary="Retract an insight, so it is not derived again"
+    )
+    def retract_insight(insight_id: Uuid, body: InsightRetractIn, sender: Sent) -> WrittenInsight:
+        owner = sender.owner(body.user_id, "insight", "insight_id")
+        command = sender.command(f"user/{body.user_id}")
+        return transactions.written(
+            WrittenInsight, owner, lambda c: retract(UserInsights(c, owner, command, insight_id), body.reason)
+        )
 
     return router

@@ -27,12 +27,11 @@ from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.core.documents import Documents
 from ingest.extraction.extractor_port import Extractor, ExtractorUnavailableError
 from ingest.migration import rehearsal
-from ingest.migration.memories import Memory, TextInvalidError
+from ingest.migration.memories import Memory, TextInvalidError, told_name
 from ingest.migration.reading import Format, read
 from ingest.migration.rehearsal import rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration, Terms, begin, check, migration_of
-from ingest.migration.user_name import told_name
 
 MAX_TEXT_BYTES = 128 * 1024
 _T = TypeVar("_T")

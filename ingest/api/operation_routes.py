@@ -27,10 +27,9 @@ from events.http.answering import routes_of
 from events.http.errors import ProblemError, invalid, missing
 from events.http.fields import Name, Uuid, storable
 from events.http.tokens import read_queue_key
-from events.platform.database import see_tenant_of
+from events.platform.database import see_tenant_of, statement
 from events.platform.projections import ProjectionName
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis
 from events.resources.operating import DeadLetter as DeadLetterResource
 from events.resources.operating import DeadLetters as DeadLettersResource

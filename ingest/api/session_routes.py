@@ -13,8 +13,7 @@ from events.http.fields import Name
 from events.platform.database import Connection
 from events.references.kinds.kind import ReferenceInvalidError, check_size
 from events.resources.cards import Accepted
-from events.types.codec import Payload
-from events.types.envelope import uuid7
+from events.types.envelope import Payload, uuid7
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from ingest.api.command_routes import accepted
 from ingest.api.transactions import OfUser, Sent, Transactions

@@ -7,18 +7,18 @@ appends nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import conflict, invalid, missing
 from events.platform.database import Connection
 from events.resources import threads as resources
 from events.resources.resource import plain
-from events.threads import Thread, lock, threads_of
-from events.types.codec import Payload
-from events.types.envelope import Event
+from events.threads import Thread, threads_of
+from events.types.envelope import Event, Payload
 from events.types.threads import STREAM, CardsThreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 from ingest.api.commands import kinds_of, reached
-from ingest.decider import Aggregate, Command, Outcome, decide
+from ingest.decider import Command, Outcome, UserStream, decide
 
 MAX_THREADS = 500
 """The most threads of one user."""
@@ -27,19 +27,17 @@ MAX_CARDS = 10_000
 Threads = dict[UUID, Thread]
 
 
-class UserThreads(Aggregate[Threads, Thread]):
+class UserThreads(UserStream[Threads, Thread]):
     """The threads of a user, of which a command changes the one with ``thread_id``. None: the command opens one."""
 
+    name = STREAM
     keyed = "thread"
 
     def __init__(
         self, connection: Connection, owner: str, command: Command, thread_id: UUID | None = None
     ) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.thread_id = thread_id
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> Threads:
         return threads_of(self.connection, self.owner)
@@ -101,11 +99,7 @@ def add_cards(
         fresh = tuple(card for card in given.card_ids if card not in thread.cards)
         if len(thread.cards) + len(fresh) > MAX_CARDS:
             raise invalid("card_ids", f"make more than {MAX_CARDS:,} cards; open another thread")
-        if not fresh:
-            return None
-        return CardsThreaded(
-            thread_id=given.thread_id, card_ids=fresh, reason=given.reason, confidence=given.confidence
-        )
+        return replace(given, card_ids=fresh) if fresh else None
 
     def is_repeat(first: Payload) -> bool:
         return isinstance(first, CardsThreaded) and (
@@ -166,11 +160,10 @@ def _refuse_taken(known: Threads, title: str, project_id: str, mode: str | None)
     for each in known.values():
         same = (each.project_id, each.mode) == (project_id, mode)
         if same and each.status == "open" and each.title.casefold() == title.casefold():
-            raise ProblemError(
-                409,
+            raise conflict(
                 "Exists",
-                "title: an open thread has this title; add cards to it, or choose another title",
-                field="title",
+                "title",
+                "an open thread has this title; add cards to it, or choose another title",
                 current=plain(resources.Thread.made_from(each)),
             )
 

@@ -158,7 +158,6 @@ def _turn(message: object, shared: Mapping[str, object], index: int) -> object:
 
 
 def _words(content: object, index: int) -> str:
-    """Returns the words of a message."""
     if isinstance(content, str):
         return content
     if content is None:

@@ -32,10 +32,9 @@ from events.http.service import Probe, Stages, body_of, install, running
 from events.http.tokens import Keyring, Sealer
 from events.modes.reembedding import InstallationPlanner, Planner
 from events.modes.shown import DimensionOf
-from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect
+from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY
 from events.resources.turns import Pushed
 from events.types.envelope import partition_of, uuid7
@@ -46,9 +45,8 @@ from ingest.api import chores
 from ingest.api.command_routes import command_router
 from ingest.api.concept_routes import concept_router
 from ingest.api.core_routes import DocumentWriter, memory_router
-from ingest.api.curator_routes import curator_router
+from ingest.api.curator_routes import curator_router, insight_router
 from ingest.api.erasure_routes import erasure_router
-from ingest.api.insight_routes import insight_router
 from ingest.api.migration_routes import migration_router
 from ingest.api.mode_routes import mode_router
 from ingest.api.operation_routes import operation_router, status_router

@@ -20,8 +20,8 @@ from events.core.schema import check_document, evolution_log, promoted_schemas
 from events.http.errors import ProblemError, invalid, missing
 from events.platform.database import Connection
 from events.store.log import AppendConflictError
-from events.types.codec import Payload
 from events.types.core import SchemaPromoted, SchemaProposed, SchemaReverted
+from events.types.envelope import Payload
 from events.types.json_values import Json
 from ingest.core.aggregate import CoreHistory
 from ingest.core.documents import Documents

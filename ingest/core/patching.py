@@ -25,10 +25,10 @@ from events.core.pointers import MISSING, index_of, split, value_at
 from events.core.proposals import MAX_WAITING, undone
 from events.core.schema import META, check_document, check_protected
 from events.core.state import CoreState
-from events.http.errors import ProblemError
+from events.http.errors import conflict
 from events.references.reference_log import share_owner
-from events.types.codec import Payload
 from events.types.core import CorePatched, Fault, PatchQueued
+from events.types.envelope import Payload
 from ingest.core.aggregate import CoreDocument, as_sent
 from ingest.decider import Command, Outcome, decide
 
@@ -181,11 +181,10 @@ def _rests_on(command: Command) -> dict[str, Any]:
 
 def _refuse_other_version(state: CoreState, expected: int | None, ops: Sequence[Op]) -> None:
     if expected not in (None, state.version):
-        raise ProblemError(
-            409,
+        raise conflict(
             "Version mismatch",
-            f"expected_version: the document is at version {state.version}, not {expected}; read it, and decide again",
-            field="expected_version",
+            "expected_version",
+            f"the document is at version {state.version}, not {expected}; read it, and decide again",
             version=state.version,
             op=0,
             path=ops[0]["path"] if ops else "",

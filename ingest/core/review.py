@@ -11,10 +11,10 @@ from events.core.patches import Op, PatchConflictError, followed, guarded
 from events.core.proposals import approved
 from events.core.schema import check_document, check_protected
 from events.core.state import QueueEntry
-from events.http.errors import ProblemError, missing
+from events.http.errors import conflict, missing
 from events.platform.database import Connection
-from events.types.codec import Payload
 from events.types.core import PatchApproved, PatchRefused
+from events.types.envelope import Payload
 from ingest.core.aggregate import CoreDocument, conflict_problem
 from ingest.core.documents import Documents
 from ingest.decider import Command, Decision, Outcome, decide
@@ -94,11 +94,5 @@ def _open(present: Present, queue_id: UUID) -> QueueEntry:
     if entry is None:
         raise missing("waiting patch", "queue_id")
     if entry.status != "open":
-        raise ProblemError(
-            409,
-            "Answered",
-            f"queue_id: this patch is {entry.status} already",
-            field="queue_id",
-            settled=entry.status,
-        )
+        raise conflict("Answered", "queue_id", f"this patch is {entry.status} already", settled=entry.status)
     return entry

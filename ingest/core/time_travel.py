@@ -13,8 +13,8 @@ from events.core.replay import Conflict, difference, in_force, picked, replayed
 from events.core.schema import check_document
 from events.core.state import EVOLUTION_KINDS, Change
 from events.http.errors import invalid, missing
-from events.types.codec import Payload
 from events.types.core import CoreCherryPicked, CoreRolledBack
+from events.types.envelope import Payload
 from ingest.core.aggregate import CoreHistory, conflict_problem
 from ingest.decider import Outcome, decide
 

@@ -18,9 +18,8 @@ from uuid import UUID
 import psycopg
 
 from events.people.person import Person
-from events.platform.database import Connection, tuples_of
+from events.platform.database import Connection, statement, tuples_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.types.extraction import Usage
 from events.types.people import PersonMergeProposed
 from events.types.relations import Predicate

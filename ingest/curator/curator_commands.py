@@ -1,35 +1,38 @@
-"""The command that takes a run of the curator back: withdrawals as further events, and tombstones of what it said."""
+"""The commands on what the curator did: take a run back, by further events and tombstones, and retract an insight."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from events import threads
-from events.curator import Run, acts_of, all_keys, fold, lock, runs_of
+from events.curator import Run, acts_of, all_keys, fold, runs_of
 from events.http.errors import missing
-from events.insights import Insights, insights_of
+from events.insights import Insight, Insights, insights_of
 from events.platform.database import Connection
 from events.references.reference_log import events_below
-from events.types.codec import Payload
-from events.types.curation import ACTOR, STREAM, CuratorUndone
-from events.types.envelope import Event, NewEvent
-from events.types.insights import InsightDerived
+from events.store import asking
+from events.types.curation import ACTOR, CuratorUndone
+from events.types.curation import STREAM as CURATOR
+from events.types.envelope import Event, NewEvent, Payload
+from events.types.insights import STREAM as INSIGHTS
+from events.types.insights import InsightDerived, InsightRetracted
 from events.types.relations import CardsConnected, ConnectionWithdrawn
+from events.types.threads import STREAM as THREADS
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened
-from ingest.curator.insight_commands import retraction
-from ingest.decider import Aggregate, Command, Decision, Outcome, decide
+from ingest.decider import Command, Decision, Outcome, UserStream, decide
 
 
-class UserRuns(Aggregate[dict[UUID, Run], Run]):
+class UserRuns(UserStream[dict[UUID, Run], Run]):
     """The runs of a user, of which a command undoes the one with ``run_id``."""
 
+    name = CURATOR
+
     def __init__(self, connection: Connection, owner: str, command: Command, run_id: UUID) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.run_id = run_id
 
     def hold(self) -> None:
-        lock(self.connection, self.owner)
-        threads.lock(self.connection, self.owner)
+        super().hold()
+        asking.lock(self.connection, self.owner, THREADS)
 
     def load(self) -> dict[UUID, Run]:
         return fold(runs_of(self.connection, self.owner))
@@ -66,11 +69,17 @@ def undo(runs: UserRuns, reason: str) -> Outcome[Run]:
 
 
 def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) -> NewEvent | None:
-    payload, back = act.payload, None
+    payload = act.payload
+    back: Payload | None = None
     if isinstance(payload, CardsConnected):
         [last] = events_below(runs.connection, runs.owner, act.stream, None, 1)
         if last.actor == ACTOR and isinstance(last.payload, CardsConnected):
-            back = _withdrawal(payload, reason)
+            back = ConnectionWithdrawn(
+                from_card=payload.from_card,
+                to_card=payload.to_card,
+                predicate=payload.predicate,
+                reason=reason,
+            )
     elif isinstance(payload, CardsThreaded):
         back = CardsUnthreaded(thread_id=payload.thread_id, card_ids=payload.card_ids, reason=reason)
     elif isinstance(payload, InsightDerived):
@@ -81,7 +90,50 @@ def _taken_back(runs: UserRuns, act: Event, concluded: Insights, reason: str) ->
     return None if back is None else runs.command.event(runs.owner, act.stream, back)
 
 
-def _withdrawal(connected: CardsConnected, reason: str) -> Payload:
-    return ConnectionWithdrawn(
-        from_card=connected.from_card, to_card=connected.to_card, predicate=connected.predicate, reason=reason
+class UserInsights(UserStream[Insights, Insight]):
+    """The insights of a user, of which a command retracts the one with ``insight_id``."""
+
+    name = INSIGHTS
+
+    def __init__(self, connection: Connection, owner: str, command: Command, insight_id: UUID) -> None:
+        super().__init__(connection, owner, command)
+        self.insight_id = insight_id
+
+    def hold(self) -> None:
+        asking.lock(self.connection, self.owner, CURATOR)
+
+    def load(self) -> Insights:
+        return insights_of(self.connection, self.owner)
+
+    def present(self, state: Insights) -> Insight:
+        """Returns the insight. Raises a 404 problem when the user has none in reach."""
+        found = state.get(self.insight_id)
+        if found is None or not self.command.reach.admits(found.project_id, found.mode):
+            raise missing("insight", "insight_id")
+        return found
+
+    def answer(self, state: Insights, event: Event | None) -> Insight:
+        return self.present(state if event is None else self.load())
+
+    def first_answer(self, event: Event) -> Insight:
+        return self.present(self.load())
+
+    def position(self, state: Insights) -> int:
+        return self.present(state).position
+
+
+def retract(insights: UserInsights, reason: str) -> Outcome[Insight]:
+    """Retracts an insight. A retracted one stays as it is."""
+
+    def rule(known: Insights) -> Payload | None:
+        insight = insights.present(known)
+        return None if insight.status == "retracted" else retraction(insight, reason)
+
+    return decide(insights, rule)
+
+
+def retraction(insight: Insight, reason: str) -> InsightRetracted:
+    """Returns the event that retracts an insight."""
+    return InsightRetracted(
+        insight_id=insight.insight_id, digest=insight.digest, sources=insight.sources, reason=reason
     )

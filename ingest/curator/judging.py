@@ -134,7 +134,7 @@ def _exclusive(earlier: Statement, later: Statement, gone: str, come: str) -> bo
     """True when only one of two terms can be true: two cities to live in, two colours of a car, two husbands."""
     pair = {gone, come}
     if earlier.verb == "live":
-        return all(_is_city(each) for each in pair)
+        return all(canonical_name("place", each) in _cities() for each in pair)
     if earlier.verb != "be" or not _is_attribute(earlier):
         return False
     named = gone in earlier.names and come in later.names
@@ -153,10 +153,6 @@ def _colours() -> frozenset[str]:
 @cache
 def _cities() -> frozenset[str]:
     return frozenset(row.english.split("|")[0] for row in rows("cities"))
-
-
-def _is_city(term: str) -> bool:
-    return canonical_name("place", term) in _cities()
 
 
 def _is_attribute(one: Statement) -> bool:

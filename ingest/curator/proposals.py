@@ -13,7 +13,7 @@ from typing import Literal
 from uuid import UUID
 
 from events import insights
-from events.types.codec import Payload
+from events.types.envelope import Payload
 from events.types.insights import STREAM as INSIGHTS
 from events.types.insights import InsightDerived
 from events.types.people import PersonMergeProposed

@@ -14,18 +14,16 @@ from datetime import UTC, datetime
 
 import psycopg
 
-from events.curator import acts_of, asked_pairs, fold, lock, runs_of, tombstones
+from events.curator import acts_of, asked_pairs, fold, runs_of, tombstones
 from events.insights import insights_of
 from events.people.people_log import told_of
-from events.platform.database import Connection, Row, see_tenant_of, tuples_of
-from events.platform.sql import statement
-from events.store import log
-from events.store.rows import rows_of
-from events.threads import lock as lock_threads
+from events.platform.database import Connection, Row, rows_of, see_tenant_of, statement, tuples_of
+from events.store import asking, log
 from events.threads import threads_of
 from events.types.curation import ACTOR, STREAM, CuratorRan
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.people import PersonMergeProposed
+from events.types.threads import STREAM as THREADS
 from events.types.threads import ThreadOpened
 from ingest.curator.asking import AnyPair, Asked, Asker, version
 from ingest.curator.memory import Memory, MemoryCard
@@ -183,8 +181,8 @@ def _curate(
         return Ran((), ())
     with connection.transaction():
         see_tenant_of(connection, owner)
-        lock(connection, owner)
-        lock_threads(connection, owner)
+        for stream in (STREAM, THREADS):
+            asking.lock(connection, owner, stream)
         keys = [proposal.key for proposal in proposals]
         known = {act.dedupe_key for act in acts_of(connection, owner, keys)}
         new = [proposal for proposal in proposals if proposal.key not in known]

@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterator
 
 from psycopg.rows import TupleRow
 
-from events.health.heartbeat import Heartbeat
-from events.platform.database import Connection, tuples_of
+from events.health.log_worker import LogWorker
+from events.platform.database import Connection, statement, tuples_of
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import reason_of
-from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
+from events.store.subscription import RoundResult
 from ingest.curator.asking import create_asker
 from ingest.curator.runner import BehindError, curate
 
@@ -32,32 +31,23 @@ _EVENTS = 20_000  # of a partition, that one look reads
 _LONGEST = 10  # times the idle time: a user who is never idle waits no longer
 
 
-class Curator(Handler):
+class Curator(LogWorker):
     """Curates idle users until ``stopping`` is true.
 
     A user whose memory no statement accepts is passed, with a line in the log. Other users are not affected.
     """
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
-        self._settings = settings
-        self._stopping = stopping
-        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
+        linger_s = max(UNHURRIED_S, settings.linger_ms / 1000)
+        super().__init__(settings, stopping, PROCESSOR.name, worker, LogFeed(), linger_s=linger_s)
         self._asker = create_asker(settings)
         # How far each user's memory was read, by partition. What is at or below the checkpoint is forgotten.
         self._read: dict[int, dict[str, int]] = {}
-        self._subscription = Subscription(
-            settings,
-            self,
-            LogFeed(),
-            self._heartbeat,
-            stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
-        )
 
     def run(self) -> None:
         """Curates until ``stopping``. Waits while Postgres is away."""
         try:
-            self._subscription.run()
+            super().run()
         finally:
             if self._asker is not None:
                 self._asker.close()

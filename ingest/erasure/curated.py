@@ -12,9 +12,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from events.curator import asked_pairs
-from events.types.codec import Payload
 from events.types.curation import ACTOR, CuratorRan, CuratorUndone
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.extraction import Usage
 from events.types.threads import CardsThreaded, CardsUnthreaded, ThreadClosed, ThreadOpened, ThreadRenamed
 

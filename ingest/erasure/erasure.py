@@ -19,16 +19,14 @@ import orjson
 import redis
 from psycopg.errors import DeadlockDetected
 
-from events.modes import mode_log
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, rows_of, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis
 from events.references import reference_log
 from events.sealing import keystore as sealing
-from events.store import log
-from events.store.rows import rows_of
+from events.store import asking, log
 from events.types.envelope import Event, NewEvent, partition_of, uuid7
+from events.types.modes import STREAM as MODES
 from events.types.tenancy import storage_id as storage_id_of
 from events.types.tombstones import STREAM, ErasureKind, ErasureReason, SubjectErased, digest_of
 from events.types.turn_contract import turn_key
@@ -208,7 +206,7 @@ class Eraser:
                 each.hold(connection, storage_id)
             # A writer that read a complete value before the erasure must not append it again after it.
             reference_log.lock_owner(connection, storage_id)
-            mode_log.lock(connection, storage_id)
+            asking.lock(connection, storage_id, MODES)
             if stopped:
                 log.stop_appends(connection, storage_id)
             gone, read_up_to, said_again = self._select(connection, storage_id, selects, done)
@@ -345,11 +343,11 @@ class Eraser:
 
     def _check_unreadable(self, connection: Connection, storage_id: str, gone: list[int]) -> None:
         """Raises :class:`ErasureRefusedError` when an erased event can still be read. The transaction then ends."""
-        row = connection.execute(
+        row = one_row(
+            connection,
             statement("ingest.erasure", "readable"),
             {"partition": partition_of(storage_id), "user_id": storage_id, "positions": gone},
-        ).fetchone()
-        assert row is not None
+        )
         readable = row[0]
         if readable:
             raise ErasureRefusedError(

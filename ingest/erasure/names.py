@@ -11,7 +11,7 @@ from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
 from events.language.names import latin
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload
+from events.types.envelope import Payload
 
 _LONGEST = 200
 _SHORTEST = 2

@@ -12,12 +12,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from events.access.principal import Principal
-from events.platform.database import Connection
+from events.platform.database import Connection, rows_of, statement
 from events.platform.key_file import Key
-from events.platform.sql import statement
 from events.store import authentication, log
 from events.store.authentication import Keyring, fingerprint
-from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.json_values import Json, JsonObject
 from events.types.tenancy import tenant_of, user_of

@@ -18,8 +18,7 @@ from events.references.kinds import batch
 from events.references.kinds.custom import validate
 from events.references.kinds.kind import Kind, ReferenceInvalidError, rendering_of
 from events.references.reference import Reference, folded
-from events.types.codec import Payload
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.json_values import Json
 from events.types.modes import (
     CardReclassified,

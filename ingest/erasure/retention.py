@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from psycopg.rows import class_row
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from ingest.erasure.erasure import Eraser, Terms, users_of
 from ingest.erasure.subjects import Outcome, erase_before
 

@@ -11,7 +11,6 @@ from events.language.concepts import normalise_value
 from events.platform.database import Connection
 from events.store.log import Unreadable, history
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload
 from events.types.core import (
     SCHEMA_EVENTS,
     CorePatched,
@@ -21,7 +20,7 @@ from events.types.core import (
     PatchRefused,
 )
 from events.types.curation import CuratorUndone
-from events.types.envelope import Event, NewEvent
+from events.types.envelope import Event, NewEvent, Payload
 from events.types.extraction import CardsWithdrawn, ExtractionFailed
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.people import PERSON_EVENTS

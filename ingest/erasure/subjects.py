@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.references.declarations import member_stream
 from events.references.owners import is_team, team_owner
 from events.types.envelope import Event

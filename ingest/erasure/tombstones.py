@@ -14,8 +14,7 @@ from uuid import UUID
 import orjson
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.types.json_values import Json
 from events.types.tombstones import ErasureKind, digest_of
 

@@ -14,8 +14,8 @@ from events.core.patches import texts_in
 from events.store.log import Unreadable
 from events.types import core, people
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
-from events.types.codec import Payload
 from events.types.curation import CuratorRan, CuratorUndone
+from events.types.envelope import Payload
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.insights import InsightDerived, InsightRetracted
 from events.types.migrations import MemoryMigrated

@@ -1,8 +1,12 @@
-"""Chooses the extractor from the settings: a model when one is configured, rules otherwise."""
+"""Chooses the extractor and its worker from the settings: a model when one is configured, rules otherwise."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from events.health.log_worker import Worker
 from events.platform.settings import Settings
+from events.store.feed import Feed
 from ingest.extraction.extractor_port import Extractor
 
 
@@ -21,6 +25,22 @@ def create_extractor(settings: Settings) -> Extractor:
     from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
 
     return RulesExtractor()
+
+
+def create_extractor_worker(
+    settings: Settings, stopping: Callable[[], bool], name: str, feed: Feed | None = None
+) -> Worker:
+    """Returns the worker of the chosen extractor. Rules run inside a transaction, calls of a model outside."""
+    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415 - as above
+
+    if uses_model(settings):
+        from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415
+        from ingest.extraction.workers.model_worker import ModelWorker  # noqa: PLC0415
+
+        return ModelWorker(settings, ClaudeExtractor(settings), RulesExtractor(), stopping, name, feed)
+    from ingest.extraction.workers.rules_worker import ExtractorWorker  # noqa: PLC0415
+
+    return ExtractorWorker(settings, RulesExtractor(), stopping, name, feed)
 
 
 def describe(settings: Settings) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store import log
 from events.store.log import event_if_readable
-from events.store.rows import rows_of
 from events.types.cards import EventNoted
 from events.types.envelope import Appended, Event, NewEvent, partition_of
 from events.types.extraction import TurnsExtracted

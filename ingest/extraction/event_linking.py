@@ -308,7 +308,7 @@ def _score(
     wanted: _Words, entity: str, one: KnownEvent, context: frozenset[str], near: frozenset[UUID]
 ) -> float | None:
     """Returns how well an event fits the words, or None when it does not fit."""
-    details = _details(one)
+    details = _terms(f"{one.content}\n{one.words}\n{' '.join(one.participants)}"[: 3 * _LONGEST])
     timely = _at_time(wanted, one)
     shared = {term: weight for term, weight in wanted.weights.items() if term in details}
     matched = sum(shared.values())
@@ -370,10 +370,6 @@ def _weight(term: str) -> float:
     if len(term) == 1 and not term.isascii():
         return _CHARACTER_WEIGHT
     return 1.0
-
-
-def _details(one: KnownEvent) -> frozenset[str]:
-    return _terms(f"{one.content}\n{one.words}\n{' '.join(one.participants)}"[: 3 * _LONGEST])
 
 
 @lru_cache(maxsize=4096)

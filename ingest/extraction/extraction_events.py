@@ -14,8 +14,8 @@ from events.language.concepts import normalise_entity
 from events.store.bounds import fault_of
 from events.store.log import Unreadable, reason_of
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
-from events.types.codec import Payload, encode
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.codec import encode
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from events.types.relations import CardsConnected
 from events.types.turn_contract import part_of_key, session_of

@@ -8,11 +8,9 @@ from uuid import UUID
 from cachetools import LRUCache
 
 from events import threads
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.problems import problem
 from events.store import log
-from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn, TurnsExtracted

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from events.modes.mode_log import registries_of
 from events.modes.registry import NOTHING, Modes
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import TurnsExtracted
 from events.types.turns import TurnRecorded

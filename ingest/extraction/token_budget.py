@@ -7,10 +7,9 @@ from datetime import UTC, date, datetime, time
 
 import psycopg
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.failures import in_a_line
 from events.platform.isolation import is_the_datas_fault
-from events.platform.sql import statement
 from events.types.envelope import partition_of
 from events.types.extraction import Usage
 

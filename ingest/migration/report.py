@@ -6,13 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from events.core.related_paths import related_paths
+from events.core.places import related_paths
 from events.core.state import Change, QueueEntry
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.resources.migration import MigrationReport
 from events.store.log import event_if_readable, history
-from events.store.rows import rows_of
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted

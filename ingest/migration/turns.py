@@ -11,7 +11,7 @@ from datetime import datetime
 
 from events.http.errors import invalid
 from events.platform.database import Connection
-from events.types.codec import Payload
+from events.types.envelope import Payload
 from events.types.metadata import MetadataInvalidError, metadata_text
 from events.types.migrations import APPLY_FROM, STREAM, MemoryMigrated, Migrated
 from events.types.queue_entry import QueueKey

@@ -11,14 +11,11 @@ from uuid import UUID
 
 from events.access.principal import Reach
 from events.http.errors import ProblemError, missing
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, rows_if_folded, statement
 from events.references.declarations import kind_of
-from events.references.reference import Reference
+from events.references.reference import Reference, reference_of
 from events.references.reference_log import current, first_event
-from events.references.rows import reference_of
 from events.store import log
-from events.store.rows import rows_if_folded
 from events.types.envelope import Event
 from events.types.references import (
     ReferenceName,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from events.health.heartbeat import Heartbeat
+from events.health.log_worker import LogWorker
 from events.platform.database import Connection
 from events.platform.isolation import is_the_datas_fault
 from events.platform.linger import UNHURRIED_S
@@ -15,10 +15,7 @@ from events.store.feed import LogFeed
 from events.store.log import announce, reason_of
 from events.store.subscription import (
     Batches,
-    Handler,
     RoundResult,
-    Subscription,
-    SubscriptionOptions,
     handle_batch,
 )
 from events.types.envelope import Event
@@ -31,7 +28,7 @@ logger = logging.getLogger(__name__)
 PROCESSOR = Processor("proposer")
 
 
-class Proposer(Handler):
+class Proposer(LogWorker):
     """Proposes ops and retractions until ``stopping`` is true.
 
     The proposals and the checkpoint commit together, so none is repeated.
@@ -40,20 +37,8 @@ class Proposer(Handler):
     """
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
-        self._settings = settings
-        self._feed = LogFeed({TurnRecorded.__name__})
-        self._subscription = Subscription(
-            settings,
-            self,
-            self._feed,
-            Heartbeat(settings.database_url, PROCESSOR.name, worker),
-            stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
-        )
-
-    def run(self) -> None:
-        """Proposes until ``stopping``. Waits while Postgres is away."""
-        self._subscription.run()
+        feed, linger_s = LogFeed({TurnRecorded.__name__}), max(UNHURRIED_S, settings.linger_ms / 1000)
+        super().__init__(settings, stopping, PROCESSOR.name, worker, feed, linger_s=linger_s)
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)

@@ -18,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from events.core.patches import same
-from events.http.errors import ProblemError, invalid, missing
+from events.http.errors import ProblemError, conflict, invalid, missing
 from events.platform.database import Connection
 from events.references.kinds import batch
 from events.references.kinds.custom import CustomKind, validate
@@ -26,8 +26,7 @@ from events.references.kinds.kind import Kind, Op, ReferenceInvalidError, check_
 from events.references.owners import checked_name, stream_of
 from events.references.reference import Reference, folded
 from events.references.reference_log import current, events_below, lock, version_of
-from events.types.codec import Payload
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.json_values import Json
 from events.types.references import (
     ReferenceArchived,
@@ -86,7 +85,6 @@ class ReferenceStream(Aggregate[Reference | None, Reference]):
 
 @contextmanager
 def _problems() -> Iterator[None]:
-    """Turns :class:`ReferenceInvalidError` into a 422 problem."""
     try:
         yield
     except ReferenceInvalidError as error:
@@ -358,7 +356,7 @@ def _moved_on(present: Reference, expected: int | None) -> ProblemError:
 
 def _conflict(title: str, field: str, reason: str, present: Reference) -> ProblemError:
     shown = {"version": present.version, "data": present.data, "rendering": present.rendering}
-    return ProblemError(409, title, f"{field}: {reason}", field=field, current=shown)
+    return conflict(title, field, reason, current=shown)
 
 
 def _existing(reference: Reference | None) -> Reference:

@@ -12,10 +12,8 @@ from events.http.errors import ProblemError
 from events.language.concepts import concepts_asked, normalise_value
 from events.language.forget_requests import requests_to_forget
 from events.language.terms import question_terms, term_keys
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, rows_if_folded, rows_of, statement
 from events.store import log
-from events.store.rows import rows_if_folded, rows_of
 from events.types.cards import StateAsserted
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn

@@ -106,7 +106,6 @@ def _parts(part: dict[str, object], name: str) -> list[object]:
 
 
 def _most(found: Counter[str]) -> int:
-    """Returns the most references for one member."""
     return max(
         (
             count + (found[f"{name.partition('/')[0]}/*"] if not name.endswith("/*") else 0)

@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 import psycopg
 
 from events.http.errors import ProblemError
-from events.platform.database import Connection
+from events.platform.database import Connection, rows_of, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.references import ReferenceName, Tier
 from ingest.decider import Command
 from ingest.references import reference_commands

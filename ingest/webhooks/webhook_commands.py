@@ -7,11 +7,11 @@ from uuid import UUID
 
 from events.http.errors import invalid, missing
 from events.platform.database import Connection
-from events.types.codec import Payload, known_types
-from events.types.envelope import Event
+from events.types.codec import known_types
+from events.types.envelope import Event, Payload
 from events.types.webhooks import STREAM, WebhookAdded, WebhookRemoved
-from events.webhooks import Webhook, added, lock, webhooks_of
-from ingest.decider import Aggregate, Command, Outcome, decide
+from events.webhooks import Webhook, added, webhooks_of
+from ingest.decider import Command, Outcome, UserStream, decide
 from ingest.webhooks.message import new_secret
 from ingest.webhooks.targets import TargetError, checked_url
 
@@ -20,18 +20,17 @@ MAX_WEBHOOKS = 20
 Webhooks = dict[UUID, Webhook]
 
 
-class UserWebhooks(Aggregate[Webhooks, Webhook]):
+class UserWebhooks(UserStream[Webhooks, Webhook]):
     """The webhooks of a user, of which a command removes the one with ``webhook_id``. None: the command adds one."""
+
+    name = STREAM
 
     def __init__(
         self, connection: Connection, owner: str, command: Command, webhook_id: UUID | None = None
     ) -> None:
-        super().__init__(connection, owner, STREAM, command)
+        super().__init__(connection, owner, command)
         self.webhook_id = webhook_id
         self.keyed = "webhook" if webhook_id is None else None
-
-    def hold(self) -> None:
-        lock(self.connection, self.owner)
 
     def load(self) -> Webhooks:
         return webhooks_of(self.connection, [self.owner]).get(self.owner, {})

@@ -12,21 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from events.health.heartbeat import Heartbeat
-from events.platform.database import Connection, tuples_of
+from events.health.log_worker import LogWorker
+from events.platform.database import Connection, rows_of, statement, tuples_of
 from events.platform.linger import UNHURRIED_S
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Processor
 from events.store.feed import LogFeed
 from events.store.log import event_if_readable
-from events.store.rows import rows_of
 from events.store.subscription import (
     Batches,
-    Handler,
     RoundResult,
-    Subscription,
-    SubscriptionOptions,
     handle_batch,
 )
 from events.types.envelope import Event
@@ -63,28 +58,14 @@ class _Due:
         return {"user_id": self.user_id, "webhook_id": self.webhook_id, "position": self.position}
 
 
-class Webhooks(Handler):
+class Webhooks(LogWorker):
     """Delivers messages until ``stopping`` is true. A slow or dead target holds up only its own messages."""
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
-        self._settings = settings
-        self._stopping = stopping
-        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = LogFeed()
+        linger_s = max(UNHURRIED_S, settings.linger_ms / 1000)
+        super().__init__(settings, stopping, PROCESSOR.name, worker, LogFeed(), linger_s=linger_s)
         self._senders = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="webhook")
         self._sent: dict[Future[None], _Due] = {}
-        self._subscription = Subscription(
-            settings,
-            self,
-            self._feed,
-            self._heartbeat,
-            stopping,
-            SubscriptionOptions(name=PROCESSOR.name, linger_s=max(UNHURRIED_S, settings.linger_ms / 1000)),
-        )
-
-    def run(self) -> None:
-        """Delivers until ``stopping``. Waits while Postgres is away."""
-        self._subscription.run()
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)

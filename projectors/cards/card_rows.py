@@ -288,7 +288,7 @@ def _terms(
     seen = set(terms)
     for text in (*tags, *names, *([speaker] if speaker else [])):
         # A term counts once: names and tags add only terms that the content does not hold.
-        for term in _name_terms(text):
+        for term in _short_terms(text) if len(text) <= _SHORT else analyse(text):
             if term not in seen:
                 seen.add(term)
                 terms.append(term)
@@ -306,10 +306,6 @@ def _said_terms(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _said_digests(text: str) -> tuple[int, ...]:
     return tuple([TERMS[term] for term in _said_terms(text)])
-
-
-def _name_terms(text: str) -> Sequence[str]:
-    return _short_terms(text) if len(text) <= _SHORT else analyse(text)
 
 
 @lru_cache(maxsize=16384)

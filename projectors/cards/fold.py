@@ -286,7 +286,6 @@ def _by_target(remarks: Iterable[Event]) -> dict[tuple[str, UUID], list[Event]]:
 
 
 def _withdraw(changes: Changes, recalled: Iterable[Event]) -> None:
-    """Takes noted events back."""
     for event in recalled:
         if isinstance(event.payload, EventNoted):
             key = (event.user_id, "event", event.event_id)

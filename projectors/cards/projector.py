@@ -217,7 +217,6 @@ class CardsProjector(Projector):
         yield changes
 
     def _recalled(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
-        """The events that ``events`` take back, from the log."""
         places = withdrawn_places(events)
         return events_of(self._found(connection, "recalled_events", ("partitions", "positions"), places))
 
@@ -280,7 +279,6 @@ class CardsProjector(Projector):
         return known
 
     def _remarks(self, connection: Connection, events: Sequence[Event]) -> list[Event]:
-        """The earlier remarks on statements."""
         said = [
             (event.user_id, event.event_id) for event in events if not isinstance(event.payload, EventNoted)
         ]
@@ -355,7 +353,6 @@ class CardsProjector(Projector):
         self._execute(connection, "delete_counts", ("users",), lessened)
 
     def _write_standings(self, connection: Connection, changes: Changes) -> None:
-        """Writes the standings of event cards that are in the table."""
         standings = [
             (user, card_id, card.event_status, card.superseded_at, card.retracted)
             for (user, _, card_id), card in sorted(changes.standings.items(), key=lambda item: item[0])

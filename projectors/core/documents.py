@@ -10,9 +10,8 @@ import psycopg
 from psycopg.rows import dict_row
 
 from events.core.fold import Present
-from events.platform.database import Connection
+from events.platform.database import Connection, one_row, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.asking import answered_by
 from events.types.core import CORE_TYPES
 from events.types.envelope import partition_of
@@ -49,7 +48,8 @@ class LiveDocuments:
         """True when the log has an event between two positions that may change the document."""
         if before <= after + 1:
             return False
-        row = connection.execute(
+        row = one_row(
+            connection,
             statement(_PACKAGE, "live_later_event"),
             {
                 "partition": partition_of(storage_id),
@@ -58,8 +58,7 @@ class LiveDocuments:
                 "before": before,
                 "types": self._types,
             },
-        ).fetchone()
-        assert row is not None
+        )
         return bool(row[0])
 
     def keys_of_others(self, connection: Connection, storage_id: str) -> list[list[str]]:

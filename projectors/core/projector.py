@@ -11,9 +11,8 @@ from events.core.cards import Statements
 from events.core.fold import CoreFold
 from events.core.rows import change_values, entry_values, state_of, state_values
 from events.core.state import CoreState
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.linger import UNHURRIED_S
-from events.platform.sql import statement
 from events.store.asking import answered_by
 from events.types.core import CORE_TYPES
 from events.types.envelope import Event, partition_of
@@ -91,7 +90,6 @@ class CoreProjector(Projector):
         writer.flush()
 
     def _fold(self, connection: Connection, user_id: str, events: Sequence[Event]) -> CoreFold:
-        """Returns the fold of the user up to ``events``."""
         named = {"user_id": user_id, "partition": partition_of(user_id)}
         [row] = self._rows(connection, "document", named)
         asking = folding(user_id, state_of(row, 0), events, self.feed)

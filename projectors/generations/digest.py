@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from psycopg import IsolationLevel
 
-from events.platform.database import Connection, connect
-from events.platform.sql import statement
+from events.platform.database import Connection, connect, statement
 from projectors.generations.generations import hold_live, use_schema
 from projectors.generations.projector import Projector
 

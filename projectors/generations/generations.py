@@ -12,8 +12,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, one_row, statement
 from events.store.checkpoints import Processor
 from projectors.generations.projector import Deferring, Projector, ProjectorBlockedError, StepKind
 
@@ -142,10 +141,7 @@ def begin(connection: Connection, projector: Projector) -> Generation:
 
 
 def _add(connection: Connection, projector: Projector, status: str) -> Generation:
-    row = connection.execute(
-        statement(_PACKAGE, "next_generation"), {"projection": projector.name}
-    ).fetchone()
-    assert row is not None
+    row = one_row(connection, statement(_PACKAGE, "next_generation"), {"projection": projector.name})
     generation = Generation(projector.name, row[0])
     schema = projector.name if status == "live" else generation.schema
     make_tables(connection, projector, schema)

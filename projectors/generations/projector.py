@@ -12,8 +12,7 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection, Row
-from events.platform.sql import statement
+from events.platform.database import Connection, Row, statement
 from events.types.envelope import Event
 
 StepKind = Literal["tables", "indexes", "statistics"]

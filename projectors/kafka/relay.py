@@ -6,13 +6,12 @@ import logging
 import time
 from collections.abc import Callable
 
-from events.health.heartbeat import Heartbeat
-from events.platform.database import Connection
+from events.health.log_worker import LogWorker
+from events.platform.database import Connection, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.checkpoints import Claim, LogHoleError, Processor
 from events.store.feed import LogFeed
-from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
+from events.store.subscription import RoundResult
 from projectors.kafka.publisher import Message, Publisher
 from projectors.kafka.topic import BrokerAwayError, TopicUnfitError, ensure_topic
 
@@ -26,7 +25,7 @@ _SLOW_S = 2.0
 _LONGEST_BACKOFF_S = 5.0
 
 
-class Relay(Handler):
+class Relay(LogWorker):
     """Publishes the log to Kafka until ``stopping`` is true.
 
     A checkpoint moves after Kafka acknowledged every event below it. A kill at any moment therefore leaves out nothing
@@ -36,28 +35,17 @@ class Relay(Handler):
     """
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool], worker: str = "1") -> None:
-        self._settings = settings
-        self._stopping = stopping
-        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = LogFeed()
-        self._publisher: Publisher | None = None
-        self._subscription = Subscription(
+        super().__init__(
             settings,
-            self,
-            self._feed,
-            self._heartbeat,
             stopping,
-            SubscriptionOptions(
-                name=PROCESSOR.name,
-                blocked=(BrokerAwayError, TopicUnfitError),
-                idle_session_timeout_ms=_IDLE_SESSION_TIMEOUT_MS,
-                longest_backoff_s=_LONGEST_BACKOFF_S,
-            ),
+            PROCESSOR.name,
+            worker,
+            LogFeed(),
+            blocked=(BrokerAwayError, TopicUnfitError),
+            idle_session_timeout_ms=_IDLE_SESSION_TIMEOUT_MS,
+            longest_backoff_s=_LONGEST_BACKOFF_S,
         )
-
-    def run(self) -> None:
-        """Publishes until ``stopping``. Waits while Postgres or Kafka is away."""
-        self._subscription.run()
+        self._publisher: Publisher | None = None
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)

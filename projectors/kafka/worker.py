@@ -8,8 +8,9 @@ import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from events.health.log_worker import Worker
 from events.platform.settings import Settings
 from events.store.feed import Feed
 from projectors.kafka.app import listen
@@ -20,10 +21,6 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S = 0.5
 _LONGEST_PAUSE_S = 5.0
-
-
-class _Worker(Protocol):
-    def run(self) -> None: ...
 
 
 class StreamWorker:
@@ -39,7 +36,7 @@ class StreamWorker:
         self,
         settings: Settings,
         reader: str,
-        make: Callable[[Feed, Callable[[], bool]], _Worker],
+        make: Callable[[Feed, Callable[[], bool]], Worker],
         stopping: Callable[[], bool],
     ) -> None:
         self._settings = settings

@@ -17,10 +17,9 @@ from typing import Any
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, one_row, statement
 from events.platform.failures import is_away
 from events.platform.settings import Settings, SettingsError
-from events.platform.sql import statement
 from events.sealing import sealer
 from events.store import authentication
 from events.store.checkpoints import Claim
@@ -110,9 +109,8 @@ class Loader:
         }
         kinds = self._reader.execute(statement(_PACKAGE, "partition_types"), names).fetchall()
         if sum(count for _, _, count in kinds) != head:
-            row = self._reader.execute(statement(_PACKAGE, "first_hole"), names).fetchone()
-            assert row is not None
-            raise FoldFailedError(f"partition {partition} has no position {row[0]}; run `cardlog log verify`")
+            [hole] = one_row(self._reader, statement(_PACKAGE, "first_hole"), names)
+            raise FoldFailedError(f"partition {partition} has no position {hole}; run `cardlog log verify`")
         known = known_types()
         for kind, version, _ in kinds:
             if kind in known and version <= known[kind]:

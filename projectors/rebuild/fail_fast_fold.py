@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.store.checkpoints import Claim, read_claimed
 from events.store.log import Unreadable, reason_of, unerased
 from events.types.envelope import Event

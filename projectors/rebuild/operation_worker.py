@@ -13,10 +13,9 @@ import psycopg
 from psycopg.rows import class_row
 
 from events.platform.counting import counted
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.failures import is_away
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import announce, reason_of
 from projectors import parking
 from projectors.generations.generations import drop as drop_generation
@@ -102,7 +101,6 @@ class OperationWorker(RequestWorker):
         logger.info("%s of %s: %s", asked.action, asked.projection, outcome)
 
     def _carry_out(self, connection: Connection, asked: OpenOperation, projector: Projector) -> str:
-        """Returns what was done."""
         if asked.action in _KINDS["parked users"]:
             return self._settle(connection, asked, projector)
         found = {each.number: each.status for each in list_generations(connection, projector.name)}

@@ -9,10 +9,9 @@ import psycopg
 from psycopg.errors import InvalidSchemaName, UndefinedTable
 
 from events.modes.reembedding import InstallationPlan
-from events.platform.database import Connection, connect, sees_every_tenant
+from events.platform.database import Connection, connect, sees_every_tenant, statement
 from events.platform.modes import GENERAL_MODE
 from events.platform.settings import Settings, SettingsError
-from events.platform.sql import statement
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders, Space, is_of_model
 from projectors.generations.generations import use_schema

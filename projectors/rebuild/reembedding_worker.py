@@ -12,10 +12,9 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import class_row
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.failures import is_away
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import reason_of
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.rebuild import reembedding

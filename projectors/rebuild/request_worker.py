@@ -8,10 +8,9 @@ from contextlib import suppress
 
 import psycopg
 
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, statement
 from events.platform.linger import pause
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import reason_of
 
 logger = logging.getLogger(__name__)

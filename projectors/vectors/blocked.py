@@ -7,9 +7,8 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.modes import GENERAL_MODE
-from events.platform.sql import statement
 from projectors.embedding.embedders import is_of_model
 from projectors.generations.projector import Hindrance
 

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, one_row, statement
 from events.store.log import event_of, unerased
 from events.types.envelope import Event
 from events.types.tombstones import Erased
@@ -25,11 +24,11 @@ def waiting_up_to(connection: Connection, heads: Mapping[int, int]) -> int:
     there = connection.execute(statement("events.health", "pending_vectors_exists")).fetchone()
     if there is None or not there[0]:
         return 0
-    row = connection.execute(
+    row = one_row(
+        connection,
         statement(_PACKAGE, "pending_up_to"),
         {"partitions": list(heads), "positions": list(heads.values())},
-    ).fetchone()
-    assert row is not None
+    )
     return int(row[0])
 
 
@@ -95,6 +94,5 @@ def give_up(connection: Connection, user_id: str, card_id: UUID, reason: str) ->
 
 def left(connection: Connection) -> tuple[int, float | None]:
     """Returns the number of waiting cards of the generation first on the search path, and the oldest age in seconds."""
-    row = connection.execute(statement(_PACKAGE, "left")).fetchone()
-    assert row is not None
+    row = one_row(connection, statement(_PACKAGE, "left"))
     return int(row[0]), row[1]

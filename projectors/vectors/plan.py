@@ -9,9 +9,8 @@ from psycopg.errors import InvalidSchemaName, UndefinedTable
 
 from events.modes.reembedding import ReembeddingPlan
 from events.modes.registry import Modes
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError
 from projectors.embedding.embedders import Embedders, Space, embedders_of
 

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import ClassVar
 from uuid import UUID
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.linger import UNHURRIED_S
-from events.platform.sql import statement
 from events.store.log import reason_of
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn

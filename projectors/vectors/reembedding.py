@@ -11,10 +11,8 @@ from uuid import UUID
 
 from psycopg.rows import class_row
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store.log import event_if_readable, unerased
-from events.store.rows import rows_of
 from events.types.envelope import Event
 from events.types.modes import CardReclassified, ModeReembedded
 from projectors.embedding.embedders import Embedders

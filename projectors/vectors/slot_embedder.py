@@ -9,8 +9,7 @@ from hashlib import sha256
 import numpy as np
 from pgvector.psycopg import register_vector
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.store.copying import copying
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, Vectors, checked
 from projectors.embedding.embedders import Embedders

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, rows_of, statement
 from events.store.log import event_if_readable
-from events.store.rows import rows_of
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted, Utterance
 from events.types.envelope import Event
 from events.types.extraction import CardsWithdrawn

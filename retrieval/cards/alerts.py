@@ -82,7 +82,6 @@ def contradictions(cards: Sequence[Card]) -> list[Contradiction]:
 
 
 def _tie(card: Card) -> str:
-    """Returns the tie that the words of a card give to its subject."""
     if card.entity in (None, "user"):
         return ""
     span = card.source_span

@@ -14,8 +14,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
 from events.access.principal import Reach
+from events.platform.database import statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import events_of
 from events.types.envelope import Event, partition_of
 from projectors.cards.arbitration import Thresholds

@@ -24,8 +24,7 @@ from events.access.principal import EVERYTHING, Reach
 from events.language.concepts import name_key
 from events.modes.mode_log import REGISTRY, registries_in, registry_parameters
 from events.modes.registry import NOTHING, Modes
-from events.platform.database import Row
-from events.platform.sql import statement
+from events.platform.database import Row, statement
 from events.resources.cards import (
     Arbitration,
     CardSummary,

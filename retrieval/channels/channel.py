@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg.sql import SQL, Identifier, Literal
 
-from events.platform.sql import statement
+from events.platform.database import statement
 from retrieval.query.question import Question
 from retrieval.query.scope import Scope
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import psycopg
 
-from events.platform.database import connect
+from events.platform.database import connect, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.resources.status import EmbedderReport
 from projectors.embedding.embedders import substitute_of
 

@@ -18,8 +18,8 @@ from psycopg.errors import UndefinedTable
 
 from events.language.chinese_script import has_cjk
 from events.modes.registry import SEPARATOR
+from events.platform.database import statement
 from events.platform.modes import GENERAL_MODE
-from events.platform.sql import statement
 from projectors.embedding.embedder import (
     Embedder,
     EmbedderUnavailableError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from events.insights import Insight
 from events.language.concepts import normalise_entity
-from events.problems.problem import Problem
+from events.problems.problem import Attempt, Problem
 from events.references.reference import Reference
 from events.resources.recall import Block, Numbered
 from events.threads import Thread
@@ -28,7 +28,6 @@ from retrieval.cards.alerts import Contradiction
 from retrieval.cards.card_times import plan_of, times_of
 from retrieval.cards.time_expressions import time_expressions
 from retrieval.cards.told_times import told_day, zone_of
-from retrieval.context.problem_lines import problem_line
 from retrieval.context.token_estimate import count_tokens
 from retrieval.context.turn_words import EXCERPT, best_sentences, turn_words
 from retrieval.recall.answer import CardAnswer, RecallAnswer
@@ -436,3 +435,21 @@ def _text(value: str) -> str:
 
 def _clean(value: str) -> str:
     return _UNPRINTABLE.sub("\ufffd", value)
+
+
+def problem_line(problem: Problem, escaped: Callable[[str], str], most: int) -> str:
+    """Returns a problem as one XML element, with its ``most`` latest attempts of each outcome.
+
+    ``escaped`` escapes a text for XML. The result depends on nothing else.
+    """
+    since = f"{problem.since:%Y-%m-%d}"
+    parts = [f'<problem priority="{problem.priority}" since="{since}">{escaped(problem.description)}']
+    for name, wanted in (("worked", True), ("failed", False), ("tried", None)):
+        found = [each for each in reversed(problem.attempts) if each.successful is wanted][:most]
+        parts += [f"<{name}>{escaped(_told(each))}</{name}>" for each in reversed(found)]
+    return "".join((*parts, "</problem>"))
+
+
+def _told(attempt: Attempt) -> str:
+    said = attempt.approach if attempt.outcome is None else f"{attempt.approach}: {attempt.outcome}"
+    return f"{said} ({attempt.date:%Y-%m-%d})"

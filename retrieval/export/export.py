@@ -16,8 +16,7 @@ import orjson
 from psycopg.rows import dict_row
 
 from events.insights import insights_of
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.resources.insights import Insight
 from events.store import log
 from events.store.log import Unreadable

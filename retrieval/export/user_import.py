@@ -10,8 +10,7 @@ from uuid import UUID
 
 import orjson
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, one_row, statement
 from events.store import log
 from events.types.codec import PayloadError, UnknownEventTypeError, decode
 from events.types.envelope import NewEvent, partition_of, uuid7
@@ -131,11 +130,11 @@ def import_user(connection: Connection, lines: Iterable[bytes], storage_id: str)
 
 
 def _begun(connection: Connection, storage_id: str, first: str) -> _Importer:
-    row = connection.execute(
+    row = one_row(
+        connection,
         statement(_PACKAGE, "known_before"),
         {"partition": partition_of(storage_id), "user_id": storage_id, "event_id": first},
-    ).fetchone()
-    assert row is not None
+    )
     if row[0]:
         raise ImportRefusedError("this log has events of the user: import the user under another name")
     return _Importer(connection, storage_id, fresh_ids=row[1])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.resources.operating import User
 from events.types.envelope import partition_of
 from events.types.tenancy import DEFAULT_TENANT, SEPARATOR, storage_id, user_of

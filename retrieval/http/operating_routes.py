@@ -23,9 +23,8 @@ from events.http.answering import routes_of
 from events.http.database import Reading
 from events.http.errors import invalid
 from events.http.fields import QueryInstant
-from events.platform.database import Row, address_of
+from events.platform.database import Row, address_of, statement
 from events.platform.settings import Settings, revealed
-from events.platform.sql import statement
 from events.platform.streams import server_of
 from events.resources.operating import (
     AuditEntry,
@@ -171,7 +170,6 @@ def operating_router(
 
 @asynccontextmanager
 async def _listing(pool: Pool, caller: Principal) -> AsyncIterator[AsyncCursor[Row]]:
-    """Yields a cursor for a list that an administrator asks for."""
     async with (
         pool.for_list(caller.tenant, caller.key_id or "", _WITHIN_S) as connection,
         connection.cursor(row_factory=dict_row) as cursor,

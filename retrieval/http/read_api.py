@@ -31,11 +31,10 @@ from events.http.limits import cost_of
 from events.http.places import Places
 from events.http.service import Probe, Stages, install, running
 from events.http.tokens import Keyring, Sealer, unread
-from events.platform.database import connect
+from events.platform.database import connect, statement
 from events.platform.failures import bounded, retry_on_lost_connection
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.resources import recall as resources
 from events.types.tenancy import TOKENS, vouch
 from ingest.recording.overviews import Overviews
@@ -48,13 +47,12 @@ from retrieval.episodes import EpisodeReader
 from retrieval.http.batch_routes import batch_router
 from retrieval.http.card_routes import cards_router
 from retrieval.http.core_routes import memory_router
-from retrieval.http.curator_routes import curator_router
+from retrieval.http.curator_routes import curator_router, insights_router
 from retrieval.http.episode_routes import episodes_router
 from retrieval.http.explorer_routes import explorer_router
 from retrieval.http.hook_routes import MAX_BODY_BYTES as MAX_HOOK_BYTES
 from retrieval.http.hook_routes import PATHS as HOOKS
 from retrieval.http.hook_routes import FailOpen, hooks_router, longest_wait_s
-from retrieval.http.insight_routes import insights_router
 from retrieval.http.mcp_endpoint import PATHS as MCP
 from retrieval.http.mcp_endpoint import McpEndpoint
 from retrieval.http.mode_routes import modes_router

@@ -90,7 +90,7 @@ def references_router(reader: ReferenceReader, use: Uses) -> APIRouter:
     @router.get("/v1/references", summary="The references of a user and the user's teams")
     async def list_references(query: Annotated[ListParams, Query()], caller: Reader) -> ReferencesPage:
         user = _mine(caller, query.user_id)
-        after = _decoded(query.cursor)
+        after = place_at(query.cursor, lambda place: tuple(place.decode().split("\x1f")))
         owners = await _read(reader.owners_of, user)
         wanted = [
             each
@@ -241,7 +241,3 @@ def _place(reference: domain.Reference) -> tuple[str, ...]:
 
 def _encoded(place: tuple[str, ...]) -> str:
     return cursor_of("\x1f".join(place).encode())
-
-
-def _decoded(cursor: str | None) -> tuple[str, ...] | None:
-    return place_at(cursor, lambda place: tuple(place.decode().split("\x1f")))

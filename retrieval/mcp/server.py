@@ -164,7 +164,6 @@ def _uri(memory: Memory, *parts: str) -> str:
 
 
 async def _document(memory: Memory) -> Any:
-    """Returns the core document; None when there is none."""
     with suppress(RefusedError):
         return (await memory.ask("/v1/memory/{}", memory.user, user_id=None, project_id=None))["document"]
 

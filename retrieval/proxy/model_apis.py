@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from events.types.json_values import Json, JsonObject
 from events.types.turn_contract import MAX_TEXT_BYTES
@@ -38,49 +37,28 @@ class Answer:
             self.words += words
 
 
-class ModelApi(Protocol):
-    """One API of models."""
-
-    @property
-    def path(self) -> str:
-        """The path of its questions."""
-        ...
-
-    def question(self, request: Document) -> Question | None:
-        """Returns the last words of the user, or None when the request has none."""
-        ...
-
-    def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
-        """Returns the request with ``context`` behind the words of the message at ``place``."""
-        ...
-
-    def whole(self, document: Document) -> Answer:
-        """Returns the answer in a document."""
-        ...
-
-    def hear(self, event: Document, answer: Answer) -> None:
-        """Adds an event of a stream to the answer."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ChatCompletions:
-    """OpenAI's chat completions. Of several choices the first counts."""
+    """OpenAI's chat completions, at ``path``. Of several choices the first counts."""
 
     path: str = "/v1/chat/completions"
 
     def question(self, request: Document) -> Question | None:
+        """Returns the last words of the user, or None when the request has none."""
         return _last(request.get("messages"), "text")
 
     def with_context(self, request: Document, place: int, context: str) -> dict[str, Json]:
+        """Returns the request with ``context`` behind the words of the message at ``place``."""
         return {**request, "messages": _extended(request["messages"], place, "text", context)}
 
     def whole(self, document: Document) -> Answer:
+        """Returns the answer in a document."""
         choice = _first(document.get("choices"))
         message = choice.get("message")
         return Answer(words_of(message.get("content")) if isinstance(message, dict) else "", bool(choice))
 
     def hear(self, event: Document, answer: Answer) -> None:
+        """Adds an event of a stream to the answer."""
         choice = _first(event.get("choices"))
         delta = choice.get("delta")
         answer.add(delta.get("content") if isinstance(delta, dict) else None)
@@ -148,6 +126,7 @@ class Messages:
             answer.done = True
 
 
+ModelApi = ChatCompletions | Responses | Messages
 APIS: tuple[ModelApi, ...] = (ChatCompletions(), Responses(), Messages())
 
 

@@ -9,7 +9,7 @@ from string import ascii_lowercase
 from psycopg import AsyncConnection
 
 from events.language.terms import analyse, fold, stem
-from events.platform.sql import statement
+from events.platform.database import statement
 from retrieval.query.question import Question
 
 _WORD = re.compile(r"[a-z]{5,32}")  # an edit of a shorter word is too often another word

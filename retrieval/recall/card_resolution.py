@@ -13,8 +13,8 @@ from psycopg.rows import AsyncRowFactory, class_row
 from psycopg.sql import SQL, Composed, Identifier
 
 from events.language.terms import analyse, term_keys
+from events.platform.database import statement
 from events.platform.failures import RETRY_S
-from events.platform.sql import statement
 from events.types.records import record
 from projectors.cards.card import Card
 from projectors.cards.connections import SUPERSEDING

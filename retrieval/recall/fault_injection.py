@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from psycopg import AsyncConnection
 
+from events.platform.database import statement
 from events.platform.settings import Settings, SettingsError, variable_of
-from events.platform.sql import statement
 from retrieval.channels.channel import ChannelDownError
 
 CHANNELS = ("semantic", "tags", "fuzzy", "time", "graph")

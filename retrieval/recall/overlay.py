@@ -28,11 +28,17 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from events.http.tokens import Keyring
 from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
-from events.platform.database import PEER, RECONNECT_S, AnsweredConnection, Connection, see_tenant_of
+from events.platform.database import (
+    PEER,
+    RECONNECT_S,
+    AnsweredConnection,
+    Connection,
+    see_tenant_of,
+    statement,
+)
 from events.platform.failures import retry_on_lost_connection
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import connect_redis_async
 from events.references.declarations import is_member
 from events.types.cards import KnowledgeLearned

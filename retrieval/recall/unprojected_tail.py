@@ -20,14 +20,12 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 from psycopg.sql import SQL
 
-from events.platform.database import Connection, Row
+from events.platform.database import Connection, Row, rows_of, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, is_cluster, mark_of, read_streams, ready, streams_named
 from events.references.reference_log import names_under
 from events.sealing.entries import opened_entry
 from events.store.log import event_if_readable
-from events.store.rows import rows_of
 from events.types.envelope import Event, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.insights import STREAM as INSIGHTS

@@ -14,8 +14,8 @@ from cachetools import TLRUCache, TTLCache
 from psycopg.rows import TupleRow
 
 from events.language.terms import term_keys
+from events.platform.database import statement
 from events.platform.failures import retry_on_lost_connection
-from events.platform.sql import statement
 from projectors.cards.card_rows import CONCEPT_TERM, pair_keys
 from retrieval.pool import Pool, connected
 from retrieval.query.question import Question

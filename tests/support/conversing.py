@@ -20,8 +20,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload
-from events.types.envelope import NewEvent, uuid7
+from events.types.envelope import NewEvent, Payload, uuid7
 from ingest.api.command_routes import command_router
 from ingest.api.transactions import Transactions
 from retrieval.cards.past import fold_of

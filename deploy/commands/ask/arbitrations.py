@@ -9,9 +9,8 @@ from uuid import UUID
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, option
-from deploy.options import Flat, Given, OfUser
+from deploy.options import Answer, Flat, Given, OfUser
 from events.types.tenancy import DEFAULT_TENANT
 from events.types.verdicts import Verdict
 

@@ -14,19 +14,18 @@ from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
 from cardlog_client import Client
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, option
 from deploy.instance import find
-from deploy.options import Given
+from deploy.options import Answer, Given
 from events.language.concepts import all_concepts, canonical_key, concept
 from events.language.concepts import drift as drifting
 from events.platform.counting import counted
-from events.platform.database import Connection, Row, connect
+from events.platform.database import Connection, Row, connect, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store.log import payload_of
 from events.types.cards import StateAsserted
-from events.types.codec import Payload, PayloadError
+from events.types.codec import PayloadError
+from events.types.envelope import Payload
 
 if TYPE_CHECKING:
     from cardlog_client import types

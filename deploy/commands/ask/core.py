@@ -13,9 +13,8 @@ from uuid import UUID
 from cyclopts import App
 
 from cardlog_client import Client, RefusedError
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import REASON, Verbs, argument, option
-from deploy.options import at_least
+from deploy.options import Answer, at_least
 from events.types.core import Author
 from events.types.json_values import Json
 

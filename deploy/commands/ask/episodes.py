@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from cardlog_client import Client
-from deploy.answer import Answer
-from deploy.options import Flat, Given, Json, Tenant, between
+from deploy.options import Answer, Flat, Given, Json, Tenant, between
 from events.types.tenancy import DEFAULT_TENANT
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import yaml
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import every
-from deploy.options import File, Flat, Given, OfUser
+from deploy.options import Answer, File, Flat, Given, OfUser
 from deploy.security.private_files import writing, written_privately
 from events.platform.counting import counted
 from events.types.json_values import Json

@@ -15,8 +15,7 @@ from cyclopts import App, Parameter
 
 from cardlog_client import Client
 from cardlog_client.errors import CardlogError
-from deploy.answer import Answer
-from deploy.options import File, Flat, Given, Json, OptionInvalidError, Scope, Tenant
+from deploy.options import Answer, File, Flat, Given, Json, OptionInvalidError, Scope, Tenant
 from deploy.progress import Progress
 from deploy.security.private_files import reading
 from events.platform.counting import counted

@@ -11,8 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from cardlog_client import CardlogError, Client, RefusedError
-from deploy.answer import Answer
-from deploy.options import File, Flat, Given, OptionInvalidError, Tenant, Zone, at_least, between
+from deploy.options import Answer, File, Flat, Given, OptionInvalidError, Tenant, Zone, at_least, between
 from deploy.security.private_files import reading
 from events.platform.counting import counted
 from events.types.json_values import JsonObject

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import REASON, Verbs, argument, every, option
-from deploy.options import Json, Scope, Tenant
+from deploy.options import Answer, Json, Scope, Tenant
 from events.types.references import Tier
 from events.types.tenancy import DEFAULT_TENANT
 

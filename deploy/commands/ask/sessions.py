@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from cardlog_client import Client
-from deploy.answer import Answer
 from deploy.commands.ask.verbs import Verbs, argument, every, option
-from deploy.options import Count, Flat, Given, OfUser
+from deploy.options import Answer, Count, Flat, Given, OfUser
 
 if TYPE_CHECKING:
     from cardlog_client import types

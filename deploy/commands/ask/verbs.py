@@ -12,8 +12,7 @@ import cyclopts
 from cyclopts import App
 
 from cardlog_client import Client
-from deploy.answer import Answer
-from deploy.options import Flat, Given, OfUser, Scope
+from deploy.options import Answer, Flat, Given, OfUser, Scope
 
 T = TypeVar("T")
 _PAGE = 500

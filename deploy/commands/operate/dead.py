@@ -11,8 +11,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Count, Given, Json, OnlyTenant
+from deploy.options import Answer, Count, Given, Json, OnlyTenant
 from deploy.security.audited import audited
 from events.http.tokens import read_queue_key
 from events.platform.counting import counted

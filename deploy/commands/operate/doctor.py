@@ -22,10 +22,10 @@ from events.platform.database import (
     connect,
     is_migrated,
     require_proof,
+    statement,
     tuples_of,
 )
 from events.platform.settings import Settings, SettingsError
-from events.platform.sql import statement
 from events.platform.streams import REDIS_AWAY, connect_redis, is_cluster, server_of
 from events.types.json_values import JsonObject
 from ingest.extraction.choosing import describe, uses_model

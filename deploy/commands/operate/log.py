@@ -14,11 +14,11 @@ from typing import Annotated
 from cyclopts import App, Parameter
 from psycopg.rows import dict_row
 
-from deploy.answer import Answer
 from deploy.commands.operate import proof
 from deploy.commands.security.sealing import run_kek, run_seal
 from deploy.instance import find
 from deploy.options import (
+    Answer,
     Count,
     File,
     Flat,
@@ -35,9 +35,8 @@ from deploy.progress import Progress
 from deploy.security.audited import audited
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
-from events.platform.database import Connection, Row, connect, connect_owner, migrate
+from events.platform.database import Connection, Row, connect, connect_owner, migrate, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.sealing import keystore
 from events.store import archive, log
 from events.types.codec import known_types

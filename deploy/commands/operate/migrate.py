@@ -30,12 +30,11 @@ from ingest.api.turn_publisher import PublishFailedError, TurnPublisher
 from ingest.decider import Command
 from ingest.extraction.choosing import create_extractor
 from ingest.extraction.extractor_port import ExtractorUnavailableError
-from ingest.migration.memories import Memories, TextInvalidError
+from ingest.migration.memories import Memories, TextInvalidError, told_name
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.rehearsal import MOST, rehearse
 from ingest.migration.report import Follower, Report
 from ingest.migration.turns import Migration, Terms, begin, check, migration_of
-from ingest.migration.user_name import told_name
 from projectors.core.documents import documents_of
 
 _T = TypeVar("_T")

@@ -9,8 +9,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Flat, Given, Json, OnlyTenant, wanted_user
+from deploy.options import Answer, Flat, Given, Json, OnlyTenant, wanted_user
 from events.platform.counting import counted
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from deploy.answer import Answer
 from deploy.instance import find
-from deploy.options import File, Given, Json
+from deploy.options import Answer, File, Given, Json
 from deploy.progress import Progress
 from deploy.security import definitions
 from deploy.security.private_files import reading, writing

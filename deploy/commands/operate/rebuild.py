@@ -14,8 +14,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from deploy.answer import Answer
-from deploy.options import Count, Flat, Given, Json
+from deploy.options import Answer, Count, Flat, Given, Json
 from deploy.progress import Progress as Shown
 from events.platform.counting import counted
 from events.platform.database import Connection, connect, connect_owner, migrate

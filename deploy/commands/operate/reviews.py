@@ -7,8 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from deploy.answer import Answer
-from deploy.options import Given, Json, at_least
+from deploy.options import Answer, Given, Json, at_least
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log

@@ -217,7 +217,6 @@ def _in(group: object) -> list[JsonObject]:
 
 
 def _own(document: JsonObject, assistant: Assistant) -> dict[str, list[JsonObject]]:
-    """Returns the hooks of Cardlog by event."""
     found = {
         event: [hook for group in groups for hook in _in(group) if _is_own(hook, assistant)]
         for event, groups in document.get("hooks", {}).items()

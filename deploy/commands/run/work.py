@@ -17,6 +17,7 @@ from cyclopts import Parameter
 
 from deploy.commands.run.serve import collect_again, require_servers
 from deploy.options import Given
+from events.health.log_worker import Worker
 from events.platform.database import connect_with_retry, migrate
 from events.platform.linger import pause
 from events.platform.projections import PROJECTIONS
@@ -24,7 +25,6 @@ from events.platform.settings import Settings
 from events.sealing import sealer
 from events.store import authentication
 from events.store.feed import Feed
-from ingest.extraction.workers.extractor_worker import Worker
 
 logger = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ def _worker(kind: str, settings: Settings, name: str, stop: Callable[[], bool]) 
 def _reader(kind: str, settings: Settings, name: str, stop: Callable[[], bool], feed: Feed | None) -> Worker:
     """Returns the worker of a processor. Without a feed it reads the log itself."""
     if kind == "extractor":
-        from ingest.extraction.workers.extractor_worker import create_extractor_worker  # noqa: PLC0415
+        from ingest.extraction.choosing import create_extractor_worker  # noqa: PLC0415
 
         extractor = create_extractor_worker(settings, stop, name, feed)
         if not (settings.reference_proposals or settings.forget_proposals):

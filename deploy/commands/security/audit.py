@@ -11,9 +11,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
 from deploy.commands.operate import proof
-from deploy.options import File, Flat, Given, Json, at_least
+from deploy.options import Answer, File, Flat, Given, Json, at_least
 from deploy.security.audited import audited
 from deploy.security.private_files import writing
 from events.access import audit, audit_verification

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Flat, Given, Json, at_least
+from deploy.options import Answer, Flat, Given, Json, at_least
 from events.access import keys
 from events.access.keys import ApiKey
 from events.platform.database import Connection, connect_owner, migrate
@@ -63,7 +62,7 @@ def run_create(*, options: Flat[NewKey], cardlog: Given[Settings]) -> Answer:
             users=options.user,
             projects=options.project,
             modes=options.mode,
-            expires_at=None if expires is None else _in(timedelta(days=expires)),
+            expires_at=None if expires is None else datetime.now(UTC) + _until(timedelta(days=expires)),
         )
     return _made(made, text, as_json=options.json)
 
@@ -147,10 +146,6 @@ def _line(key: ApiKey) -> str:
         key.name,
     )
     return "  ".join(word for word in words if word)
-
-
-def _in(span: timedelta) -> datetime:
-    return datetime.now(UTC) + _until(span)
 
 
 def _until(span: timedelta) -> timedelta:

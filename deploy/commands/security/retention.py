@@ -7,8 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Given, Json, between
+from deploy.options import Answer, Given, Json, between
 from events.platform.counting import counted
 from events.platform.database import Connection
 from events.platform.settings import Settings

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from deploy.answer import Answer
-from deploy.options import Count, File, Given, Json
+from deploy.options import Answer, Count, File, Given, Json
 from deploy.security.private_files import reading, writing
 from events.platform.counting import counted
 from events.platform.database import Connection

@@ -134,13 +134,9 @@ def _related(memory: Memory, group: list[_Said]) -> Iterator[Proposal]:
 
 def _words(statement: Statement) -> frozenset[str]:
     """Returns the words by which statements meet: what they say, its kind, and their verb for what has one value."""
-    broader = {f"kind {each}" for term in statement.terms for each in _line(term)}
+    broader = {f"kind {each}" for term in statement.terms for each in sorted(kinds(term))[:1]}
     meeting = {*statement.terms, *statement.names, *broader, statement.subject}
     return frozenset({*meeting, f"verb {statement.verb}"})
-
-
-def _line(term: str) -> frozenset[str]:
-    return frozenset(sorted(kinds(term))[:1])
 
 
 def is_open(memory: Memory, one: MemoryCard, two: MemoryCard) -> bool:

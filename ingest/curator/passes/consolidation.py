@@ -78,7 +78,6 @@ def _of_wall(memory: Memory, themes: dict[tuple[str, str], list[_Told]]) -> Iter
 
 
 def _first_sessions(told: list[_Told]) -> list[_Told]:
-    """Returns what the first sessions tell."""
     sessions = list(dict.fromkeys(each.card.session_id for each in told))[:_MOST_SESSIONS]
     return [each for each in told if each.card.session_id in sessions][:_MOST_SOURCES]
 

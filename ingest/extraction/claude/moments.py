@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from events.language import timex
 from events.language.chinese_script import has_cjk
@@ -132,15 +132,14 @@ def _in_its_month(
     if ahead and start < turn.said_at - timedelta(days=1):
         return None
     shift = start.replace(tzinfo=None) - days.start.replace(tzinfo=None)
-    end, through = (None if one is None else _moved(one, shift) for one in (days.end, days.through))
+    end, through = (
+        None if one is None else (one.replace(tzinfo=None) + shift).replace(tzinfo=one.tzinfo)
+        for one in (days.end, days.through)
+    )
     if month in spoken and month.grain == "day" and month.start < start:
         # "Leaves on 28 October, comes back on the 3rd" is one stretch when the hint holds both days.
         return replace(month, end=end, through=through)
     return replace(days, start=start, end=end, through=through, ambiguous=False, alternative=None)
-
-
-def _moved(instant: datetime, by: timedelta) -> datetime:
-    return (instant.replace(tzinfo=None) + by).replace(tzinfo=instant.tzinfo)
 
 
 def deadline(hint: str, turn: TurnRecorded, found: Moment) -> Moment:

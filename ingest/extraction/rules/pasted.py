@@ -130,7 +130,6 @@ def _elements(text: str) -> list[tuple[int, int]]:
 
 
 def _letter(text: str) -> tuple[int, int] | None:
-    """Returns the span of the first letter, or None."""
     greetings = [found.span() for found in _GREETING.finditer(text)]
     for opening in _LETTER.finditer(text):
         at = bisect_left(greetings, (opening.end(), 0))

@@ -406,7 +406,6 @@ def _with_announced(cards: list[CardEvent]) -> Iterator[CardEvent]:
 
 
 def _same_fact(told: DialogueState, draft: StateDraft) -> KnownState | None:
-    """Returns the fact of one value that ``draft`` corrects, or None."""
     if default_cardinality(draft.key) != "single_value":
         return None
     for known in reversed(told.states):
@@ -429,7 +428,6 @@ def _is_of_a_life_time(sentence: Sentence, begin: int, stop: int) -> bool:
 
 
 def _at_time_of(earlier: StateAsserted, correction: StateAsserted) -> StateAsserted:
-    """Returns a correction with the time of the state that it corrects."""
     return replace(
         correction,
         replaces=earlier.value,

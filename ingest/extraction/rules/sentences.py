@@ -172,7 +172,7 @@ def sentences(text: str, *, by_user: bool = True) -> Iterator[Sentence]:
             piece = in_simplified[start : start + len(piece)]
         words = frozenset(_WORD.findall(piece.lower()))
         if not chinese:
-            piece = _with_capitals(piece, words)
+            piece = _LOWER_I.sub("I", piece) if "i" in piece and not words.isdisjoint(_SAYS_I) else piece
         task = (
             _TASK_ZH.match(piece)
             if chinese
@@ -231,11 +231,6 @@ def _told_before(piece: str, chinese: bool, words: frozenset[str]) -> int:
 
 _LOWER_I = re.compile(r"i(?<![\w']i)(?=$|['\s,.!]|m\b)")
 _SAYS_I = frozenset(("i", "i'm", "im", "i've", "i'll", "i'd"))
-
-
-def _with_capitals(piece: str, words: frozenset[str]) -> str:
-    """Returns the sentence with "I" for "i"."""
-    return _LOWER_I.sub("I", piece) if "i" in piece and not words.isdisjoint(_SAYS_I) else piece
 
 
 def _boundaries(plain: str) -> Iterator[int]:

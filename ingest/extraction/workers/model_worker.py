@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from events.health.heartbeat import Heartbeat
+from events.health.log_worker import LogWorker
 from events.platform.database import Connection
 from events.platform.failures import in_a_line
 from events.platform.isolation import isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
 from events.store.feed import Feed, LogFeed
-from events.store.subscription import Handler, RoundResult, Subscription, SubscriptionOptions
+from events.store.subscription import RoundResult
 from events.types.envelope import Event, NewEvent
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from ingest.extraction import erased_turns
@@ -51,7 +51,7 @@ _KEPT_S = 60.0
 _Key = tuple[int, tuple[int, ...]]  # The partition and the positions of the turns.
 
 
-class ModelWorker(Handler):
+class ModelWorker(LogWorker):
     """Extracts turns with a model until ``stopping`` is true.
 
     Every turn is extracted once, also after a kill at any moment. The events of a session batch are appended in the
@@ -73,13 +73,18 @@ class ModelWorker(Handler):
         worker: str = "1",
         feed: Feed | None = None,
     ) -> None:
-        self._settings = settings
+        super().__init__(
+            settings,
+            stopping,
+            PROCESSOR.name,
+            worker,
+            feed or LogFeed({TURN}),
+            idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+        )
         self._modes = modes_of(settings)
         self._extractor = extractor
         self._rules_fallback = rules_fallback
         self._described = describe(settings)
-        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
-        self._feed = feed or LogFeed({TURN})
         self._assignment = PartitionAssignment(
             settings, self._feed, lambda event, payload: unreadable_turn(event, payload, self._extractor)
         )
@@ -101,22 +106,11 @@ class ModelWorker(Handler):
         self._kept: dict[_Key, list[NewEvent]] = {}
         self._kept_until = 0.0
         self._next_look = 0.0
-        self._subscription = Subscription(
-            settings,
-            self,
-            self._feed,
-            self._heartbeat,
-            stopping,
-            SubscriptionOptions(
-                name=PROCESSOR.name,
-                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
-            ),
-        )
 
     def run(self) -> None:
         """Extracts until ``stopping``. Running calls then get ``extract_grace_s``, and their results are written."""
         try:
-            self._subscription.run()
+            super().run()
         finally:
             self._calls.close()
             self._extractor.close()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.isolation import Culprit, is_the_datas_fault, isolate
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import CheckpointMovedError, Claim, past
 from events.store.feed import Feed

@@ -9,13 +9,11 @@ from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
-from events.platform.database import Connection
+from events.platform.database import Connection, rows_of, statement
 from events.platform.linger import pause
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
-from events.store.rows import rows_of
 from events.types.envelope import PARTITIONS, Event, NewEvent, partition_of
 from events.types.extraction import CardsWithdrawn, ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded

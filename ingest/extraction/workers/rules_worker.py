@@ -9,12 +9,11 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from events.health.heartbeat import Heartbeat
-from events.platform.database import Connection
+from events.health.log_worker import LogWorker
+from events.platform.database import Connection, statement
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.modes import modes_of
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
 from events.store.checkpoints import Claim, Processor, past
 from events.store.feed import Feed, LogFeed
@@ -22,10 +21,7 @@ from events.store.log import Unreadable
 from events.store.subscription import (
     Batches,
     BatchLimit,
-    Handler,
     RoundResult,
-    Subscription,
-    SubscriptionOptions,
     handle_batch,
 )
 from events.types.envelope import Event, NewEvent
@@ -69,7 +65,7 @@ class TurnResult:
     modes: ModeContext = NO_MODES
 
 
-class ExtractorWorker(Handler):
+class ExtractorWorker(LogWorker):
     """Extracts turns with rules until ``stopping`` is true.
 
     The events and the checkpoints commit together. Every turn is therefore extracted exactly once, also after a kill at
@@ -86,33 +82,23 @@ class ExtractorWorker(Handler):
         worker: str = "1",
         feed: Feed | None = None,
     ) -> None:
-        self._settings = settings
+        super().__init__(
+            settings,
+            stopping,
+            PROCESSOR.name,
+            worker,
+            feed or LogFeed({TURN}),
+            linger_s=settings.linger_ms / 1000,
+            blocked=(ExtractorUnavailableError,),
+            idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
+        )
         self._modes = modes_of(settings)
         self._extractor = extractor
-        self._feed = feed or LogFeed({TURN})
-        self._heartbeat = Heartbeat(settings.database_url, PROCESSOR.name, worker)
         # The position where this worker left each partition, and the turns above it that are extracted already.
         self._memory = KnownMemory()
         self._limit = BatchLimit()
         self._left: dict[int, int] = {}
         self._read_before: dict[int, frozenset[int]] = {}
-        self._subscription = Subscription(
-            settings,
-            self,
-            self._feed,
-            self._heartbeat,
-            stopping,
-            SubscriptionOptions(
-                name=PROCESSOR.name,
-                linger_s=settings.linger_ms / 1000,
-                blocked=(ExtractorUnavailableError,),
-                idle_in_transaction_timeout_ms=settings.idle_in_transaction_timeout_ms,
-            ),
-        )
-
-    def run(self) -> None:
-        """Extracts until ``stopping``. Waits while Postgres or the extractor is away."""
-        self._subscription.run()
 
     def prepare(self, connection: Connection) -> bool:
         PROCESSOR.open(connection)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, tzinfo
 from typing import IO
 
 import ijson
@@ -68,7 +67,7 @@ def _message(
     where = f"#{number} (chat {chat.get('id')}, message {message.get('id')})"
     sender, sender_id = str(message.get("from") or ""), str(message.get("from_id") or "")
     text = _words(message.get("text"))
-    said_at = _said_at(message, terms.zone)
+    said_at = unix_time(message.get("date_unixtime")) or iso_time(message.get("date"), terms.zone)
     contact = terms.chat or str(chat.get("name") or "") or sender
     mine = sender_id == own if own is not None else terms.is_me(sender, sender_id)
     if message.get("type") != "message":
@@ -103,7 +102,3 @@ def _words(text: object) -> str:
     parts = text if isinstance(text, list) else [text]
     words = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return "".join(word for word in words if isinstance(word, str)).strip()
-
-
-def _said_at(message: dict[str, object], zone: tzinfo) -> datetime | None:
-    return unix_time(message.get("date_unixtime")) or iso_time(message.get("date"), zone)

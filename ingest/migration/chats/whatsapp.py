@@ -152,7 +152,6 @@ def _messages(
 
 
 def _lines(file: IO[bytes], left_out: LeftOut, seen: Callable[[int], None]) -> Iterator[tuple[str, str]]:
-    """Yields (place, line)."""
     with parts_of(file, _MEMBER) as parts:
         for name, opened in parts:
             for number, line in enumerate(Utf8(opened, left_out, name, seen).lines(), 1):

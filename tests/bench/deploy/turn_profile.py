@@ -41,9 +41,9 @@ from deploy.embedded.redis import EmbeddedRedis
 from events.language.terms import analyse
 from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
+from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.rules import RulesExtractor
-from ingest.extraction.workers.extractor_worker import create_extractor_worker
 from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
 from projectors.embedding.embedder import (

@@ -29,7 +29,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.turns import TurnRecorded
-from ingest.extraction.workers.extractor_worker import create_extractor_worker
+from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data

@@ -32,8 +32,8 @@ import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
 
+from events.platform.database import statement
 from events.platform.settings import Settings, variable_of
-from events.platform.sql import statement
 from projectors.embedding.embedder import DEFAULT_MODEL, Vectors, open_embedder
 from retrieval.context.context import context_of
 from retrieval.http.wiring import open_recall

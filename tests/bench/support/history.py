@@ -13,8 +13,8 @@ import orjson
 from events.language.segmentation import build, source
 from events.platform.database import Connection
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted, Utterance
-from events.types.codec import Payload, describe, encode
-from events.types.envelope import partition_of
+from events.types.codec import describe, encode
+from events.types.envelope import Payload, partition_of
 from events.types.extraction import TurnsExtracted, Usage
 from events.types.turns import TurnRecorded
 

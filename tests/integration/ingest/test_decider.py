@@ -16,8 +16,7 @@ from events.platform.database import Connection, connect
 from events.references.reference_log import events_below, lock
 from events.store import log
 from events.store.log import AppendConflictError
-from events.types.codec import Payload
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.naming import TagAliased
 from ingest.decider import Aggregate, Command, Decision, Outcome, decide
 from tests.support.projectors.folding import count

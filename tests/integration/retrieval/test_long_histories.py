@@ -10,8 +10,7 @@ from uuid import UUID
 from psycopg.sql import SQL, Identifier
 
 from events.people.people_log import telling
-from events.platform.database import Connection
-from events.platform.sql import statement
+from events.platform.database import Connection, statement
 from events.problems.problem_log import query
 from events.store import log
 from events.types.cards import StateAsserted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from events.types.codec import Payload, describe
-from events.types.envelope import Event, NewEvent, uuid7
+from events.types.codec import describe
+from events.types.envelope import Event, NewEvent, Payload, uuid7
 from events.types.turns import TurnRecorded
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)

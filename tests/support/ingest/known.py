@@ -8,8 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from events.types.cards import CardOrigin, EventNoted, SourceSpan, StateAsserted
-from events.types.codec import Payload
-from events.types.envelope import NewEvent
+from events.types.envelope import NewEvent, Payload
 from ingest.extraction.known_cards import KnownCards, KnownEvent, fold_known, known_card
 
 NOW = datetime(2026, 5, 8, 9, 0, tzinfo=UTC)

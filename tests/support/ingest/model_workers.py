@@ -16,7 +16,7 @@ from events.types.cards import StateAsserted
 from events.types.envelope import Event, NewEvent, partition_of
 from events.types.extraction import ExtractionFailed, TurnsExtracted
 from events.types.turns import TurnRecorded
-from ingest.extraction.workers.extractor_worker import create_extractor_worker
+from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.support.events import turns
 from tests.support.events.turns import NOW, recorded

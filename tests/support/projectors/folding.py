@@ -16,8 +16,7 @@ from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, StateAsserted
-from events.types.codec import Payload
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.envelope import NewEvent, Payload, partition_of, uuid7
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live, list_generations
 from projectors.generations.projector import Projector

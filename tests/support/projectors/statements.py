@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted
-from events.types.codec import Payload
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.modes import CardReclassified
 from events.types.naming import KnowledgeMerged
 from events.types.verdicts import CardVerified, ConflictRuled

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import ingest
-from events.platform.sql import statement
+from events.platform.database import statement
 
 FILES = sorted(Path(ingest.__path__[0]).rglob("*.sql"))
 OF_CARDS = re.compile(r"""\b"?(?:cards|vectors)"?\s*\.\s*"?(\w+)""", re.IGNORECASE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.core.related_paths import pointer_of, related_paths, touches
+from events.core.places import pointer_of, related_paths, touches
 from events.language.concepts import all_concepts
 from retrieval.episodes import Episode, best, scored
 

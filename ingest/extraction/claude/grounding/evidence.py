@@ -219,7 +219,7 @@ class _Words:
             return True
         if not word.isascii() and len(word) > 2 and word in self.text:
             return True
-        shortest = _shortest(word)
+        shortest = 5 if word.isascii() else 4
         return any(_share_beginning(word, other, shortest) for other in self._by_beginning.get(word[:4], ()))
 
     def holds(self, characters: str) -> bool:
@@ -361,10 +361,6 @@ def _may_be_name(strange: str, before: str) -> bool:
 def _stem(word: str) -> str:
     stemmed: str = _STEMMER.stem_word(word) if word.isascii() and len(word) <= 64 else word
     return stemmed
-
-
-def _shortest(word: str) -> int:
-    return 5 if word.isascii() else 4
 
 
 def _share_beginning(one: str, other: str, shortest: int) -> bool:

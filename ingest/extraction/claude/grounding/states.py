@@ -338,7 +338,6 @@ def _names(key: str, known: Concept | None) -> frozenset[str]:
 
 
 def _is_time(value: str, quote: QuoteInContext) -> bool:
-    """Returns True when the words of ``value`` are a time and nothing else."""
     return any(
         (one.start or one.end) and (one.stop - one.begin) * 10 >= len(value.strip()) * 7
         for one in timex.find(value[:200], local_said_at(quote.turn))

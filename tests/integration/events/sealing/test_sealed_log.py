@@ -9,16 +9,14 @@ from io import BytesIO
 import pytest
 
 from deploy.commands.security.sealing import CopyRefusedError, seal_log
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect, migrate, rows_of, statement
 from events.platform.key_file import new_key
-from events.platform.sql import statement
 from events.sealing import keystore
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import KeyUnavailableError, LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.store import log
 from events.store.archive import export_log, import_log
-from events.store.rows import rows_of
 from events.store.verification import verify
 from events.types.envelope import partition_of
 from events.types.tombstones import Erased

@@ -11,8 +11,7 @@ from psycopg.rows import dict_row
 
 from events.core.fold import Present
 from events.core.pointers import value_at
-from events.platform.database import Connection, connect
-from events.platform.sql import statement
+from events.platform.database import Connection, connect, statement
 from events.types.core import CorePatched
 from events.types.envelope import NewEvent
 from events.types.extraction import CardsWithdrawn

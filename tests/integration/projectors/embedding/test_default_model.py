@@ -15,9 +15,8 @@ from deploy.command import main
 from deploy.commands.operate.doctor import doctor
 from deploy.commands.operate.reembed import reembed
 from deploy.commands.operate.status import status
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
 from events.types.cards import EventNoted
 from projectors.embedding.embedder import (

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from deploy.command import main
-from events.platform.database import Connection, connect
+from events.platform.database import Connection, connect, statement
 from events.platform.settings import variable_of
-from events.platform.sql import statement
 from events.store import archive, log
 from events.types.relations import CardsConnected, ConnectionWithdrawn
 from projectors.cards.projector import CardsProjector

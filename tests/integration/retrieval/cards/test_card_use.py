@@ -8,9 +8,8 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from events.platform.database import Connection
+from events.platform.database import Connection, statement
 from events.platform.settings import Settings
-from events.platform.sql import statement
 from events.store import log
 from events.types.cards import EventNoted
 from events.types.envelope import NewEvent

@@ -10,9 +10,8 @@ from fastapi.testclient import TestClient
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.codec import Payload
 from events.types.curation import CuratorRan
-from events.types.envelope import NewEvent, uuid7
+from events.types.envelope import NewEvent, Payload, uuid7
 from events.types.extraction import ExtractionFailed, TurnsExtracted, Usage
 from retrieval.http.read_api import create_app
 

@@ -23,9 +23,8 @@ from events.core.rows import change_of, change_values, entry_of, entry_values
 from events.core.schema import check_document, empty_document, promoted_schemas
 from events.core.state import CoreState, stepped
 from events.language.concepts import all_concepts
-from events.types.codec import Payload
 from events.types.core import CorePatched, CoreRolledBack, PatchQueued, SchemaPromoted, SchemaReverted
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.json_values import json_text
 from projectors.core.card_feed import StateFeed
 from tests.support.events.turns import stored

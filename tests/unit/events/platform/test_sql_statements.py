@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from events.platform.sql import statement, statements
+from events.platform.database import statement, statements
 from events.store.log import EVENT_COLUMNS
 from tests.support.deployed import ROOT
 

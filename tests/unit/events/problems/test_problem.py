@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from events.problems.problem import Problem, Problems, fold, until
 from events.types.cards import CardOrigin
-from events.types.codec import Payload
-from events.types.envelope import Event
+from events.types.envelope import Event, Payload
 from events.types.extraction import CardsWithdrawn
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened, ProblemPrioritized
 from tests.support.events.turns import stored

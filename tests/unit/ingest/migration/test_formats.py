@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from ingest.migration.chats.message import LeftOut
-from ingest.migration.memories import Memories, TextInvalidError
+from ingest.migration.memories import Memories, TextInvalidError, told_name
 from ingest.migration.notes import sentences
 from ingest.migration.portable import read_okf
 from ingest.migration.reading import Format, decoded, read
-from ingest.migration.user_name import told_name
 
 
 def texts(found: Memories) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import _queries
 
-from events.platform.sql import statement
+from events.platform.database import statement
 from retrieval.channels.channel import CONDITIONS, search_statement
 
 
