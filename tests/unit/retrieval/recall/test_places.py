@@ -101,7 +101,7 @@ def test_a_fact_that_held_in_the_time_of_a_question_leads_the_events_of_that_tim
         superseded_at=NOW,
     )
     now = state(3, "Lives in Oslo", "residence", value="Oslo")
-    assert order("Where did I live in March?", event, held, now, shares=(1.0, 0.6, 0.6))[0] == 2
+    assert order("Where did I live in March?", event, held, now, shares=(1.0, 0.9, 0.9))[0] == 2
 
 
 def test_a_reranker_turns_the_order_around_and_the_promises_hold() -> None:
