@@ -74,6 +74,12 @@ def tokens_of_today(_: Connection) -> Asked:
     return statement("ingest.extraction", "tokens_spent"), values
 
 
+def the_past_of_another_user(connection: Connection) -> Asked:
+    rows = connection.execute("SELECT card_id FROM cards.cards WHERE user_id = 'bob'").fetchall()
+    values = {"user_id": "bob", "known_position": 0, "cards": [card for (card,) in rows]}
+    return statement("retrieval.cards", "said_since"), values
+
+
 def rows_read(connection: Connection) -> int:
     """The rows that this session read so far, in the transaction that runs now."""
     [[rows]] = connection.execute(
@@ -94,15 +100,16 @@ def read(connection: Connection, asked: Asked) -> int:
 
 def test_no_question_reads_the_history(database: str, connection: Connection) -> None:
     log.append(connection, [event(move(number), USER) for number in range(MOVES)])
+    log.append(connection, [event(move(0), "bob")])
     fold_live(database, batch=MOVES)
     for projector in (PeopleProjector(), ProblemsProjector(), ReferencesProjector()):
         fold_live(database, projector, batch=MOVES)
-    connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations")
+    connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations, cards.statements")
     connection.execute("SET plan_cache_mode = force_generic_plan")  # as in a service
     asked = {
         "people": people, "problems": problems, "references of then": references_of_then,
         "a page of an export": a_page_of_an_export, "the last changes of a value": the_last_changes_of_a_value,
-        "the tokens of today": tokens_of_today,
+        "the tokens of today": tokens_of_today, "the past of another user": the_past_of_another_user,
     }  # fmt: skip
     rows = {name: read(connection, each(connection)) for name, each in asked.items()}
     assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
