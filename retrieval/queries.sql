@@ -62,7 +62,7 @@ WITH RECURSIVE streams AS (
         WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = s.stream
           AND e.type = 'TurnRecorded'
           AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
-          AND (NOT starts_with(e.data::text, '{"sealed":"')
+          AND (e.data::text NOT LIKE '{"sealed":"%%'
                OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
                   AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
         ORDER BY e.version DESC LIMIT 1
@@ -82,7 +82,7 @@ CROSS JOIN LATERAL (
     WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = spoken.stream
       AND e.type = 'TurnRecorded'
       AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
-      AND (NOT starts_with(e.data::text, '{"sealed":"')
+      AND (e.data::text NOT LIKE '{"sealed":"%%'
            OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
               AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
 ) said
