@@ -36,6 +36,7 @@ def test_a_restored_backup_is_erased_again(
     memory.say(connection, "bea", "I live in Montevideo.")
     memory.say(connection, "ada", f"I live in {CANARY}.")
     memory.understand(connection)
+    kept = words_in_tables(connection, "Montevideo")
     database = connection.info.dbname
     connection.close()
     with backed_up(postgres_url, database) as backup:
@@ -51,9 +52,28 @@ def test_a_restored_backup_is_erased_again(
             done = subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
             assert len(done) == 2
             assert words_in_tables(old, CANARY) == {}
-            assert words_in_tables(old, "Montevideo")
+            restored.understand(old)
+            assert words_in_tables(old, "Montevideo") == kept
             assert verify(old).faults == ()
             assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
+
+
+def test_a_repeated_erasure_takes_what_was_made_of_a_turn_since_the_restore(
+    memory: Memory, connection: Connection, postgres_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    [turn] = memory.say(connection, "bea", f"I met {CANARY}.")
+    database = connection.info.dbname
+    connection.close()
+    with backed_up(postgres_url, database) as backup:
+        with connect(memory.settings.database_url, application="test") as again:
+            subjects.erase_turn(eraser_of(memory, file), again, "bea", turn, TERMS)
+        restored = Memory(backup)
+        with connect(restored.settings.database_url, application="test") as old:
+            restored.understand(old)
+            assert words_in_tables(old, CANARY)
+            subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
+            assert words_in_tables(old, CANARY) == {}
 
 
 def test_an_import_repeats_the_erasures_of_the_list(
