@@ -217,7 +217,7 @@ def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: s
 
     request = Request(
         kind=one.kind, subject=subject, terms=Terms(by="cardlog erase --replay", reason="restored_backup"),
-        erasure_id=one.erasure_id,
+        erasure_id=one.erasure_id, digest=one.subject,
         # A restored queue holds the turns and letters of its time.
         waiting=(lambda _: True) if one.events is None else None, until=one.erased_at,
     )  # fmt: skip
