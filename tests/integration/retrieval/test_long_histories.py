@@ -21,6 +21,7 @@ from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
 from projectors.references import ReferencesProjector
 from retrieval.references import THEN, parameters_of
+from tests.support.events.turns import turn
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 
 MOVES = 600
@@ -84,7 +85,7 @@ def rows_read(connection: Connection) -> int:
     """The rows that this session read so far, in the transaction that runs now."""
     [[rows]] = connection.execute(
         "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_xact_user_tables "
-        "WHERE schemaname IN ('log', 'cards')"
+        "WHERE schemaname IN ('log', 'cards', 'sealing')"
     ).fetchall()
     return int(rows)
 
@@ -113,3 +114,19 @@ def test_no_question_reads_the_history(database: str, connection: Connection) ->
     }  # fmt: skip
     rows = {name: read(connection, each(connection)) for name, each in asked.items()}
     assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
+
+
+def test_a_list_of_sessions_reads_no_salts_of_other_users(connection: Connection, sealed: None) -> None:
+    log.append(
+        connection, [turn(user, f"Turn {number}") for number in range(MOVES) for user in (USER, "bob")]
+    )
+    connection.execute("VACUUM ANALYZE log.events, sealing.salts, sealing.subject_keys")
+    values = {
+        "user_id": USER,
+        "partition": partition_of(USER),
+        "projects": None,
+        "turns": None,
+        "below": None,
+    }
+    asked = statement("retrieval", "sessions"), {**values, "limit": 50}
+    assert MOVES <= read(connection, asked) < 2 * MOVES
