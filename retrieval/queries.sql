@@ -45,6 +45,7 @@ HAVING bool_and(coalesce(c.mode, 'general') = ANY (%(modes)s::text[]));
 -- name: sessions
 -- The sessions of a user, the latest spoken in first, each with its last turn. The index gives one stream after the
 -- other. A turn whose salt or key was destroyed is erased. `turns` are the turns in reach; NULL means all of them.
+-- OFFSET 0 looks up the salt of each turn. Otherwise the salts of all users are read.
 WITH RECURSIVE streams AS (
     (SELECT stream FROM log.events
      WHERE partition = %(partition)s AND user_id = %(user_id)s AND stream > 'session/' AND stream < 'session0'
@@ -62,9 +63,9 @@ WITH RECURSIVE streams AS (
         WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = s.stream
           AND e.type = 'TurnRecorded'
           AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
-          AND (NOT starts_with(e.data::text, '{"sealed":"')
-               OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
-                  AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
+          AND (e.data::text NOT LIKE '{"sealed":"%%'
+               OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position OFFSET 0)
+                  AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = %(user_id)s))
         ORDER BY e.version DESC LIMIT 1
     ) last
     WHERE (%(projects)s::text[] IS NULL OR split_part(s.stream, '/', 2) = ANY (%(projects)s::text[]))
@@ -82,9 +83,9 @@ CROSS JOIN LATERAL (
     WHERE e.partition = %(partition)s AND e.user_id = %(user_id)s AND e.stream = spoken.stream
       AND e.type = 'TurnRecorded'
       AND (%(turns)s::text[] IS NULL OR substr(e.dedupe_key, 6) = ANY (%(turns)s::text[]))
-      AND (NOT starts_with(e.data::text, '{"sealed":"')
-           OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position)
-              AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = e.user_id))
+      AND (e.data::text NOT LIKE '{"sealed":"%%'
+           OR EXISTS (SELECT FROM sealing.salts t WHERE t.partition = e.partition AND t.position = e.position OFFSET 0)
+              AND EXISTS (SELECT FROM sealing.subject_keys k WHERE k.user_id = %(user_id)s))
 ) said
 ORDER BY spoken.position DESC;
 

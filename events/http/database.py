@@ -16,6 +16,12 @@ from events.platform.isolation import is_the_datas_fault
 
 logger = logging.getLogger(__name__)
 
+_OTHER_TABLES = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction,  # an operator for the type of another column
+)
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -28,14 +34,20 @@ def is_gone(error: BaseException) -> bool:
 def problem_of(error: BaseException, title: str) -> ProblemError:
     """Returns the problem document for an error of the database.
 
-    503 with ``title``: the server is away or has no tables yet, so the same request may succeed later. 422: the data
-    of the request are at fault (SQLSTATE 22xxx, 54xxx), so the client should not send them again. 500: anything else.
+    503 with ``title``: the server is away, has no tables yet or has those of another version, so the same request may
+    succeed later. 422: the data of the request are at fault (SQLSTATE 22xxx, 54xxx), so the client should not send them
+    again. 500: anything else.
     """
     message = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     reason = in_a_line(message or str(error)) or type(error).__name__
     if isinstance(error, PoolTimeout):
         reason = f"PostgreSQL is busy or does not answer: {reason}"
-    if is_gone(error) or isinstance(error, psycopg.errors.UndefinedTable):
+    if isinstance(error, _OTHER_TABLES):
+        reason = (
+            f"tables are missing or of another version of Cardlog ({reason}); see that the workers run, and run the "
+            "rebuild that cardlog doctor names (cardlog rebuild PROJECTION)"
+        )
+    if is_gone(error) or isinstance(error, _OTHER_TABLES):
         return ProblemError(503, title, reason)
     if isinstance(error, psycopg.Error) and is_the_datas_fault(error):
         logger.warning("the database refuses the data of one request (%s): %s", error.sqlstate, reason)

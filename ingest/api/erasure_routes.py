@@ -124,7 +124,10 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         except psycopg.Error as error:
             raise problem_of(error, "Log unavailable") from error
         if found is None:
-            raise _missing("erasure_id")
+            raise _missing(
+                "erasure_id",
+                "there is no erasure of this id; after a restore from an older backup run: cardlog erase --replay",
+            )
         return Erasure(**found)
 
     return router
@@ -151,8 +154,8 @@ def _storage_id(caller: Principal, user_id: str, field: str) -> str:
         raise _missing(field) from None
 
 
-def _missing(field: str) -> ProblemError:
-    return ProblemError(404, "Not found", "there is nothing of this name to erase", field=field)
+def _missing(field: str, why: str = "there is nothing of this name to erase") -> ProblemError:
+    return ProblemError(404, "Not found", why, field=field)
 
 
 def _terms(caller: Principal, dry_run: bool) -> Terms:

@@ -84,6 +84,7 @@ class Terms:
 class Request:
     """What to erase. ``subject`` is the name of the user, person or turn; only its digest is kept.
 
+    ``digest`` is the digest of a subject whose name is not known any more.
     ``waiting`` chooses the turns that wait in the queue, by their fields. Turns that were pushed after ``until`` stay.
     """
 
@@ -93,6 +94,7 @@ class Request:
     waiting: Callable[[Fields], bool] | None = None
     until: datetime | None = None
     erasure_id: UUID = field(default_factory=uuid7)
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +280,7 @@ class Eraser:
     def _append(self, connection: Connection, draft: _Draft, done: UserErasure, began: datetime) -> None:
         """Appends the tombstones, and keeps them in the table. Raises :class:`_MovedError`."""
         request, storage_id, positions = draft.request, draft.storage_id, draft.positions
-        subject = digest_of(request.kind, request.subject)
+        subject = request.digest or digest_of(request.kind, request.subject)
         parts: list[list[int] | None] = [None]
         if positions is not None:
             parts = [

@@ -153,21 +153,32 @@ def faults(connection: Connection, receipt: dict[str, object]) -> list[str]:
 
 def _faults(connection: Connection, receipt: dict[str, Json]) -> Iterator[str]:
     erasure_id = UUID(receipt["erasure_id"])
+    rows = rows_of(connection, statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id})
+    if not rows:
+        yield (
+            "this database does not know the erasure: an older backup was restored, or the log is another one; run "
+            "`cardlog erase --replay` with the CARDLOG_TOMBSTONES_FILE that lists the erasure. If that erases nothing, "
+            "this database has none of its words"
+        )
+        return
+    places = {(row["partition"], row["position"]) for row in rows}
     for place in receipt["log"]:
         where = f"partition {place['partition']}, position {place['position']}"
         row = connection.execute(
             statement("events.store", "digest_at"),
             {"partition": place["partition"], "position": place["position"]},
         ).fetchone()
-        if row is None:
-            yield f"{where}: is missing in this log; an older backup was restored, run `cardlog erase --replay`"
-        elif bytes(row[0]).hex() != place["head_after"]:
+        if (place["partition"], place["position"]) not in places:
+            yield (
+                f"{where}: is not the place of the erasure, which was repeated after a restore; "
+                f"GET /v1/erasures/{erasure_id} gives its receipt of now"
+            )
+        elif row is None or bytes(row[0]).hex() != place["head_after"]:
             yield f"{where}: has another digest than the receipt; this is another log"
         elif (found := _at(connection, place["partition"], place["position"])) is None or not _is_of(
             found, erasure_id
         ):
             yield f"{where}: is not the event of this erasure"
-    rows = rows_of(connection, statement("ingest.erasure", "tombstones_of"), {"erasure_id": erasure_id})
     if len(rows) != receipt["users"]:
         yield f"this database knows the erasure for {len(rows)} of {receipt['users']} users"
     for row in rows:

@@ -16,6 +16,7 @@ from events.types.envelope import Event
 from events.types.references import REFERENCE_TYPES, ReferenceMoved, TeamMemberAdded, TeamMemberRemoved
 from events.types.tenancy import storage_id, tenant_of, user_of
 from events.types.tombstones import digest_of
+from events.types.turns import TurnRecorded
 from ingest.erasure.erasure import Eraser, Request, Selects, Terms, UserErasure, users_of
 from ingest.erasure.names import Names
 from ingest.erasure.restating import NOBODY, Restating
@@ -215,7 +216,7 @@ def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: s
 
     request = Request(
         kind=one.kind, subject=subject, terms=Terms(by="cardlog erase --replay", reason="restored_backup"),
-        erasure_id=one.erasure_id,
+        erasure_id=one.erasure_id, digest=one.subject,
         # A restored queue holds the turns and letters of its time.
         waiting=(lambda _: True) if one.events is None else None, until=one.erased_at,
     )  # fmt: skip
@@ -224,12 +225,21 @@ def _again(eraser: Eraser, connection: Connection, one: Tombstone, storage_id: s
 
 
 def listed_events(connection: Connection, storage_id: str, one: Tombstone) -> Selection:
-    """Selects the events that a tombstone names: a list, or every event up to the time of the erasure."""
+    """Selects the events that a tombstone names: a list, or every event up to the time of the erasure.
+
+    Of turns it also selects what was made of them since the restore, and says the words of other turns again. The names
+    of a person are not known any more, so nothing is said again in their place.
+    """
     events = None if one.events is None else set(one.events)
-    selection = Selection()
+    selection, listed = Selection(), dict[UUID, Event]()
     for event in events_of(connection, storage_id):
         selection.read_up_to = event.position
         named = event.recorded_at <= one.erased_at if events is None else event.event_id in events
         if named and is_readable(event):
-            selection.events.append(event)
+            listed[event.event_id] = event
+    if one.kind in ("turn", "before"):
+        turns = {each.payload.turn_id for each in listed.values() if isinstance(each.payload, TurnRecorded)}
+        selection = of_turns(connection, storage_id, lambda turn: turn.turn_id in turns)
+        listed |= {event.event_id: event for event in selection.events}
+    selection.events = sorted(listed.values(), key=lambda event: event.position)
     return selection

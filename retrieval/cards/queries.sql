@@ -370,8 +370,11 @@ WITH RECURSIVE meant(identity) AS (
     JOIN cards.statements s ON s.user_id = %(user_id)s AND s.identity = meant.identity
     JOIN cards.statements other ON other.user_id = s.user_id AND other.event_id = s.event_id
 ), found AS MATERIALIZED (
-    SELECT s.identity, s.event_id, s.partition, s.position
-    FROM meant JOIN cards.statements s ON s.user_id = %(user_id)s AND s.identity = meant.identity
+    -- OFFSET 0 looks up one identity, and below one event, after the other. A join would read all statements and the log.
+    SELECT s.* FROM meant CROSS JOIN LATERAL (
+        SELECT o.identity, o.event_id, o.partition, o.position
+        FROM cards.statements o WHERE o.user_id = %(user_id)s AND o.identity = meant.identity OFFSET 0
+    ) s
 ), stated AS (
     SELECT identity, event_id, partition, position FROM found
     UNION ALL
@@ -379,7 +382,9 @@ WITH RECURSIVE meant(identity) AS (
     FROM cards.remarks r WHERE r.user_id = %(user_id)s AND r.target IN (SELECT event_id FROM found)
 )
 SELECT stated.identity, {event e}
-FROM stated JOIN log.events e ON e.partition = stated.partition AND e.position = stated.position
+FROM stated CROSS JOIN LATERAL (
+    SELECT * FROM log.events l WHERE l.partition = stated.partition AND l.position = stated.position OFFSET 0
+) e
 ORDER BY e.position;
 
 -- name: same_as

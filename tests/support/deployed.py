@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import jsonpatch
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -42,6 +43,19 @@ def manifests() -> list[tuple[Path, dict[str, Any]]]:
         if path.name != "kustomization.yaml"
         for document in documents(path)
     ]
+
+
+def keeping_erasures() -> dict[str, Any]:
+    """Returns the Deployment of the write service with the component that keeps the list of erasures."""
+    (component,) = documents(KUBERNETES / "components" / "erasures" / "kustomization.yaml")
+    (wanted,) = component["patches"]
+    (write,) = (
+        each
+        for _, each in manifests()
+        if (each["kind"], each["metadata"]["name"]) == (wanted["target"]["kind"], wanted["target"]["name"])
+    )
+    patched: dict[str, Any] = jsonpatch.apply_patch(write, yaml.safe_load(wanted["patch"]))
+    return patched
 
 
 def kustomizations() -> list[Path]:

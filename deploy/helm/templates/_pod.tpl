@@ -15,6 +15,9 @@ securityContext:
   runAsGroup: 10001
   seccompProfile:
     type: RuntimeDefault
+  {{- if and (eq .name "write") .root.Values.erasures.storage }}
+  fsGroup: 10001
+  {{- end }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: topology.kubernetes.io/zone
@@ -40,6 +43,11 @@ volumes:
       items:
         - {key: log.key, path: log.key}
         - {key: kek.key, path: kek.key}
+  {{- if and (eq .name "write") .root.Values.erasures.storage }}
+  - name: erasures
+    persistentVolumeClaim:
+      claimName: cardlog-erasures
+  {{- end }}
 {{- end }}
 
 {{/* What their containers have in common. It takes .name, .process and .root. */}}
@@ -77,6 +85,10 @@ env:
         key: openai-api-key
         optional: true
   {{- end }}
+  {{- if and (eq .name "write") .root.Values.erasures.storage }}
+  - name: CARDLOG_TOMBSTONES_FILE
+    value: /var/lib/cardlog/tombstones.jsonl
+  {{- end }}
 resources:
   requests:
     cpu: {{ .process.cpu | quote }}
@@ -94,4 +106,8 @@ volumeMounts:
   - name: keys
     mountPath: /etc/cardlog
     readOnly: true
+  {{- if and (eq .name "write") .root.Values.erasures.storage }}
+  - name: erasures
+    mountPath: /var/lib/cardlog
+  {{- end }}
 {{- end }}

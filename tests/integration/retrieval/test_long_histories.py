@@ -20,6 +20,7 @@ from projectors.people import PeopleProjector
 from projectors.problems import ProblemsProjector
 from projectors.references import ReferencesProjector
 from retrieval.references import THEN, parameters_of
+from tests.support.events.turns import turn
 from tests.support.projectors.folding import NOW, ORIGIN, event, fold_live
 
 MOVES = 600
@@ -73,11 +74,17 @@ def tokens_of_today(_: Connection) -> Asked:
     return statement("ingest.extraction", "tokens_spent"), values
 
 
+def the_past_of_another_user(connection: Connection) -> Asked:
+    rows = connection.execute("SELECT card_id FROM cards.cards WHERE user_id = 'bob'").fetchall()
+    values = {"user_id": "bob", "known_position": 0, "cards": [card for (card,) in rows]}
+    return statement("retrieval.cards", "said_since"), values
+
+
 def rows_read(connection: Connection) -> int:
     """The rows that this session read so far, in the transaction that runs now."""
     [[rows]] = connection.execute(
         "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_xact_user_tables "
-        "WHERE schemaname IN ('log', 'cards')"
+        "WHERE schemaname IN ('log', 'cards', 'sealing')"
     ).fetchall()
     return int(rows)
 
@@ -93,15 +100,32 @@ def read(connection: Connection, asked: Asked) -> int:
 
 def test_no_question_reads_the_history(database: str, connection: Connection) -> None:
     log.append(connection, [event(move(number), USER) for number in range(MOVES)])
+    log.append(connection, [event(move(0), "bob")])
     fold_live(database, batch=MOVES)
     for projector in (PeopleProjector(), ProblemsProjector(), ReferencesProjector()):
         fold_live(database, projector, batch=MOVES)
-    connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations")
+    connection.execute("VACUUM ANALYZE log.events, cards.cards, cards.relations, cards.statements")
     connection.execute("SET plan_cache_mode = force_generic_plan")  # as in a service
     asked = {
         "people": people, "problems": problems, "references of then": references_of_then,
         "a page of an export": a_page_of_an_export, "the last changes of a value": the_last_changes_of_a_value,
-        "the tokens of today": tokens_of_today,
+        "the tokens of today": tokens_of_today, "the past of another user": the_past_of_another_user,
     }  # fmt: skip
     rows = {name: read(connection, each(connection)) for name, each in asked.items()}
     assert {name: count for name, count in rows.items() if count > MOVES / 4} == {}
+
+
+def test_a_list_of_sessions_reads_no_salts_of_other_users(connection: Connection, sealed: None) -> None:
+    log.append(
+        connection, [turn(user, f"Turn {number}") for number in range(MOVES) for user in (USER, "bob")]
+    )
+    connection.execute("VACUUM ANALYZE log.events, sealing.salts, sealing.subject_keys")
+    values = {
+        "user_id": USER,
+        "partition": partition_of(USER),
+        "projects": None,
+        "turns": None,
+        "below": None,
+    }
+    asked = statement("retrieval", "sessions"), {**values, "limit": 50}
+    assert MOVES <= read(connection, asked) < 2 * MOVES

@@ -14,6 +14,7 @@ from events.store.verification import verify
 from events.types.tombstones import digest_of
 from ingest.erasure import subjects, tombstones
 from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
+from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.tombstones import TombstoneFileError
 from projectors.forgetting import ForgettingProjection
 from tests.support.databases import backed_up
@@ -36,6 +37,7 @@ def test_a_restored_backup_is_erased_again(
     memory.say(connection, "bea", "I live in Montevideo.")
     memory.say(connection, "ada", f"I live in {CANARY}.")
     memory.understand(connection)
+    kept = words_in_tables(connection, "Montevideo")
     database = connection.info.dbname
     connection.close()
     with backed_up(postgres_url, database) as backup:
@@ -51,9 +53,53 @@ def test_a_restored_backup_is_erased_again(
             done = subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
             assert len(done) == 2
             assert words_in_tables(old, CANARY) == {}
-            assert words_in_tables(old, "Montevideo")
+            restored.understand(old)
+            assert words_in_tables(old, "Montevideo") == kept
             assert verify(old).faults == ()
             assert subjects.replay(eraser_of(restored, file), old, tombstones.read(file)) == []
+
+
+def test_a_repeated_erasure_takes_what_was_made_of_a_turn_since_the_restore(
+    memory: Memory, connection: Connection, postgres_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    [turn] = memory.say(connection, "bea", f"I met {CANARY}.")
+    database = connection.info.dbname
+    connection.close()
+    with backed_up(postgres_url, database) as backup:
+        with connect(memory.settings.database_url, application="test") as again:
+            subjects.erase_turn(eraser_of(memory, file), again, "bea", turn, TERMS)
+        restored = Memory(backup)
+        with connect(restored.settings.database_url, application="test") as old:
+            restored.understand(old)
+            assert words_in_tables(old, CANARY)
+            subjects.replay(eraser_of(restored, file), old, tombstones.read(file))
+            assert words_in_tables(old, CANARY) == {}
+
+
+def test_a_receipt_of_before_the_restore_says_what_to_run_and_then_where_its_successor_is(
+    memory: Memory, connection: Connection, postgres_url: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "tombstones.jsonl"
+    [turn] = memory.say(connection, "bea", f"I met {CANARY}.")
+    database = connection.info.dbname
+    connection.close()
+    with backed_up(postgres_url, database) as backup:
+        with connect(memory.settings.database_url, application="test") as again:
+            erasure = subjects.erase_turn(eraser_of(memory, file), again, "bea", turn, TERMS).erasure_id
+            receipt = receipt_of(again, erasure)
+        assert receipt is not None
+        with connect(backup, application="test") as old:
+            memory.say(old, "bea", "I live in Montevideo.")  # takes the place of the tombstone
+            [fault] = faults(old, receipt)
+            assert "run `cardlog erase --replay`" in fault
+            subjects.replay(eraser_of(Memory(backup), file), old, tombstones.read(file))
+            [fault] = faults(old, receipt)
+            assert f"GET /v1/erasures/{erasure} gives its receipt of now" in fault
+            now = receipt_of(old, erasure)
+            assert now is not None
+            assert (now["subject"], now["reason"]) == (receipt["subject"], "restored_backup")
+            assert faults(old, now) == []
 
 
 def test_an_import_repeats_the_erasures_of_the_list(

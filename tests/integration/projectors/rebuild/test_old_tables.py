@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from deploy.commands.operate.doctor import doctor
@@ -59,6 +60,28 @@ def test_nothing_is_folded_into_tables_of_another_version_until_their_rebuild(
     with roles_for(database, ("reader",)) as [reader]:
         doctor(settings=settings_of(reader, redis_url=redis_url), data=None)
     assert "ok    tables: only the role of a projector may compare" in capsys.readouterr().out
+
+
+def test_reads_of_tables_of_another_version_name_the_remedy_until_the_rebuild(
+    old: str, database: str, connection: Connection
+) -> None:
+    [(card,)] = connection.execute("SELECT card_id FROM cards.cards").fetchall()
+    connection.execute("ALTER TABLE cards.cards RENAME COLUMN context_layer TO of_old")
+    question = {"user_id": "alex", "query": "one"}
+    with TestClient(create_app(settings_of(database, auth="off"))) as client:
+
+        def answers() -> list[Response]:
+            reads = ("cards", f"cards/{card}", f"cards/{card}/neighbourhood")
+            return [
+                *(client.post(f"/v1/{each}", json=question) for each in ("recall", "context")),
+                *(client.get(f"/v1/{each}", params={"user_id": "alex"}) for each in reads),
+            ]
+
+        for answer in answers():
+            assert answer.status_code == 503, answer.text
+            assert "rebuild that cardlog doctor names" in answer.json()["detail"]
+        rebuild(database)
+        assert [answer.status_code for answer in answers()] == [200] * 5
 
 
 def test_a_generation_of_another_version_does_not_become_live_again(

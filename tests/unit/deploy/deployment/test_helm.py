@@ -97,3 +97,16 @@ def test_the_chart_renders_the_objects_of_the_kustomize_base(kafka: bool) -> Non
         if kafka and key == ("NetworkPolicy", "cardlog"):
             assert got["spec"]["egress"].pop() == {"ports": [{"protocol": "TCP", "port": 9092}]}
         assert got == without_its_own(each), key
+
+
+@pytest.mark.skipif(HELM is None, reason="helm, which can render, is not here")
+def test_the_chart_keeps_the_list_of_erasures_as_the_component_does() -> None:
+    found = rendered("--set", "erasures.storage=1Gi")
+    claim = found["PersistentVolumeClaim", "cardlog-erasures"]
+    assert claim["metadata"].pop("annotations") == {"helm.sh/resource-policy": "keep"}
+    (wanted,) = deployed.documents(deployed.KUBERNETES / "components" / "erasures" / "volume.yaml")
+    assert claim == wanted
+    write = found["Deployment", "cardlog-write"]
+    assert without_its_own(write) == without_its_own(deployed.keeping_erasures())
+    others = found.keys() - {("Deployment", "cardlog-write"), ("PersistentVolumeClaim", "cardlog-erasures")}
+    assert all("erasures" not in str(found[each]) for each in others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,6 +176,20 @@ def test_only_declared_connections_are_allowed() -> None:
         set(chosen["values"])
         == {labels(name)["app.kubernetes.io/component"] for name in DEPLOYMENTS} - inside
     )
+
+
+def test_the_list_of_erasures_outlives_the_pods_of_the_write_service() -> None:
+    spec = deployed.keeping_erasures()["spec"]["template"]["spec"]
+    (volume,) = (each for each in spec["volumes"] if "persistentVolumeClaim" in each)
+    (claim,) = kind("PersistentVolumeClaim")
+    assert volume["persistentVolumeClaim"] == {"claimName": claim["metadata"]["name"]}
+    assert claim["spec"]["accessModes"] == ["ReadWriteMany"]  # the service has several pods
+    assert spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsUser"]
+    (only,) = spec["containers"]
+    (mount,) = (each for each in only["volumeMounts"] if each["name"] == volume["name"])
+    given = {each["name"]: each.get("value") for each in only["env"]}
+    assert Path(given["CARDLOG_TOMBSTONES_FILE"]).parent == Path(mount["mountPath"])
+    assert "CARDLOG_TOMBSTONES_FILE" in deployed.settings()
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
