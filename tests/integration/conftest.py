@@ -1,4 +1,4 @@
-"""A connection for the integration tests, a sealed memory, and clients of both services."""
+"""A connection for the integration tests, a memory, a sealed memory, and clients of both services."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from events.platform.key_file import new_key
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
+from tests.support.conversing import Memory, remembering
 from tests.support.projectors.folding import settings_of
 from tests.support.waiting import PATIENT
 
@@ -29,6 +30,12 @@ def sealed() -> Iterator[None]:
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     yield
     sealing.use(None)
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Iterator[Memory]:
+    with remembering(database, connection) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -144,24 +144,20 @@ def test_a_mode_keeps_the_cards_of_other_registers_out(service: TestClient) -> N
     assert cities(mode="journal") == set()
 
 
-def test_where_modes_are_declared_an_unknown_one_is_refused(database_of_two: str) -> None:
-    options = replace(Settings(), database_url=database_of_two, modes="code, journal", **PATIENT)
-    with TestClient(create_app(options)) as client:
-        refused = ask(client, user_id="bob", query="where do I live?", mode="poetry")
-        assert (refused.status_code, refused.json()["field"]) == (422, "mode")
-        assert "general, code, journal" in refused.json()["detail"]
-        for mode in ("code", "journal", "general"):
-            assert ask(client, user_id="bob", query="where do I live?", mode=mode).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("body", "field", "hint"),
     [
         ({"user": "bob", "query": "x"}, "user", "did you mean user_id?"),
         ({"user_id": "bob", "query": "x", "limit": 3}, "limit", "use one of user_id, query, "),
+        ({"user_id": "bob", "query": "x", "project_id": []}, "project_id", "must have 1 or more items"),
+        *(
+            ({"user_id": "bob", "query": "x", name: instant}, name, "")
+            for name in ("as_of", "known_at")
+            for instant in ("2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z")
+        ),
     ],
 )
-def test_an_unknown_field_comes_with_the_name_that_is_meant(
+def test_a_refusal_names_the_field_and_what_is_meant(
     service: TestClient, body: dict[str, Any], field: str, hint: str
 ) -> None:
     refused = ask(service, **body)
