@@ -14,7 +14,7 @@ from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from tests.support.conversing import Memory, remembering
 from tests.support.projectors.folding import settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE, PATIENT
 
 
 @pytest.fixture
@@ -55,6 +55,6 @@ def read(database: str, redis_url: str) -> Iterator[TestClient]:
     from retrieval.http.read_api import create_app as read_app
 
     with TestClient(
-        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+        read_app(settings_of(database, redis_url=redis_url, **ALONE)), base_url="http://localhost"
     ) as client:
         yield client

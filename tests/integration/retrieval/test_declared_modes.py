@@ -24,7 +24,7 @@ from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live, rebuild
 from tests.support.retrieval.channels import noted
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -92,7 +92,7 @@ PLAIN, CODE, DIARY = (
 
 @pytest.fixture
 def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    settings = replace(Settings(), database_url=database, **PATIENT)
+    settings = replace(Settings(), database_url=database, **ALONE)
     with TestClient(create_app(settings)) as client:
         made = Memory(settings, connection, client, {})
         made.declare("code", embedder="hash-768", default_decay="slow")

@@ -131,7 +131,7 @@ def test_a_fold_between_two_questions_changes_no_list(services: Services, folded
     services.op("variable", "stack", op="set", path="/cache", value="Redis")
 
     async def present() -> list[Any]:
-        pool = open_pool(settings_of(services.database), "test")
+        pool = open_pool(settings_of(services.database, pool_size=2), "test")
         await pool.open()
         try:
             found = await Folding(pool, services.database).present(["ada"])

@@ -19,7 +19,7 @@ from retrieval.pool import connected, open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
 from tests.support.projectors.folding import NOW, ORIGIN, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 Recall = Callable[..., dict[str, Any]]
 
@@ -37,7 +37,7 @@ def noted(content: str, *, mode: str | None = None, **more: Any) -> EventNoted:
 @contextmanager
 def asking(database: str, **changed: Any) -> Iterator[Recall]:
     """Yields a recall of alex, for a read service with these settings."""
-    with TestClient(create_app(settings_of(database, **PATIENT | changed))) as client:
+    with TestClient(create_app(settings_of(database, **ALONE | changed))) as client:
 
         def ask(query: str, **more: Any) -> dict[str, Any]:
             answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
@@ -63,7 +63,7 @@ def searching(
     """Returns the result of ``do`` on a connection that is opened as recall opens it."""
 
     async def run() -> Any:
-        pool = open_pool(replace(Settings(), database_url=database), "test")
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
         await pool.open(wait=True)
         try:
             async with connected(pool, user_id, 30.0, many=many) as connection:

@@ -15,7 +15,7 @@ from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import apart, fold_live, settings_of
 from tests.support.retrieval.channels import noted
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 
 def said(content: str, user: str = "alex", mode: str | None = None) -> NewEvent:
@@ -23,7 +23,7 @@ def said(content: str, user: str = "alex", mode: str | None = None) -> NewEvent:
 
 
 def drawn(database: str, **query: Any) -> Any:
-    with TestClient(create_app(settings_of(database, **PATIENT))) as read:
+    with TestClient(create_app(settings_of(database, **ALONE))) as read:
         answer = read.get("/v1/cards/map", params={"user_id": "alex", "project_id": "*"} | query)
     assert answer.status_code == 200, answer.text
     return answer.json()

@@ -20,7 +20,7 @@ from retrieval.http.read_api import create_app
 from tests.support.databases import copied
 from tests.support.hostile import breaking
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
 _QUESTIONS = _ANYTHING | st.sampled_from(
@@ -94,7 +94,7 @@ def database_of_two(postgres_url: str, template: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(database_of_two: str) -> Iterator[TestClient]:
     """A read service over these cards."""
-    options = replace(Settings(), database_url=database_of_two, wait_for_ms=10, **PATIENT)
+    options = replace(Settings(), database_url=database_of_two, wait_for_ms=10, **ALONE)
     with TestClient(create_app(options), raise_server_exceptions=False) as client:
         yield client
 

@@ -25,7 +25,7 @@ from retrieval.recall.fusion import Evidence
 from tests.support.conversing import Memory, day, recorded
 from tests.support.projectors.folding import ORIGIN, event
 from tests.support.retrieval.channels import Recall, asking
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_the_relations_of_every_found_card_count(database: str, memory: Memory) 
     evidence = dict.fromkeys(best, Evidence(votes=1.0)) | {hound: Evidence(votes=2.0)}
 
     async def resolved() -> set[UUID]:
-        settings = replace(Settings(), database_url=database, **PATIENT)
+        settings = replace(Settings(), database_url=database, **ALONE)
         pool = open_pool(settings, "test")
         await pool.open(wait=True)
         try:

@@ -16,7 +16,7 @@ from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import NOW, apart, fold_live
 from tests.support.retrieval.channels import asking, noted
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 SAID = (
     ("The harbour was closed for repairs", None),
@@ -31,7 +31,7 @@ def said(connection: Connection) -> None:
 
 
 def settings_of(database: str, modes: str) -> Settings:
-    return replace(Settings(), database_url=database, modes=modes, **PATIENT)
+    return replace(Settings(), database_url=database, modes=modes, **ALONE)
 
 
 def fold(settings: Settings) -> None:
