@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -75,17 +75,9 @@ class Services:
     people: Sequence[str] = ""
     to_retry: str = ""
     to_drop: str = ""
-    shared: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
 
     def client(self, service: str) -> TestClient:
         return {"write": self.write, "read": self.read, "embed": self.embed}[service]
-
-    def shared_key(self, **rights: Any) -> dict[str, str]:
-        """The header with a key of these rights. Every test that asks for them has the same key."""
-        asked = repr(sorted(rights.items()))
-        if asked not in self.shared:
-            self.shared[asked] = self.key(**rights)
-        return self.shared[asked]
 
     def key(self, **rights: Any) -> dict[str, str]:
         """The header with a new key."""

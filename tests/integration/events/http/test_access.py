@@ -276,10 +276,10 @@ def test_whoever_has_no_valid_key_is_refused_alike(
 @each_operation
 def test_a_key_without_the_scope_is_refused(services: Services, operation: Operation) -> None:
     others = [scope for scope in SCOPES if scope != operation.scope]
-    answer = operation.send(services, services.shared_key(scopes=others))
+    answer = operation.send(services, services.key(scopes=others))
     assert (answer.status_code, answer.json()["title"]) == (403, "Scope missing")
     assert operation.scope in answer.json()["detail"]
-    missing = operation.send(services, services.shared_key(scopes=others), user="nobody at all")
+    missing = operation.send(services, services.key(scopes=others), user="nobody at all")
     assert told(missing) == told(answer)
 
 
@@ -323,7 +323,7 @@ def test_only_a_key_that_acts_as_the_user_retracts_what_the_user_stated(services
 
 @each_operation
 def test_a_key_of_another_user_learns_nothing(services: Services, operation: Operation) -> None:
-    limited = services.shared_key(users=["carl"])
+    limited = services.key(users=["carl"])
     answer = operation.send(services, limited)
     if operation.for_everybody or operation.about_everybody:
         assert (answer.status_code, answer.json()["title"]) == (403, "Limited key")
@@ -343,7 +343,7 @@ def test_a_key_of_another_user_learns_nothing(services: Services, operation: Ope
     if operation.path == "/v1/references/{kind}" or (operation.method, operation.path) in OWN:
         return  # carl may make a list, a mode, a project and a session
     if operation.of_own_memory:
-        key = services.shared_key(users=["dora"])
+        key = services.key(users=["dora"])
         [patch] = [each for each in EVERY if str(each) == "write post /v1/memory/{user_id}/events"]
         assert patch.send(services, key, user="dora").status_code in (200, 201)
         dora = operation.send(services, key, user="dora")
@@ -380,9 +380,7 @@ def test_the_right_key_is_answered_as_documented(services: Services, operation: 
     users = None if operation.for_everybody or operation.about_everybody else ["ada"]
     # Nothing is erased, because the other requests need it.
     dry_run = {"dry_run": "true"} if operation.method == "delete" else {}
-    answer = operation.send(
-        services, services.shared_key(scopes=[operation.scope, "user"], users=users), **dry_run
-    )
+    answer = operation.send(services, services.key(scopes=[operation.scope, "user"], users=users), **dry_run)
     assert answer.status_code in (200, 201, 202), answer.text
     [(kind, content)] = operation.document["responses"][str(answer.status_code)]["content"].items()
     assert answer.headers["content-type"].partition(";")[0] == kind
@@ -398,7 +396,7 @@ def test_an_id_has_the_form_that_the_document_says(services: Services) -> None:
         given = {each["name"]: each["schema"] for each in operation.document.get("parameters", [])}
         assert "date-time" not in str(given)
         for name in [name for name, schema in given.items() if "'format': 'uuid'" in str(schema)]:
-            answer = operation.send(services, services.shared_key(), **{name: uuid4().hex})
+            answer = operation.send(services, services.key(), **{name: uuid4().hex})
             assert (answer.status_code, answer.json()["field"]) == (422, name), operation
             asked += 1
     assert asked > 30
@@ -413,7 +411,7 @@ def test_an_id_has_the_form_that_the_document_says(services: Services) -> None:
 def test_a_key_of_another_mode_or_project_learns_nothing(
     services: Services, limit: dict[str, Any], more: tuple[str, ...], operation: Operation
 ) -> None:
-    answer = operation.send(services, services.shared_key(**limit))
+    answer = operation.send(services, services.key(**limit))
     for secret in (*SECRETS, "yeast", "baking", "slept badly", "orchid", services.home, *more):
         assert secret not in answer.text
     if any(
