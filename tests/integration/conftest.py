@@ -1,4 +1,4 @@
-"""A connection for the integration tests, a sealed memory, and clients of both services."""
+"""A connection for the integration tests, a memory, a sealed memory, and clients of both services."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from events.platform.key_file import new_key
 from events.sealing import sealer as sealing
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
+from tests.support.conversing import Memory, remembering
 from tests.support.projectors.folding import settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE, PATIENT
 
 
 @pytest.fixture
@@ -29,6 +30,12 @@ def sealed() -> Iterator[None]:
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     yield
     sealing.use(None)
+
+
+@pytest.fixture
+def memory(database: str, connection: Connection) -> Iterator[Memory]:
+    with remembering(database, connection) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -48,6 +55,6 @@ def read(database: str, redis_url: str) -> Iterator[TestClient]:
     from retrieval.http.read_api import create_app as read_app
 
     with TestClient(
-        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
+        read_app(settings_of(database, redis_url=redis_url, **ALONE)), base_url="http://localhost"
     ) as client:
         yield client

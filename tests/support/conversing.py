@@ -27,7 +27,7 @@ from retrieval.cards.past import fold_of
 from retrieval.cards.reader import CardReader
 from retrieval.http.card_routes import cards_router
 from retrieval.pool import open_pool
-from tests.support.projectors.folding import fold_live
+from tests.support.projectors.folding import count, fold_live
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)  # a Monday
 
@@ -127,6 +127,15 @@ class Memory:
         }  # fmt: skip
         origin = CardOrigin(**(usual | of_origin), said_at=more.pop("said_at", at), source_span=None)
         return self.say(kind(**(fields | more), origin=origin), at)
+
+
+def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) -> dict[str, Any]:
+    """Returns the problem that a command is answered with. The command appends nothing."""
+    before = count(memory.connection, "log.events")
+    problem: dict[str, Any] = memory.post(path, answers=answers, **body)
+    assert (problem["status"], problem["field"]) == (answers, field)
+    assert count(memory.connection, "log.events") == before
+    return problem
 
 
 @contextmanager

@@ -19,6 +19,9 @@ PATIENT: dict[str, Any] = {
 """Settings of a recall that is not about time, keys or models: a busy machine misses no deadline, no channel rests, no
 request needs a key, and it does not matter which models this machine has."""
 
+ALONE = PATIENT | {"pool_size": 2}
+"""The same for a service that is asked one thing after the other. Each of its connections takes processor time."""
+
 
 def eventually(look: Callable[[], T | Literal[False, ""] | None], *, within: float = 30.0) -> T:
     """Returns the first true value of ``look()``. Fails when no value is true ``within`` seconds."""

@@ -13,7 +13,6 @@ from events.modes.mode_log import registry_of
 from events.platform.database import Connection
 from ingest.api.write_api import create_app
 from projectors.embedding.embedders import dimension_of
-from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import count, settings_of
 from tests.support.waiting import PATIENT
 
@@ -34,7 +33,7 @@ def put(database: str, redis_url: str) -> Iterator[Callable[..., Any]]:
 
 
 def test_a_mode_is_declared_renamed_and_deleted(
-    put: Callable[..., Any], database: str, redis_url: str, connection: Connection
+    put: Callable[..., Any], read: TestClient, connection: Connection
 ) -> None:
     first = put("modes/code", embedder="hash-768", description="programming", default_decay="slow")
     assert first.status_code == 200, first.text
@@ -52,25 +51,21 @@ def test_a_mode_is_declared_renamed_and_deleted(
     renamed = put("modes/code/rename", "POST", new_name="programming")
     assert (renamed.json()["name"], renamed.json()["is_default"]) == ("programming", True)
     assert put("modes/code/rename", "POST", new_name="programming").json()["changed"] is False
-    read = settings_of(database, redis_url=redis_url, **PATIENT)
-    with TestClient(read_app(read), base_url="http://localhost") as reads:
-        seen = reads.get("/v1/modes", params={"user_id": "ada"}).json()
-        assert [
-            (each["name"], each["project_id"], each["of"], each["dimension"]) for each in seen["modes"]
-        ] == [
-            ("programming", None, "user", 768),
-            ("日記", "home", "project", 384),
-        ]
-        assert seen["default_mode"] == "programming"
-        assert seen["former_names"] == {"code": "programming"}
-        assert seen["projects"] == [{"project_id": "home", "default_mode": "日記", "description": ""}]
-        delete = put.client.delete  # type: ignore[attr-defined]
-        assert delete("/v1/modes/programming", params={"user_id": "ada"}).json()["changed"] is True
-        assert delete("/v1/modes/programming", params={"user_id": "ada"}).json()["changed"] is False
-        assert delete("/v1/modes/nothing", params={"user_id": "ada"}).status_code == 404
-        left = reads.get("/v1/modes", params={"user_id": "ada", "project_id": "other"}).json()
-        assert (left["modes"], left["default_mode"]) == ([], None)
-        assert reads.get("/v1/modes", params={"user_id": "bea"}).json()["modes"] == []
+    seen = read.get("/v1/modes", params={"user_id": "ada"}).json()
+    assert [(each["name"], each["project_id"], each["of"], each["dimension"]) for each in seen["modes"]] == [
+        ("programming", None, "user", 768),
+        ("日記", "home", "project", 384),
+    ]
+    assert seen["default_mode"] == "programming"
+    assert seen["former_names"] == {"code": "programming"}
+    assert seen["projects"] == [{"project_id": "home", "default_mode": "日記", "description": ""}]
+    delete = put.client.delete  # type: ignore[attr-defined]
+    assert delete("/v1/modes/programming", params={"user_id": "ada"}).json()["changed"] is True
+    assert delete("/v1/modes/programming", params={"user_id": "ada"}).json()["changed"] is False
+    assert delete("/v1/modes/nothing", params={"user_id": "ada"}).status_code == 404
+    left = read.get("/v1/modes", params={"user_id": "ada", "project_id": "other"}).json()
+    assert (left["modes"], left["default_mode"]) == ([], None)
+    assert read.get("/v1/modes", params={"user_id": "bea"}).json()["modes"] == []
     assert registry_of(connection, "ada").modes[0].deleted
     assert count(connection, "log.events") == 6
 

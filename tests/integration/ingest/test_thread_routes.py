@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from starlette.testclient import TestClient
 
-from events.platform.database import connect
-from ingest.api.write_api import create_app as write_app
-from retrieval.http.read_api import create_app as read_app
+from events.platform.database import Connection
 from tests.support.conversing import Memory, day
-from tests.support.projectors.folding import settings_of
-from tests.support.waiting import PATIENT
 
 
 @pytest.fixture
-def memory(database: str, redis_url: str) -> Iterator[Memory]:
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
-    with ExitStack() as opened:
-        connection = opened.enter_context(connect(database, application="test"))
-        write = opened.enter_context(TestClient(write_app(settings)))
-        read = opened.enter_context(TestClient(read_app(settings)))
-        yield Memory(database, connection, read, write, user="ada")
+def memory(database: str, connection: Connection, read: TestClient, write: TestClient) -> Memory:
+    return Memory(database, connection, read, write, user="ada")
 
 
 def send(memory: Memory, path: str, status: int = 200, **body: Any) -> Any:

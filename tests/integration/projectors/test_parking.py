@@ -11,11 +11,9 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.store.checkpoints import CheckpointMovedError
-from events.types.envelope import uuid7
 from ingest.extraction.extractor_port import Extraction, ExtractorUnavailableError, SessionBatch
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
-from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import Generation, ensure_live
 from projectors.generations.projector import ProjectorBlockedError
 from tests.support.events.turns import turn
@@ -89,34 +87,6 @@ def test_what_the_fold_refuses_is_found_among_many_users_of_one_batch(
     assert [row[2] for row in parked(connection, "ledger") if row[2]] == [
         f"ValueError: cannot stomach {user} {cut[user]}" for user in ("user23", "user39", "user7")
     ]
-
-
-def test_what_a_table_refuses_parks_its_user(database: str, connection: Connection) -> None:
-    projector = CardsProjector()
-    ensure_live(connection, projector)
-    card = str(uuid7())
-    log.append(connection, [noted("good", "went to Oslo")])
-    append_raw(
-        connection,
-        "bad",
-        kind="CardsConnected",
-        data={
-            "from_card": card,
-            "to_card": str(uuid7()),
-            "predicate": "related_to",
-            "reason": "alike",
-            "confidence": 1e300,
-        },
-    )
-    log.append(connection, [noted("bad", "went to Bern"), noted("good", "went to Rome")])
-    drain(runner_of(database, projector), connection)
-    assert [row[:2] for row in parked(connection, "cards")] == [
-        ("bad", "CardsConnected"),
-        ("bad", "went to Bern"),
-    ]
-    assert "out of range for type real" in str(parked(connection, "cards")[0][2])
-    cards = connection.execute("SELECT user_id, content FROM cards.cards ORDER BY content").fetchall()
-    assert cards == [("good", "went to Oslo"), ("good", "went to Rome")]
 
 
 NOT_ITS_FAULT = [

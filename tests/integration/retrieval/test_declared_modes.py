@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted, StateAsserted
+from events.types.cards import StateAsserted
 from events.types.modes import CardReclassified, Decay
 from ingest import modes as mode_commands
 from ingest.decider import Command
@@ -23,7 +23,8 @@ from projectors.embedding.embedders import dimension_of, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
 from tests.support.projectors.folding import NOW, ORIGIN, apart, event, fold_live, rebuild
-from tests.support.waiting import PATIENT
+from tests.support.retrieval.channels import noted
+from tests.support.waiting import ALONE
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -51,10 +52,8 @@ class Memory:
         return UserModes(self.connection, "alex", Command(actor="test", at=AT))
 
     def say(self, text: str, mode: str | None, **more: Any) -> UUID:
-        origin = replace(ORIGIN, mode=mode, **more)
-        new = apart(
-            EventNoted(content=text, entity="user", tags=(), origin=origin, occurred_at=NOW, episode=True)
-        )
+        said = noted(text, mode=mode)
+        new = apart(replace(said, origin=replace(said.origin, **more)))
         log.append(self.connection, [new])
         self.ids[text] = new.event_id
         return new.event_id
@@ -93,7 +92,7 @@ PLAIN, CODE, DIARY = (
 
 @pytest.fixture
 def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    settings = replace(Settings(), database_url=database, **PATIENT)
+    settings = replace(Settings(), database_url=database, **ALONE)
     with TestClient(create_app(settings)) as client:
         made = Memory(settings, connection, client, {})
         made.declare("code", embedder="hash-768", default_decay="slow")
@@ -116,7 +115,12 @@ def test_each_mode_has_its_model_and_is_asked_in_its_own_space(memory: Memory) -
         assert memory.by_meaning(modes=several) == texts == {card["content"] for card in answer["cards"]}
         [warning] = answer["warnings"]
         assert "joined by rank" in warning
-    assert "the mode kode is not declared" in memory.ask(mode="kode")["warnings"][0]
+    for asked in ({"mode": "kode"}, {"modes": ["kode"]}):
+        answer = memory.ask(**asked)
+        [warning] = answer["warnings"]
+        assert answer["cards"] == []
+        assert "the mode kode is not declared" in warning
+        assert "declared are general" in warning
     both = memory.client.post(
         "/v1/recall", json={"user_id": "alex", "query": "x", "mode": "a", "modes": ["b"]}
     )

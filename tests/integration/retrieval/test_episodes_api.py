@@ -20,7 +20,7 @@ from projectors.cards.projector import CardsProjector
 from retrieval.http.read_api import create_app
 from tests.support.ingest.rules import EXTRACTOR, turn
 from tests.support.projectors.folding import fold_live, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 SAID = (
     "I started yoga three times a week for stress.",
@@ -41,7 +41,7 @@ def read(
         batch = SessionBatch((one,))
         events = events_of(batch, EXTRACTOR.extract(batch), EXTRACTOR)
         log.append(connection, [recorded_event("u1", one.turn), *events])
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+    settings = settings_of(database, redis_url=redis_url, **ALONE)
     with TestClient(create_app(settings), base_url="http://localhost") as client:
         assert client.get("/v1/memory/u1/episodes").json() == {"episodes": []}
         fold_live(database, CardsProjector())

@@ -15,7 +15,6 @@ from deploy.services import _installation_planner
 from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted
 from events.types.tenancy import storage_id
 from ingest.api.write_api import create_app as write_app
 from projectors.embedding.embedders import embedders_of
@@ -23,7 +22,8 @@ from projectors.rebuild.reembedding import InstallationPlanner
 from projectors.rebuild.reembedding_worker import ReembeddingWorker
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live, settings_of
+from tests.support.projectors.folding import NOW, apart, fold_live, settings_of
+from tests.support.retrieval.channels import noted
 from tests.support.roles import roles_for
 from tests.support.waiting import PATIENT, eventually
 
@@ -39,15 +39,8 @@ def before(database: str, redis_url: str) -> Settings:
 @pytest.fixture
 def say(before: Settings, connection: Connection) -> Say:
     def say(number: int, mode: str | None = None, user: str = "ada") -> None:
-        origin = replace(ORIGIN, mode=mode)
-        noted = [
-            EventNoted(
-                content=f"The harbour {mode or ''} has crane {each}", entity="user", tags=(), origin=origin,
-                occurred_at=NOW, episode=True,
-            )
-            for each in range(number)
-        ]  # fmt: skip
-        log.append(connection, [apart(each, user) for each in noted])
+        said = [noted(f"The harbour {mode or ''} has crane {each}", mode=mode) for each in range(number)]
+        log.append(connection, [apart(each, user) for each in said])
         fold_live(before.database_url)
         fold_live(before.database_url, VectorsProjector(embedders_of(before)))
 

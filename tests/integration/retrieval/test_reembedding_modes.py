@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.cards import EventNoted
 from ingest.api.write_api import create_app as write_app
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders, dimension_of, embedders_of
@@ -21,7 +20,8 @@ from projectors.runner import Runner
 from projectors.vectors.plan import ModePlanner
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app as read_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live, rebuild, settings_of
+from tests.support.projectors.folding import NOW, apart, fold_live, rebuild, settings_of
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import PATIENT, eventually
 
 CARDS = 150  # more than two pages
@@ -50,18 +50,10 @@ class Memory:
         return found
 
     def say(self, texts: Sequence[str], mode: str | None = "code", **more: Any) -> None:
-        origin = replace(ORIGIN, mode=mode, **more)
+        said = [noted(text, mode=mode) for text in texts]
         log.append(
             self.connection,
-            [
-                apart(
-                    EventNoted(
-                        content=text, entity="user", tags=(), origin=origin, occurred_at=NOW, episode=True
-                    ),
-                    "ada",
-                )
-                for text in texts
-            ],
+            [apart(replace(each, origin=replace(each.origin, **more)), "ada") for each in said],
         )
         fold_live(self.settings.database_url)
 

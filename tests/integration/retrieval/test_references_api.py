@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from ingest.api.write_api import create_app as write_app
 from projectors.cards.projector import CardsProjector
 from projectors.references import ReferencesProjector
-from retrieval.http.read_api import create_app as read_app
 from retrieval.pool import Pool, open_pool
 from retrieval.references import ReferenceReader
 from tests.support.projectors.folding import fold_live, settings_of
-from tests.support.waiting import PATIENT
 
 
 @dataclass
@@ -50,13 +46,8 @@ class Services:
 
 
 @pytest.fixture
-def services(database: str, redis_url: str) -> Iterator[Services]:
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
-    with (
-        TestClient(write_app(settings), base_url="http://localhost") as write,
-        TestClient(read_app(settings), base_url="http://localhost") as read,
-    ):
-        yield Services(write, read, database)
+def services(database: str, write: TestClient, read: TestClient) -> Services:
+    return Services(write, read, database)
 
 
 def test_a_write_is_read_at_once_with_its_version(services: Services) -> None:
@@ -140,7 +131,7 @@ def test_a_fold_between_two_questions_changes_no_list(services: Services, folded
     services.op("variable", "stack", op="set", path="/cache", value="Redis")
 
     async def present() -> list[Any]:
-        pool = open_pool(settings_of(services.database), "test")
+        pool = open_pool(settings_of(services.database, pool_size=2), "test")
         await pool.open()
         try:
             found = await Folding(pool, services.database).present(["ada"])

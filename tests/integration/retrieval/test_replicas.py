@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from events.http.tokens import Sealer
 from events.platform.database import Connection
 from events.platform.settings import Settings
+from events.types.envelope import partition_of
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
@@ -92,6 +93,15 @@ def live_in(memory: Memory, place: str, number: int) -> None:
     memory.fold()
 
 
+def move_unseen(memory: Memory, replica: ReplicaPostgres) -> str:
+    """Has the user move while the replica is paused. Returns the token of the move."""
+    live_in(memory, "Taipei", 0)
+    replica.level()
+    replica.pause()
+    live_in(memory, "Kaohsiung", 10)
+    return SEALER.seal({memory.user: _head(memory.connection, memory.user)})
+
+
 def in_tables(memory: Memory) -> list[str]:
     """Returns the user's residences according to the tables behind the pages. Pages show no pending card."""
     return [card["value"] for card in memory.cards(concept_key="residence", status="current")]
@@ -155,34 +165,11 @@ def test_an_idle_primary_makes_no_replica_stale(
         assert not any(seen)
 
 
-def test_a_wait_happens_on_the_server_that_answers(
-    database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
-) -> None:
-    with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
-        live_in(memory, "Taipei", 0)
-        following.level()
-        following.pause()
-        live_in(memory, "Kaohsiung", 10)
-        token = SEALER.seal({memory.user: _head(connection, memory.user)})
-        found: list[Any] = []
-        asking = threading.Thread(target=lambda: found.append(_page(memory, token)))
-        asking.start()
-        eventually(lambda: _is_waiting(following, connection.info.dbname))
-        assert not found
-        following.resume()
-        asking.join(60)
-        assert found == [["Kaohsiung"]]
-
-
 def test_what_the_replica_has_not_got_in_time_the_primary_answers(
     database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
 ) -> None:
     with reading(database, connection, following, tmp_path, wait_for_ms=300) as memory:
-        live_in(memory, "Taipei", 0)
-        following.level()
-        following.pause()
-        live_in(memory, "Kaohsiung", 10)
-        token = SEALER.seal({memory.user: _head(connection, memory.user)})
+        token = move_unseen(memory, following)
         assert _page(memory, token) == ["Kaohsiung"]
         answer = recall(memory, wait_for=token)
         assert homes(answer) == [("Kaohsiung", False)]
@@ -195,23 +182,26 @@ def test_what_the_replica_has_not_got_in_time_the_primary_answers(
         )
 
 
-def test_a_replica_that_dies_while_it_is_waited_for_leaves_the_answer_to_the_primary(
+def test_a_wait_happens_on_the_server_that_answers_and_ends_with_it(
     database: str, connection: Connection, following: ReplicaPostgres, tmp_path: Path
 ) -> None:
     with reading(database, connection, following, tmp_path, wait_for_ms=60_000) as memory:
-        live_in(memory, "Taipei", 0)
-        following.level()
-        following.pause()
-        live_in(memory, "Kaohsiung", 10)
-        token = SEALER.seal({memory.user: _head(connection, memory.user)})
-        found: list[Any] = []
-        asking = threading.Thread(target=lambda: found.append(recall(memory, wait_for=token)))
-        asking.start()
-        eventually(lambda: _is_waiting(following, connection.info.dbname))
-        kill(following)
-        asking.join(60)
-        [answer] = found
-        assert homes(answer) == [("Kaohsiung", False)]
+        token = move_unseen(memory, following)
+        with ThreadPoolExecutor(1) as thread:
+            page = thread.submit(_page, memory, token)
+            eventually(lambda: _is_waiting(following, connection.info.dbname))
+            assert not page.done()
+            following.resume()
+            assert page.result(60) == ["Kaohsiung"]
+            following.level()
+            following.pause()
+            live_in(memory, "Tainan", 20)
+            token = SEALER.seal({memory.user: _head(connection, memory.user)})
+            asked = thread.submit(recall, memory, wait_for=token)
+            eventually(lambda: _is_waiting(following, connection.info.dbname))
+            kill(following)
+            answer = asked.result(60)
+        assert homes(answer) == [("Tainan", False)]
         assert any("replica 1 is away" in text for text in answer["warnings"])
         following.restart()
 
@@ -228,8 +218,6 @@ def _page(memory: Memory, token: str) -> list[str]:
 
 
 def _head(connection: Connection, user: str) -> int:
-    from events.types.envelope import partition_of
-
     row = connection.execute(
         "SELECT position FROM log.heads WHERE partition = %s", (partition_of(user),)
     ).fetchone()

@@ -27,7 +27,7 @@ from ingest.recording.recorder import recorded_event
 from retrieval.http.read_api import create_app
 from tests.support.conversing import day
 from tests.support.projectors.folding import event, fold_live
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 Get = Callable[..., Any]
 
@@ -37,7 +37,7 @@ def get(database: str, connection: Connection) -> Iterator[Get]:
     """Reads with a key that has ``rights``, or every right."""
     sealing.use(Sealer(LocalKeyEncryption([new_key()])))
     short = {"wait_for_ms": 50, "turn_events_s": 1}
-    settings = replace(Settings(), database_url=database, **PATIENT | short | {"auth": "on"})
+    settings = replace(Settings(), database_url=database, **ALONE | short | {"auth": "on"})
     with TestClient(create_app(settings)) as client:
 
         def ask(path: str, *, answers: int = 200, rights: dict[str, Any] | None = None, **query: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,26 +18,39 @@ from retrieval.http.read_api import create_app
 from retrieval.pool import connected, open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import Size, scope_of
-from tests.support.projectors.folding import NOW, ORIGIN
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import NOW, ORIGIN, settings_of
+from tests.support.waiting import ALONE
+
+Recall = Callable[..., dict[str, Any]]
 
 FEW, MANY, MOST = Size(100), Size(20_000, share=0.1), Size(100_000, share=0.9)
 """Users with few cards, with many, and with most of the table."""
 
 
-def noted(content: str, **more: Any) -> EventNoted:
+def noted(content: str, *, mode: str | None = None, **more: Any) -> EventNoted:
     return EventNoted(
-        content=content, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True, **more
-    )
+        content=content, entity="user", tags=(), origin=replace(ORIGIN, mode=mode), occurred_at=NOW, episode=True,
+        **more,
+    )  # fmt: skip
+
+
+@contextmanager
+def asking(database: str, **changed: Any) -> Iterator[Recall]:
+    """Yields a recall of alex, for a read service with these settings."""
+    with TestClient(create_app(settings_of(database, **ALONE | changed))) as client:
+
+        def ask(query: str, **more: Any) -> dict[str, Any]:
+            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
+            assert answer.status_code == 200, answer.text
+            document: dict[str, Any] = answer.json()
+            return document
+
+        yield ask
 
 
 def recall(database: str, query: str, *, user: str = "alex", **more: Any) -> Any:
-    settings = replace(Settings(), database_url=database, **PATIENT)
-    with TestClient(create_app(settings)) as client:
-        body = {"user_id": user, "query": query, "as_of": NOW.isoformat(), **more}
-        answer = client.post("/v1/recall", json=body)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+    with asking(database) as ask:
+        return ask(query, user_id=user, **{"as_of": NOW.isoformat()} | more)
 
 
 def searching(
@@ -49,7 +63,7 @@ def searching(
     """Returns the result of ``do`` on a connection that is opened as recall opens it."""
 
     async def run() -> Any:
-        pool = open_pool(replace(Settings(), database_url=database), "test")
+        pool = open_pool(replace(Settings(), database_url=database, pool_size=1), "test")
         await pool.open(wait=True)
         try:
             async with connected(pool, user_id, 30.0, many=many) as connection:

@@ -90,28 +90,3 @@ def test_every_table_is_distributed_by_user_or_declared_to_stay(catalog: Connect
         if catalog.execute(_COLUMN, (row[0], "user_id")).fetchone()
     }
     assert {name for name in of_users if not (DISTRIBUTED.get(name) or LOCAL[name][0])} == set()
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        ("CREATE TABLE cards.extra (user_id text PRIMARY KEY)", "cards.extra is not in the script"),
-        ("CREATE UNIQUE INDEX u ON cards.statements (event_id)", "does not hold user_id"),
-        ("CREATE UNIQUE INDEX u ON log.events (event_id)", "does not hold partition"),
-        ("DROP TABLE cards.words", "cards.words is not there"),
-        (
-            "ALTER TABLE cards.card_counts DROP CONSTRAINT card_counts_pkey; "
-            "ALTER TABLE cards.card_counts ALTER user_id DROP NOT NULL",
-            "may be null",
-        ),
-        (
-            "ALTER TABLE cards.card_counts ADD COLUMN partition smallint REFERENCES log.heads",
-            "cards.card_counts refers to log.heads",
-        ),
-    ],
-)
-def test_a_table_that_could_not_be_distributed_is_noticed(
-    catalog: Connection, change: str, fault: str
-) -> None:
-    catalog.execute(change)
-    assert [found for found in faults(catalog) if fault in found]

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import pytest
 
-from events.platform.database import Connection
 from events.platform.settings import variable_of
-from tests.support.conversing import Memory, day, remembering
+from tests.support.conversing import Memory, day
 from tests.support.verbs import Verb
 
 
 @pytest.fixture
-def memory(database: str, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    monkeypatch.setenv(variable_of("database_url"), database)
-    with remembering(database, connection) as opened:
-        yield opened
-
-
-@pytest.fixture
-def conflict(memory: Memory) -> UUID:
+def conflict(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> UUID:
+    monkeypatch.setenv(variable_of("database_url"), memory.database)
     memory.state("residence", "Rome", day(0))
     milan = memory.state("residence", "Milan", day(90))
     memory.fold()

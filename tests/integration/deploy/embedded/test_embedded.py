@@ -149,20 +149,6 @@ class TestPostgres:
             assert gone(backend)
             assert notes(server) == ["committed"]
 
-    def test_a_pid_file_with_somebody_elses_pid_is_no_obstacle(self, tmp_path: Path) -> None:
-        server = EmbeddedPostgres(tmp_path, durable=False)
-        server.start()
-        owner = server.folder.stat()
-        content = (server.folder / "postmaster.pid").read_text()
-        server.stop()
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, user=owner.st_uid) as stranger:
-            stale = server.folder / "postmaster.pid"
-            stale.write_text(content.replace(content.split("\n", 1)[0], str(stranger.pid), 1))
-            os.chown(stale, owner.st_uid, owner.st_gid)
-            with server:
-                assert server.poll() is None
-            assert stranger.poll() is None, "and the stranger lives"
-
     def test_an_interrupted_creation_starts_again(self, tmp_path: Path) -> None:
         (tmp_path / "creating-postgres-x" / "base").mkdir(parents=True)
         with EmbeddedPostgres(tmp_path, durable=False) as server:

@@ -12,7 +12,6 @@ from redis import Redis
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import (
     STUCK_S,
-    LogHealth,
     LogMonitor,
     WorkClock,
     assess,
@@ -355,15 +354,3 @@ def test_a_foreign_database_is_distinguished_from_one_that_is_away(empty_databas
     standing = LogMonitor(empty_database, "watching")()
     assert standing.events is None
     assert "postgres failed" in str(standing.reader("cards").detail)
-
-
-def test_absent_names_every_reader() -> None:
-    assert [stage.name for stage in LogHealth.absent("why").readers] == [
-        "extractor",
-        "cards",
-        "vectors",
-        "references",
-        "problems",
-        "people",
-        "core",
-    ]

@@ -15,7 +15,6 @@ from events.types.envelope import partition_of
 from events.types.turn_contract import entry_time
 from ingest.recording.dead_letters import DeadLetters
 from tests.support.ingest.recorder import queue_of, recording, settled, texts
-from tests.support.streams import entries
 from tests.support.waiting import eventually
 
 YEAR_2286 = "9999999999999-0"
@@ -65,16 +64,6 @@ def test_a_far_id_is_no_date_and_the_stream_rolls_over(
     said = [event.payload.said_at for event in log.read(connection, partition_of("u"))]
     assert all(before - timedelta(seconds=1) <= each <= clock(redis) for each in said), said
     assert queue.settled_up_to(str(new))
-
-
-def test_an_id_of_the_past_is_the_date_it_says(
-    settings: Settings, redis: Redis, connection: Connection
-) -> None:
-    redis.xadd("turns", {"user_id": "u", "text": "long ago"}, id="1000000000000-0")
-    with recording(settings):
-        eventually(lambda: texts(connection, "u") == ["long ago"])
-    [event] = log.read(connection, partition_of("u"))
-    assert event.payload.said_at == datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
 
 
 def test_the_stream_does_not_roll_over_before_every_group_has_settled_it(
@@ -172,17 +161,3 @@ def test_a_dead_turn_with_a_far_id_is_pushed_again_with_the_time_it_died(
     [event] = log.read(connection, partition_of("u"))
     assert event.payload.turn_id == f"dead/{letter.id}", "the id it was pushed under may come again"
     assert abs(clock(redis) - event.payload.said_at) < timedelta(minutes=10)
-
-
-def test_said_at_more_than_a_day_ahead_is_refused_with_the_remedy(
-    settings: Settings, redis: Redis, connection: Connection
-) -> None:
-    for ahead in (timedelta(hours=23), timedelta(hours=25)):
-        said_at = (clock(redis) + ahead).isoformat()
-        redis.xadd("turns", {"user_id": "u", "text": str(ahead), "said_at": said_at})
-    with recording(settings):
-        eventually(lambda: texts(connection, "u") == ["23:00:00"])
-        [letter] = eventually(lambda: entries(redis, "turns:dead"))
-    assert letter["field"] == "said_at"
-    assert "more than a day ahead" in letter["reason"]
-    assert "leave said_at out" in letter["reason"]

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from tests.support.conversing import Memory, day
-from tests.support.projectors.folding import count, rebuild
-
-
-def refused(memory: Memory, path: str, answers: int, field: str, **body: Any) -> dict[str, Any]:
-    before = count(memory.connection, "log.events")
-    problem: dict[str, Any] = memory.post(path, answers=answers, **body)
-    assert (problem["status"], problem["field"]) == (answers, field)
-    assert count(memory.connection, "log.events") == before
-    return problem
+from tests.support.conversing import Memory, day, refused
+from tests.support.projectors.folding import rebuild
 
 
 def residences(memory: Memory, status: str = "current") -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -19,16 +17,13 @@ from events.curator import runs_of
 from events.platform.database import Connection
 from events.store import log
 from events.types.extraction import CardsWithdrawn
-from ingest.api.write_api import create_app as write_app
 from ingest.curator.passes.patterns import patterns
 from ingest.curator.runner import curate, memory_of
 from retrieval.export.export import export
-from retrieval.http.read_api import create_app as read_app
 from tests.support.conversing import Memory
 from tests.support.databases import kill_all
 from tests.support.ingest.curating import BEGIN, fold, tell
-from tests.support.projectors.folding import count, event, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import count, event
 
 UNREAL = (
     "I didn't go climbing with Tom.",
@@ -44,12 +39,8 @@ TUESDAYS = [(day, "I went climbing with Tom.") for day in (1, 8, 15, 22)]
 
 
 @pytest.fixture
-def memory(database: str, redis_url: str, connection: Connection) -> Iterator[Memory]:
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
-    with ExitStack() as opened:
-        write = opened.enter_context(TestClient(write_app(settings)))
-        read = opened.enter_context(TestClient(read_app(settings)))
-        yield Memory(database, connection, read, write, user="ada")
+def memory(database: str, connection: Connection, read: TestClient, write: TestClient) -> Memory:
+    return Memory(database, connection, read, write, user="ada")
 
 
 def told(memory: Memory, status: str = "current") -> list[str]:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import dataclasses
 from uuid import uuid4
 
 import pytest
 
 from events.platform.database import Connection, connect
+from events.sealing import keystore
 from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
-from events.types.envelope import NewEvent, partition_of, uuid7
+from events.types.cards import StateAsserted
+from events.types.envelope import partition_of
 from events.types.extraction import ExtractionFailed
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
-from ingest.erasure.erasure import ErasureRefusedError, Terms
+from ingest.erasure.erasure import Eraser, ErasureRefusedError, Terms
 from ingest.erasure.receipts import faults, receipt_of
 from ingest.erasure.selection import events_of, is_readable
+from ingest.extraction import erased_turns, extraction_events
+from ingest.extraction.conversation import recorded
 from ingest.extraction.extractor_port import Extraction, SessionBatch
 from ingest.extraction.rules import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import digest_of
+from projectors.generations.generations import Generation, begin
+from projectors.rebuild.bulk_load import Task, load_all
 from projectors.rebuild.rebuild import Rebuild
+from projectors.rebuild.swap import level
 from tests.support.ingest.memories import Memory, words_in_tables
+from tests.support.projectors.folding import NOW, ORIGIN, event
 
 TERMS = Terms(by="test")
 DRY = Terms(by="test", dry_run=True)
@@ -67,20 +75,25 @@ def test_an_erased_user_leaves_no_word_and_the_others_stay(memory: Memory, conne
     assert faults(connection, receipt) == []
 
 
-def test_a_second_erasure_finds_nothing_and_appends_nothing(memory: Memory, connection: Connection) -> None:
+def test_a_second_erasure_finds_nothing_and_a_user_who_returns_begins_anew(
+    memory: Memory, connection: Connection
+) -> None:
     memory.say(connection, "ada", *LIFE)
     memory.understand(connection)
-    subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
+    done = subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
+    receipt = receipt_of(connection, done.erasure_id)
+    assert receipt is not None
+    [place] = receipt["log"]
+    others: tuple[dict[str, object], ...] = (
+        {"log": [{**place, "head_after": "00" * 32}]},
+        {"log": [{**place, "position": place["position"] + 1}]},
+        {"erasure_id": str(uuid4())},
+    )
+    assert all(faults(connection, receipt | other) for other in others), "they are of another log"
     heads = log.heads(connection)
     again = subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     assert (again.users, log.heads(connection)) == ([], heads)
     assert receipt_of(connection, again.erasure_id) is None
-
-
-def test_a_user_who_returns_begins_anew(memory: Memory, connection: Connection) -> None:
-    memory.say(connection, "ada", *LIFE)
-    memory.understand(connection)
-    subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     memory.say(connection, "ada", "I live in Montevideo.")
     memory.understand(connection)
     assert words_in_tables(connection, "Montevideo")
@@ -115,11 +128,8 @@ def test_an_erased_turn_takes_the_saved_states_of_its_session(memory: Memory, co
     [first] = memory.say(connection, "ada", f"We adopted a dog, {CANARY}.", session_id="s")
     for session in ("s", "s~page", "another", "sx~page"):
         saved = SessionCheckpointed(session_id=session, project_id="default", state={"heard": CANARY})
-        event = NewEvent(
-            event_id=uuid7(), user_id="ada", stream=checkpoint_stream("default", session), payload=saved,
-            occurred_at=datetime.now(UTC), actor="agent/a",
-        )  # fmt: skip
-        log.append(connection, [event])
+        stream = checkpoint_stream("default", session)
+        log.append(connection, [dataclasses.replace(event(saved, "ada"), stream=stream)])
     subjects.erase_turn(memory.eraser(), connection, "ada", first, TERMS)
     left = [
         each.payload
@@ -165,9 +175,6 @@ def test_a_person_is_found_in_any_case_accent_and_script(
 def test_a_person_is_found_by_a_nickname_that_the_memory_tells(
     memory: Memory, connection: Connection
 ) -> None:
-    from events.types.cards import StateAsserted
-    from tests.support.projectors.folding import NOW, ORIGIN, event
-
     memory.say(connection, "ada", "Zyxelia phoned.", turn_id="phoned")
     named = StateAsserted(
         content="Quillwort goes by Zyxelia", entity="Quillwort", concept_key="nickname", value="Zyxelia", tags=(),
@@ -241,10 +248,6 @@ def test_a_retired_generation_forgets_too(memory: Memory, connection: Connection
 def test_a_generation_that_is_built_meanwhile_forgets_when_it_catches_up(
     memory: Memory, connection: Connection
 ) -> None:
-    from projectors.generations.generations import begin
-    from projectors.rebuild.bulk_load import Task, load_all
-    from projectors.rebuild.swap import level
-
     memory.say(connection, "ada", *LIFE)
     [gone, _] = memory.say(connection, "bea", f"I met {CANARY}.", "I live in Valparaiso.")
     memory.understand(connection)
@@ -258,8 +261,6 @@ def test_a_generation_that_is_built_meanwhile_forgets_when_it_catches_up(
     memory.fold()
     for projector in memory.projectors:
         building_schema = f"{projector.name}_g2"
-        from projectors.generations.generations import Generation
-
         level(connection, projector, Generation(projector.name, 2), building_schema, log.heads(connection))
         assert digest_of(connection, projector, building_schema) == digest_of(
             connection, projector, projector.name
@@ -272,16 +273,10 @@ def test_an_extraction_that_ends_after_the_erasure_brings_nothing_back(
 ) -> None:
     """The extractor has read a turn, the user is erased, and then the extractor appends what it understood."""
     memory.say(connection, "ada", *LIFE)
-    events = [event for event in log.read(connection, partition_of("ada")) if event.user_id == "ada"]
-    from ingest.extraction import erased_turns
-    from ingest.extraction.conversation import recorded
-    from ingest.extraction.extraction_events import events_of
-    from ingest.extraction.extractor_port import SessionBatch
-    from ingest.extraction.rules import RulesExtractor
-
+    events = [each for each in log.read(connection, partition_of("ada")) if each.user_id == "ada"]
     extractor = RulesExtractor()
-    batch = SessionBatch(tuple(recorded(event) for event in events), ())
-    late = events_of(batch, extractor.extract(batch), extractor)
+    batch = SessionBatch(tuple(map(recorded, events)), ())
+    late = extraction_events.events_of(batch, extractor.extract(batch), extractor)
     subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     with pytest.raises(erased_turns.TurnsErasedError), connection.transaction():
         erased_turns.append(connection, late)
@@ -341,16 +336,11 @@ def test_a_kill_before_the_commit_leaves_the_user_whole(memory: Memory, connecti
         """Destroys the keys, and then the process ends."""
 
         def destroy_subject(self, connection: Connection, storage_id: str) -> int:
-            from events.sealing import keystore
-
             keystore.destroy_subject(connection, storage_id)
             raise KilledError
 
         def destroy_events(self, *_: object) -> int:
             raise KilledError
-
-    from ingest.erasure.erasure import Eraser
-    from projectors.forgetting import ForgettingProjection
 
     memory.say(connection, "ada", *LIFE)
     memory.understand(connection)
@@ -362,14 +352,3 @@ def test_a_kill_before_the_commit_leaves_the_user_whole(memory: Memory, connecti
     assert rebuilt_equal(memory)
     subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
     assert words_in_tables(connection, CANARY) == {}
-
-
-def test_a_receipt_of_another_log_does_not_hold(memory: Memory, connection: Connection) -> None:
-    memory.say(connection, "ada", *LIFE)
-    done = subjects.erase_user(memory.eraser(), connection, "ada", TERMS)
-    receipt = receipt_of(connection, done.erasure_id)
-    assert receipt is not None
-    [place] = receipt["log"]
-    assert faults(connection, {**receipt, "log": [{**place, "head_after": "00" * 32}]})
-    assert faults(connection, {**receipt, "log": [{**place, "position": place["position"] + 1}]})
-    assert faults(connection, {**receipt, "erasure_id": str(uuid4())})

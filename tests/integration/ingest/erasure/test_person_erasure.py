@@ -13,7 +13,9 @@ import pytest
 from events.insights import insights_of
 from events.modes.mode_log import RegistriesAt, registry_of
 from events.platform.database import Connection
+from events.platform.settings import Settings
 from events.references.declarations import kind_of
+from events.references.owners import stream_of, tenant_owner
 from events.references.reference import Reference
 from events.references.reference_log import current
 from events.store import log
@@ -43,8 +45,10 @@ from ingest.erasure.words import IDENTIFIERS
 from ingest.modes import Declaration, UserModes
 from ingest.references import declarations, reference_commands
 from ingest.references.reference_commands import ReferenceStream
+from projectors.generations.generations import ensure_live
 from projectors.rebuild.rebuild import Rebuild
 from projectors.references import ReferencesProjector
+from projectors.registry import projectors
 from tests.support.ingest.memories import SAID_AT, Memory, words_in_tables
 from tests.support.projectors.folding import ORIGIN
 
@@ -132,8 +136,6 @@ class Ada:
         return ReferenceStream(self.connection, "ada", name, command)
 
     def stream(self, name: ReferenceName = LIST) -> str:
-        from events.references.owners import stream_of
-
         return stream_of(name)
 
     def list_of(self, name: ReferenceName = LIST) -> Reference:
@@ -141,8 +143,8 @@ class Ada:
         assert found is not None
         return found
 
-    def texts(self) -> list[str]:
-        return [item["text"] for item in self.list_of().data["items"]]
+    def texts(self, name: ReferenceName = LIST) -> list[str]:
+        return [item["text"] for item in self.list_of(name).data["items"]]
 
     def forget(self, *words: str) -> None:
         """Erases the person. No table holds ``words``, and the tables equal a rebuild of the log."""
@@ -166,22 +168,32 @@ def ada(memory: Memory, connection: Connection) -> Ada:
     return Ada(memory, connection)
 
 
-def test_the_other_items_of_a_list_stay(ada: Ada) -> None:
+def test_the_other_items_of_lists_stay_with_what_was_decided_about_the_lists(ada: Ada) -> None:
     ada.todo("milk", f"a scarf for {PERSON}", "bread")
+    created, archived, moved = (
+        ReferenceName(kind="todo_list", key=key) for key in ("created", "archived", "moved")
+    )
+    kind = kind_of(ada.connection, "default", "todo_list")
+    given = {"items": [{"text": "milk"}, {"text": f"call {PERSON}"}]}
+    reference_commands.create(ada.reference(created), kind, given, "pinned")
+    ada.todo("bread", name=created)
+    ada.todo("milk", f"a scarf for {PERSON}", name=archived)
+    reference_commands.archive(ada.reference(archived), f"{PERSON} moved away")
+    ada.todo("tea", name=moved)
+    reference_commands.change_tier(ada.reference(moved), "pinned", f"for {PERSON}")
     ada.forget()
     assert ada.texts() == ["milk", "bread"]
     ada.todo("salt")
     assert ada.texts() == ["milk", "bread", "salt"]
-
-
-def test_a_list_that_was_created_with_the_name_keeps_its_other_items(ada: Ada) -> None:
-    kind = kind_of(ada.connection, "default", "todo_list")
-    given = {"items": [{"text": "milk"}, {"text": f"call {PERSON}"}]}
-    reference_commands.create(ada.reference(), kind, given, "pinned")
-    ada.todo("bread")
-    ada.forget()
-    assert ada.texts() == ["milk", "bread"]
-    assert ada.list_of().tier == "pinned"
+    assert (ada.texts(created), ada.list_of(created).tier) == (["milk", "bread"], "pinned")
+    assert (ada.texts(archived), ada.list_of(archived).archived) == (["milk"], True)
+    assert (ada.list_of(moved).tier, ada.list_of(moved).tier_reason) == ("pinned", "")
+    reasons = [
+        each.payload.reason
+        for each in log.read(ada.connection, partition_of("ada"))
+        if isinstance(each.payload, ReferenceTierChanged)
+    ]
+    assert reasons == [""]
 
 
 def test_an_item_that_was_removed_before_leaves_the_list_as_it_is(ada: Ada) -> None:
@@ -208,23 +220,6 @@ def test_a_reference_with_the_name_in_its_key_goes_as_a_whole(ada: Ada) -> None:
     ada.settle("scarf")
     assert current(ada.connection, "ada", ada.stream(about)) is None
     assert ada.texts() == ["milk"]
-
-
-def test_an_archived_list_stays_archived_and_a_tier_stays(ada: Ada) -> None:
-    ada.todo("milk", f"a scarf for {PERSON}")
-    reference_commands.archive(ada.reference(), f"{PERSON} moved away")
-    other = ReferenceName(kind="todo_list", key="other")
-    ada.todo("tea", name=other)
-    reference_commands.change_tier(ada.reference(other), "pinned", f"for {PERSON}")
-    ada.forget()
-    assert (ada.texts(), ada.list_of().archived) == (["milk"], True)
-    assert (ada.list_of(other).tier, ada.list_of(other).tier_reason) == ("pinned", "")
-    reasons = [
-        each.payload.reason
-        for each in log.read(ada.connection, partition_of("ada"))
-        if isinstance(each.payload, ReferenceTierChanged)
-    ]
-    assert reasons == [""]
 
 
 def test_an_erased_turn_takes_its_op_and_leaves_the_ops_after_it(ada: Ada) -> None:
@@ -269,8 +264,6 @@ def test_a_proposal_with_the_name_goes_and_a_refusal_stays_without_its_reason(ad
 def test_a_declared_kind_loses_what_it_says_of_the_person_and_still_fits(ada: Ada) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": f"for {PERSON}"}}}
     declarations.declare(ada.connection, "default", "counter", schema, {"n": 1}, f"what {PERSON} counts", BY)
-    from events.references.owners import tenant_owner
-
     owner = tenant_owner("default")
     ada.memory.understand(ada.connection)
     assert words_in_tables(ada.connection, PERSON)
@@ -468,10 +461,6 @@ SEALED = {"log.events"}
 
 
 def test_every_table_is_forgotten_sealed_or_has_no_words(ada: Ada) -> None:
-    from events.platform.settings import Settings
-    from projectors.generations.generations import ensure_live
-    from projectors.registry import projectors
-
     folded = set()
     for projector in projectors(Settings()):
         ensure_live(ada.connection, projector)

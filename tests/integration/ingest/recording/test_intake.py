@@ -268,7 +268,6 @@ def test_waiting_for_all_that_was_pushed_waits_for_every_stream(settings: Settin
     intake.close()
 
 
-# Everything a card holds except its ids and the place and time of its recording.
 def test_a_node_that_dies_is_waited_for_and_nothing_is_lost(
     cluster: Cluster, database: str, connection: Connection, tmp_path: Path
 ) -> None:

@@ -17,16 +17,6 @@ def settings(database: str, redis: Redis, redis_url: str) -> Settings:
     return Settings(database_url=database, redis_url=redis_url, reclaim_after_ms=50)
 
 
-def test_what_was_pushed_before_the_first_start_is_recorded_too(
-    settings: Settings, redis: Redis, connection: Connection
-) -> None:
-    for number in range(20):
-        redis.xadd("turns", {"user_id": "u1", "text": f"turn {number}"})
-    with recording(settings):
-        eventually(lambda: settled(queue_of(settings)))
-    assert texts(connection, "u1") == [f"turn {number}" for number in range(20)]
-
-
 BAD = {
     "user_id": {"text": "hello"},
     "text": {"user_id": "u1", "text": ""},

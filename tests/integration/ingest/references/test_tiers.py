@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
-from ingest.api.write_api import create_app as write_app
 from ingest.references.tiers import review
 from projectors.references import ReferencesProjector
 from retrieval.http.read_api import create_app as read_app
@@ -23,13 +21,11 @@ def today() -> datetime:
 
 
 @pytest.fixture
-def api(database: str, redis_url: str) -> Iterator[TestClient]:
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
-    with TestClient(write_app(settings), base_url="http://localhost") as client:
-        for key in ("used", "idle"):
-            client.post("/v1/references/todo_list", json={"user_id": "ada", "key": key})
-        fold_live(database, ReferencesProjector())
-        yield client
+def api(database: str, write: TestClient) -> TestClient:
+    for key in ("used", "idle"):
+        write.post("/v1/references/todo_list", json={"user_id": "ada", "key": key})
+    fold_live(database, ReferencesProjector())
+    return write
 
 
 def moves(
@@ -43,9 +39,7 @@ def moves(
 def test_reading_on_several_days_pins_a_reference(
     api: TestClient, connection: Connection, database: str, redis_url: str
 ) -> None:
-    with TestClient(
-        read_app(settings_of(database, redis_url=redis_url, **PATIENT)), base_url="http://localhost"
-    ) as read:
+    with TestClient(read_app(settings_of(database, redis_url=redis_url, **PATIENT))) as read:
         for _ in range(4):
             assert read.get("/v1/references/todo_list/used", params={"user_id": "ada"}).status_code == 200
     assert connection.execute("SELECT stream, uses FROM log.reference_use").fetchall() == [

@@ -18,7 +18,6 @@ from deploy.commands.operate.status import status
 from events.platform.database import Connection, statement
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted
 from projectors.embedding.embedder import (
     DEFAULT_MODEL,
     INT8_GRAPH,
@@ -29,8 +28,9 @@ from projectors.embedding.embedder import (
 )
 from projectors.embedding.embedders import Space, embedders_of, substitute_of
 from projectors.vectors.projector import VectorsProjector
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
+from tests.support.projectors.folding import apart, fold_live
 from tests.support.projectors.tiny_model import write_tiny_model
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import PATIENT
 
 
@@ -149,8 +149,7 @@ class TestVectors:
 
 
 def say(connection: Connection, settings: Settings, text: str) -> None:
-    noted = EventNoted(content=text, entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True)
-    log.append(connection, [apart(noted)])
+    log.append(connection, [apart(noted(text))])
     fold_live(settings.database_url)
     fold_live(settings.database_url, VectorsProjector(embedders_of(settings)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,15 +15,13 @@ from events.platform.settings import Settings
 from events.platform.streams import connect_redis
 from events.store import log
 from events.types.envelope import Event
-from ingest.api.write_api import create_app as write_app
 from projectors import parking
 from projectors.cards.projector import CardsProjector
 from projectors.rebuild import swap
 from projectors.rebuild.operation_worker import OperationWorker
-from retrieval.http.read_api import create_app as read_app
 from tests.support.projectors.folding import count, fold_live, noted, rebuild, settings_of, statuses
 from tests.support.projectors.parking import append_raw
-from tests.support.waiting import PATIENT, eventually
+from tests.support.waiting import eventually
 
 HELD = 7_411
 
@@ -73,12 +71,10 @@ class Operator:
 
 
 @pytest.fixture
-def operator(database: str, redis_url: str, connection: Connection) -> Iterator[Operator]:
-    settings = settings_of(database, redis_url=redis_url, **PATIENT)
+def operator(database: str, connection: Connection, write: TestClient, read: TestClient) -> Operator:
     log.append(connection, [noted("first"), noted("second"), noted("third", "bo")])
     fold_live(database)
-    with TestClient(write_app(settings)) as write, TestClient(read_app(settings)) as read:
-        yield Operator(settings, connection, write, read)
+    return Operator(settings_of(database), connection, write, read)
 
 
 def test_a_rebuild_is_asked_for_once_and_its_end_is_told(operator: Operator) -> None:
@@ -129,6 +125,11 @@ def test_only_a_retired_generation_is_swapped_in_or_dropped(operator: Operator) 
     operator.ask("drop_generation", generation=1)
     operator.work()
     assert statuses(operator.connection) == {2: "live"}
+    for left in (
+        "information_schema.schemata WHERE schema_name = 'cards_g1'",
+        "log.checkpoints WHERE processor = 'cards' AND generation = 1",
+    ):
+        assert count(operator.connection, left) == 0
 
 
 def test_a_parked_user_is_folded_by_a_retry(operator: Operator) -> None:

@@ -17,7 +17,6 @@ from projectors.generations.digest import digest_of
 from projectors.generations.generations import (
     GenerationError,
     changing,
-    drop,
     ensure_live,
     hold_live,
     list_generations,
@@ -158,23 +157,6 @@ def test_rollback_without_an_earlier_generation_says_so(database: str, connectio
     ensure_live(connection, CardsProjector())
     with pytest.raises(GenerationError, match="no earlier generation"):
         swap.rollback(connection, CardsProjector())
-
-
-def test_only_a_retired_generation_is_dropped_and_with_everything(
-    database: str, connection: Connection
-) -> None:
-    log.append(connection, [noted("one")])
-    fold_live(database)
-    rebuild(database)
-    with pytest.raises(GenerationError, match="2 of cards is live"):
-        drop(connection, "cards", 2)
-    with pytest.raises(GenerationError, match="no generation 7"):
-        drop(connection, "cards", 7)
-    drop(connection, "cards", 1)
-    assert statuses(connection) == {2: "live"}
-    assert count(connection, "information_schema.schemata WHERE schema_name = 'cards_g1'") == 0
-    assert count(connection, "log.checkpoints WHERE processor = 'cards' AND generation = 1") == 0
-    assert count(connection) == 1
 
 
 def test_the_second_of_two_rebuilds_is_refused(database: str, connection: Connection) -> None:

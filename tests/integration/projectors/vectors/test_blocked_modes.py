@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from events.health.metrics import HealthSnapshot, StageMetrics
 from events.health.stage_health import StageHealth
 from events.platform.database import Connection
 from events.store import log
-from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from projectors.embedding.embedder import Embedder, EmbedderUnavailableError, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
@@ -22,7 +20,8 @@ from projectors.generations.generations import ensure_live
 from projectors.generations.projector import ProjectorBlockedError
 from projectors.runner import Runner
 from projectors.vectors.projector import VectorsProjector
-from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, rebuild, settings_of
+from tests.support.projectors.folding import apart, count, fold_live, rebuild, settings_of
+from tests.support.retrieval.channels import noted
 
 REMEDY = "no embedding model acme/code in /models; put its tokenizer.json there"
 MANY = 600  # more than the runner embeds with their fold
@@ -50,10 +49,7 @@ def dead(_: Sequence[str]) -> Any:
 
 
 def said(text: str, mode: str | None = None) -> NewEvent:
-    origin = replace(ORIGIN, mode=mode)
-    return apart(
-        EventNoted(content=text, entity="user", tags=(), origin=origin, occurred_at=NOW, episode=True)
-    )
+    return apart(noted(text, mode=mode))
 
 
 def held(connection: Connection) -> tuple[int, int, int]:

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -14,12 +13,12 @@ from deploy.commands.operate.reembed import reembed
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted
-from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder, checked
+from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders, embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live
+from tests.support.projectors.folding import NOW, apart, count, fold_live
+from tests.support.retrieval.channels import noted
 from tests.support.waiting import PATIENT
 
 
@@ -28,10 +27,7 @@ def settings_of(database: str, model: str) -> Settings:
 
 
 def say(connection: Connection, settings: Settings, text: str, mode: str | None = None) -> None:
-    noted = EventNoted(
-        content=text, entity="user", tags=(), origin=replace(ORIGIN, mode=mode), occurred_at=NOW, episode=True
-    )
-    log.append(connection, [apart(noted)])
+    log.append(connection, [apart(noted(text, mode=mode))])
     fold_live(settings.database_url)
     fold_live(settings.database_url, VectorsProjector(embedders_of(settings)))
 
@@ -88,27 +84,9 @@ def test_vectors_whose_embedder_is_gone_wait_and_name_the_remedy(
     database: str, connection: Connection
 ) -> None:
     say(connection, settings_of(database, "hash"), "The harbour was closed")
-    log.append(
-        connection,
-        [
-            apart(
-                EventNoted(
-                    content="Later", entity="user", tags=(), origin=ORIGIN, occurred_at=NOW, episode=True
-                )
-            )
-        ],
-    )
+    log.append(connection, [apart(noted("Later"))])
     gone = VectorsProjector(Embedders(lambda: HashEmbedder(768)))
     fold_live(database, gone)
     assert gone.hindrance is not None
     assert re.search(r"the vectors are of hash, .* cardlog reembed", gone.hindrance.reason)
     assert held(connection) == (1, 0)
-
-
-def test_a_good_answer_passes() -> None:
-    found = checked([[1.0, 0.0]], 1, 2, "x")
-    assert found.dtype == np.float32
-    with pytest.raises(EmbedderUnavailableError, match="not finite"):
-        checked([[1.0, float("inf")]], 1, 2, "x")
-    with pytest.raises(EmbedderUnavailableError, match="no table of numbers"):
-        checked([[1.0], ["word", 2.0]], 2, 1, "x")

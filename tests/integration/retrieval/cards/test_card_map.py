@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from starlette.testclient import TestClient
 
 from events.platform.database import Connection
 from events.store import log
-from events.types.cards import EventNoted
 from events.types.envelope import NewEvent
 from projectors.embedding.embedder import HashEmbedder
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import apart, fold_live, settings_of
+from tests.support.retrieval.channels import noted
+from tests.support.waiting import ALONE
 
 
 def said(content: str, user: str = "alex", mode: str | None = None) -> NewEvent:
-    origin = replace(ORIGIN, mode=mode)
-    return apart(EventNoted(content=content, entity="user", tags=(), origin=origin, occurred_at=NOW), user)
+    return apart(noted(content, mode=mode), user)
 
 
 def drawn(database: str, **query: Any) -> Any:
-    with TestClient(create_app(settings_of(database, **PATIENT))) as read:
+    with TestClient(create_app(settings_of(database, **ALONE))) as read:
         answer = read.get("/v1/cards/map", params={"user_id": "alex", "project_id": "*"} | query)
     assert answer.status_code == 200, answer.text
     return answer.json()

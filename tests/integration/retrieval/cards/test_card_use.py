@@ -19,7 +19,7 @@ from projectors.forgetting import ForgettingProjection
 from retrieval.http.read_api import create_app
 from retrieval.uses import Uses
 from tests.support.projectors.folding import NOW, ORIGIN, apart, count, fold_live, settings_of
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 ADD = statement("retrieval.cards", "add_use")
 DOGS = "The dog sleeps in the kitchen"
@@ -45,7 +45,7 @@ def told(settings: Settings, path: str, **query: Any) -> Any:
 
 
 def test_a_card_counts_for_each_answer_that_held_it(database: str, connection: Connection) -> None:
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(database, **ALONE)
     log.append(connection, [said(DOGS), said("Lunch was soup")])
     fold_live(database)
     asked(settings, {}, {}, {"explain": True}, {"user_id": "nobody"})
@@ -69,7 +69,7 @@ def test_a_card_counts_for_each_answer_that_held_it(database: str, connection: C
 def test_counts_are_erased_with_their_cards_and_a_late_count_brings_none_back(
     database: str, connection: Connection
 ) -> None:
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(database, **ALONE)
     first, second = said(DOGS), said("The dog barks in the kitchen")
     log.append(connection, [first, second])
     fold_live(database)
@@ -85,7 +85,7 @@ def test_counts_are_erased_with_their_cards_and_a_late_count_brings_none_back(
 
 
 def test_counts_of_two_tenants_stay_apart(database: str, connection: Connection) -> None:
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(database, **ALONE)
     log.append(connection, [said(DOGS, user) for user in ("alex", storage_id("acme", "alex"))])
     fold_live(database)
     asked(settings, {})
@@ -96,7 +96,7 @@ def test_counts_of_two_tenants_stay_apart(database: str, connection: Connection)
 def test_a_question_is_answered_while_its_card_cannot_be_counted(
     database: str, connection: Connection
 ) -> None:
-    settings = settings_of(database, **PATIENT)
+    settings = settings_of(database, **ALONE)
     log.append(connection, [said(DOGS)])
     fold_live(database)
     connection.execute("ALTER TABLE log.card_use RENAME TO away")

@@ -17,12 +17,12 @@ from redis import Redis
 from events.platform.settings import Settings
 from retrieval.http.read_api import create_app
 from tests.support.retrieval.overlay import Memory
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 
 @pytest.fixture
 def memory(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Memory:
-    settings = Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
+    settings = Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **ALONE)
     return Memory(settings, redis)
 
 

@@ -14,20 +14,18 @@ from starlette.testclient import TestClient
 from events.access.principal import Principal
 from events.http.answering import add_routes
 from events.http.service import install
-from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.resources.recall import Answer
 from retrieval.http.batch_routes import AT_ONCE, MOST_QUESTIONS, batch_router
 from retrieval.http.read_api import create_app
-from tests.support.conversing import day, remembering
+from tests.support.conversing import Memory, day
 from tests.support.waiting import PATIENT
 
 
-def test_each_question_has_its_answer_or_its_problem(database: str, connection: Connection) -> None:
-    with remembering(database, connection) as memory:
-        memory.state("residence", "Rome", day(0))
-        memory.of("eve").state("residence", "Bari", day(0))
-        memory.fold()
+def test_each_question_has_its_answer_or_its_problem(database: str, memory: Memory) -> None:
+    memory.state("residence", "Rome", day(0))
+    memory.of("eve").state("residence", "Bari", day(0))
+    memory.fold()
     home: dict[str, Any] = {"user_id": "alex", "query": "where do I live?"}
     questions = [
         home,

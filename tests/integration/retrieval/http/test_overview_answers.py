@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from events.platform.settings import Settings
 from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 QUESTIONS = ("What do you know about me?", "tell me about myself", "你知道我什麼", "说说你对我的了解")
 
@@ -30,7 +30,7 @@ def ask(database: str, memory: Memory) -> Iterator[Any]:
         memory.state("hobby", f"hobby {number}", day(6), cardinality="multi_value", context_layer="personal")
         memory.event(f"I know what you know about me, number {number}", day(7), importance=9)
     memory.fold()
-    settings = replace(Settings(), database_url=database, **PATIENT)
+    settings = replace(Settings(), database_url=database, **ALONE)
     with TestClient(create_app(settings)) as client:
 
         def asked(query: str, route: str = "recall", **more: Any) -> Any:

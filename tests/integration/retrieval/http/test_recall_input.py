@@ -20,7 +20,7 @@ from retrieval.http.read_api import create_app
 from tests.support.databases import copied
 from tests.support.hostile import breaking
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 _ANYTHING = st.text(st.characters(), max_size=60)  # lone surrogates and NUL too
 _QUESTIONS = _ANYTHING | st.sampled_from(
@@ -94,7 +94,7 @@ def database_of_two(postgres_url: str, template: str) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def service(database_of_two: str) -> Iterator[TestClient]:
     """A read service over these cards."""
-    options = replace(Settings(), database_url=database_of_two, wait_for_ms=10, **PATIENT)
+    options = replace(Settings(), database_url=database_of_two, wait_for_ms=10, **ALONE)
     with TestClient(create_app(options), raise_server_exceptions=False) as client:
         yield client
 
@@ -144,24 +144,20 @@ def test_a_mode_keeps_the_cards_of_other_registers_out(service: TestClient) -> N
     assert cities(mode="journal") == set()
 
 
-def test_where_modes_are_declared_an_unknown_one_is_refused(database_of_two: str) -> None:
-    options = replace(Settings(), database_url=database_of_two, modes="code, journal", **PATIENT)
-    with TestClient(create_app(options)) as client:
-        refused = ask(client, user_id="bob", query="where do I live?", mode="poetry")
-        assert (refused.status_code, refused.json()["field"]) == (422, "mode")
-        assert "general, code, journal" in refused.json()["detail"]
-        for mode in ("code", "journal", "general"):
-            assert ask(client, user_id="bob", query="where do I live?", mode=mode).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("body", "field", "hint"),
     [
         ({"user": "bob", "query": "x"}, "user", "did you mean user_id?"),
         ({"user_id": "bob", "query": "x", "limit": 3}, "limit", "use one of user_id, query, "),
+        ({"user_id": "bob", "query": "x", "project_id": []}, "project_id", "must have 1 or more items"),
+        *(
+            ({"user_id": "bob", "query": "x", name: instant}, name, "")
+            for name in ("as_of", "known_at")
+            for instant in ("2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z")
+        ),
     ],
 )
-def test_an_unknown_field_comes_with_the_name_that_is_meant(
+def test_a_refusal_names_the_field_and_what_is_meant(
     service: TestClient, body: dict[str, Any], field: str, hint: str
 ) -> None:
     refused = ask(service, **body)

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from starlette.testclient import TestClient
 
 from events.platform.settings import Settings
 from events.store import log
@@ -18,7 +17,6 @@ from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import NewEvent, uuid7
 from events.types.relations import CardsConnected
 from retrieval.cards.past import fold_of
-from retrieval.http.read_api import create_app
 from retrieval.pool import open_pool
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
@@ -26,21 +24,13 @@ from retrieval.recall.card_resolution import CardResolver
 from retrieval.recall.fusion import Evidence
 from tests.support.conversing import Memory, day, recorded
 from tests.support.projectors.folding import ORIGIN, event
-from tests.support.waiting import PATIENT
-
-Recall = Callable[..., dict[str, Any]]
+from tests.support.retrieval.channels import Recall, asking
+from tests.support.waiting import ALONE
 
 
 @pytest.fixture
 def recall(database: str) -> Iterator[Recall]:
-    with TestClient(create_app(replace(Settings(), database_url=database, **PATIENT))) as client:
-
-        def ask(query: str, **more: Any) -> dict[str, Any]:
-            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
-            assert answer.status_code == 200, answer.text
-            document: dict[str, Any] = answer.json()
-            return document
-
+    with asking(database) as ask:
         yield ask
 
 
@@ -104,7 +94,7 @@ def test_the_relations_of_every_found_card_count(database: str, memory: Memory) 
     evidence = dict.fromkeys(best, Evidence(votes=1.0)) | {hound: Evidence(votes=2.0)}
 
     async def resolved() -> set[UUID]:
-        settings = replace(Settings(), database_url=database, **PATIENT)
+        settings = replace(Settings(), database_url=database, **ALONE)
         pool = open_pool(settings, "test")
         await pool.open(wait=True)
         try:
@@ -242,11 +232,3 @@ def test_a_wall_holds_for_what_a_chain_leads_to(memory: Memory, recall: Recall) 
     connect(memory, died, dog, "state_change", "Rex died")
     assert "vet" not in str(recall("Do I have a dog?")["cards"])
     assert "vet" in str(recall("Do I have a dog?", project_id=["default", "clinic"])["cards"])
-
-
-@pytest.mark.parametrize("field", ["as_of", "known_at"])
-@pytest.mark.parametrize("instant", ["2199-01-01T00:00:00Z", "2026-02-30T00:00:00Z"])
-def test_an_instant_that_cannot_be_is_refused(database: str, field: str, instant: object) -> None:
-    client = TestClient(create_app(replace(Settings(), database_url=database, auth="off")))
-    refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", field: instant})
-    assert (refused.status_code, refused.json()["field"]) == (422, field)

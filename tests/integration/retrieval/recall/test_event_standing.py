@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
-from starlette.testclient import TestClient
 
-from events.platform.settings import Settings
 from events.types.extraction import CardsWithdrawn
-from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day, recorded
-from tests.support.waiting import PATIENT
+from tests.support.retrieval.channels import asking
 
 Recall = Callable[..., list[dict[str, Any]]]
 
@@ -23,16 +19,8 @@ Recall = Callable[..., list[dict[str, Any]]]
 @pytest.fixture
 def recall(database: str) -> Iterator[Recall]:
     # The graph channel would find the later event too, with half a vote.
-    settings = replace(Settings(), database_url=database, fault_graph="down", **PATIENT)
-    with TestClient(create_app(settings)) as client:
-
-        def ask(query: str, **more: Any) -> list[dict[str, Any]]:
-            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
-            assert answer.status_code == 200, answer.text
-            cards: list[dict[str, Any]] = answer.json()["cards"]
-            return cards
-
-        yield ask
+    with asking(database, fault_graph="down") as ask:
+        yield lambda query, **more: ask(query, **more)["cards"]
 
 
 def plan(memory: Memory, content: str, said: int, at: int, status: str = "planned", **more: Any) -> UUID:

@@ -11,12 +11,12 @@ from starlette.testclient import TestClient
 from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
-from events.types.cards import EventNoted
 from projectors.embedding.embedders import embedders_of
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
-from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
-from tests.support.waiting import PATIENT
+from tests.support.projectors.folding import NOW, apart, fold_live
+from tests.support.retrieval.channels import asking, noted
+from tests.support.waiting import ALONE
 
 SAID = (
     ("The harbour was closed for repairs", None),
@@ -27,22 +27,11 @@ SAID = (
 
 @pytest.fixture
 def said(connection: Connection) -> None:
-    log.append(
-        connection,
-        [
-            apart(
-                EventNoted(
-                    content=text, entity="user", tags=(), origin=replace(ORIGIN, mode=mode),
-                    occurred_at=NOW, episode=True,
-                )
-            )
-            for text, mode in SAID
-        ],
-    )  # fmt: skip
+    log.append(connection, [apart(noted(text, mode=mode)) for text, mode in SAID])
 
 
 def settings_of(database: str, modes: str) -> Settings:
-    return replace(Settings(), database_url=database, modes=modes, **PATIENT)
+    return replace(Settings(), database_url=database, modes=modes, **ALONE)
 
 
 def fold(settings: Settings) -> None:
@@ -51,12 +40,8 @@ def fold(settings: Settings) -> None:
 
 
 def recall(settings: Settings, **more: Any) -> dict[str, Any]:
-    with TestClient(create_app(settings)) as client:
-        body = {"user_id": "alex", "query": "harbour", "as_of": NOW.isoformat(), **more}
-        answer = client.post("/v1/recall", json=body)
-    assert answer.status_code == 200, answer.text
-    document: dict[str, Any] = answer.json()
-    return document
+    with asking(settings.database_url, modes=settings.modes) as ask:
+        return ask("harbour", **{"as_of": NOW.isoformat()} | more)
 
 
 def by_meaning(answer: dict[str, Any]) -> set[str]:
@@ -97,17 +82,7 @@ def test_cards_of_a_mode_that_left_the_settings_are_found_by_meaning_at_once(
         assert by_meaning(recall(after, mode="code")) == {SAID[1][0]}
     # Later cards of the name join the general space, and both are found.
     later = "The harbour module has a bug"
-    origin = replace(ORIGIN, mode="code")
-    log.append(
-        connection,
-        [
-            apart(
-                EventNoted(
-                    content=later, entity="user", tags=(), origin=origin, occurred_at=NOW, episode=True
-                )
-            )
-        ],
-    )
+    log.append(connection, [apart(noted(later, mode="code"))])
     fold(after)
     assert by_meaning(recall(after)) >= {later, SAID[1][0]}
 
@@ -129,6 +104,7 @@ def test_cards_of_a_mode_that_left_the_settings_belong_to_the_general_mode(
         body = {"user_id": "alex", "query": "harbour", "mode": "code"}
         refused = client.post("/v1/recall", json=body)
         assert (refused.status_code, refused.json()["field"]) == (422, "mode")
+        assert "general, journal" in refused.json()["detail"]
         # The list shows the name that the card was made with, and filters by it.
         listed = client.get("/v1/cards", params={"user_id": "alex", "mode": "code"}).json()
         assert [(card["content"], card["mode"]) for card in listed["cards"]] == [(SAID[1][0], "code")]
@@ -155,23 +131,3 @@ def test_the_missing_model_of_a_removed_mode_is_named_with_the_remedy_only_where
     assert "cardlog reembed" in warning
     assert recall(after, mode="general")["warnings"] == [warning]
     assert recall(after, mode="journal")["warnings"] == []
-
-
-@pytest.mark.usefixtures("said")
-def test_a_mode_that_nobody_declared_is_named_with_the_declared_ones(database: str) -> None:
-    settings = settings_of(database, "")
-    fold(settings)
-    for asked in ({"mode": "kode"}, {"modes": ["kode"]}):
-        answer = recall(settings, **asked)
-        assert answer["cards"] == []
-        [warning] = answer["warnings"]
-        assert "the mode kode is not declared" in warning
-        assert "declared are general" in warning
-    assert [card["content"] for card in recall(settings, mode="code")["cards"]] == [SAID[1][0]]
-
-
-def test_an_empty_list_of_projects_is_refused(database: str) -> None:
-    with TestClient(create_app(settings_of(database, ""))) as client:
-        refused = client.post("/v1/recall", json={"user_id": "alex", "query": "x", "project_id": []})
-    assert (refused.status_code, refused.json()["field"]) == (422, "project_id")
-    assert refused.json()["reason"] == "must have 1 or more items"

@@ -17,13 +17,13 @@ from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import CardsWithdrawn, TurnsExtracted, Usage
 from retrieval.recall import unprojected_tail
 from tests.support.retrieval.overlay import STAGES, Memory, crowd, overlay_warnings, pending
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 
 @pytest.fixture
 def settings(database: str, redis: Redis, redis_url: str, tmp_path: Path) -> Settings:
     # No model is set. The semantic channel is down, and no test here depends on it.
-    return Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **PATIENT)
+    return Settings(database_url=database, redis_url=redis_url, embed_model_path=str(tmp_path), **ALONE)
 
 
 @pytest.fixture
@@ -300,26 +300,21 @@ def test_without_redis_a_recall_answers_with_what_the_log_has(memory: Memory) ->
     assert "redis is away" in warning
 
 
-def test_a_log_that_does_not_answer_in_time_costs_the_overlay_and_nothing_else(memory: Memory) -> None:
+def test_a_log_that_is_late_or_broken_costs_the_overlay_and_nothing_else(
+    memory: Memory, connection: Connection
+) -> None:
     memory.push("I live in Taipei.")
     memory.settle()
     memory.push("My new address is Kaohsiung.")
-    memory.settings = replace(memory.settings, overlay_deadline_ms=300)
+    patient, memory.settings = memory.settings, replace(memory.settings, overlay_deadline_ms=300)
     with connect(memory.settings.database_url, application="test", autocommit=False) as holder:
         holder.execute("LOCK log.heads IN ACCESS EXCLUSIVE MODE")
-        answer = memory.ask("where do I live?")
-    assert answer["cards"][0]["value"] == "Taipei"
-    [warning] = overlay_warnings(answer)
-    assert "the overlay is late" in warning
-    assert {report["status"] for name, report in answer["channels"].items() if name != "semantic"} == {"ok"}
-
-
-def test_a_broken_overlay_never_breaks_an_answer(memory: Memory, connection: Connection) -> None:
-    memory.push("I live in Taipei.")
-    memory.settle()
-    memory.push("My new address is Kaohsiung.")
+        late = memory.ask("where do I live?")
+    memory.settings = patient
     connection.execute("ALTER TABLE log.checkpoints RENAME TO elsewhere")
-    answer = memory.ask("where do I live?")
-    assert answer["cards"][0]["value"] == "Taipei"
-    [warning] = overlay_warnings(answer)
-    assert "the overlay is down: UndefinedTable" in warning
+    broken = memory.ask("where do I live?")
+    for answer, said in ((late, "the overlay is late"), (broken, "the overlay is down: UndefinedTable")):
+        assert answer["cards"][0]["value"] == "Taipei"
+        [warning] = overlay_warnings(answer)
+        assert said in warning
+    assert {report["status"] for name, report in late["channels"].items() if name != "semantic"} == {"ok"}

@@ -15,7 +15,7 @@ from retrieval.http.read_api import create_app
 from tests.support.conversing import Memory, day
 from tests.support.projectors.folding import ORIGIN, fold_live, settings_of
 from tests.support.retrieval.channels import recall
-from tests.support.waiting import PATIENT
+from tests.support.waiting import ALONE
 
 COARSE, FINE = "Mia plays an instrument", "Mia plays a cello instrument"
 BOTH = [FINE, COARSE]
@@ -58,7 +58,7 @@ def test_a_predicate_is_read_alike_everywhere(memory: Memory, predicate: str) ->
     for projector in (PeopleProjector(), CoreProjector()):
         fold_live(memory.database, projector)
     whose = {"user_id": memory.user}
-    with TestClient(create_app(settings_of(memory.database, **PATIENT))) as client:
+    with TestClient(create_app(settings_of(memory.database, **ALONE))) as client:
         asked = whose | {"query": "Which instrument does Mia play?"}
         prompt = client.post("/v1/context", json=asked).json()["text"]
         [person] = client.get("/v1/people", params=whose).json()["people"]

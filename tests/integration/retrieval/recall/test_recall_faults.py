@@ -22,6 +22,7 @@ from projectors.embedding.embedder import HASH_MODEL, HashEmbedder, Vectors
 from projectors.embedding.embedders import Embedders
 from projectors.vectors.projector import VectorsProjector
 from retrieval.http.read_api import create_app
+from retrieval.recall import channel_health
 from retrieval.recall.fault_injection import CHANNELS, faults_of
 from tests.support.databases import copied, kill_all
 from tests.support.projectors.folding import NOW, ORIGIN, apart, fold_live
@@ -179,6 +180,8 @@ def test_channels_that_go_by_content_never_rest_all_at_once(cards: str, patient:
         return {channels[name]["status"] for name in content} == {"quarantined"}
 
     with asking(cards, **patient, **slow, quarantine_over_ms=30) as client:
+        with ThreadPoolExecutor(3) as threads:
+            list(threads.map(lambda _: Asking(client).recall(), range(9)))
         eventually(all_rest)
         answer = Asking(client).recall()
     assert answer["cards"]
@@ -229,7 +232,8 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
     # On a busy machine a channel may be five times as slow as the others without a quarantine.
     with asking(cards, **settings) as client:
         service = Asking(client)
-        answers = [service.recall("where do I live?") for _ in range(9)]
+        with ThreadPoolExecutor(3) as threads:
+            answers = list(threads.map(lambda _: service.recall("where do I live?"), range(9)))
         assert {answer["channels"]["fuzzy"]["status"] for answer in answers} == {"late"}
         answer = eventually(
             lambda: (each := service.recall("where do I live?"))["channels"]["fuzzy"]["ms"] == 0 and each
@@ -250,8 +254,9 @@ def test_a_slow_channel_is_quarantined_seen_and_not_waited_for(cards: str, patie
 
 
 def test_a_channel_that_is_quick_again_comes_back_without_anybody_waiting(
-    cards: str, connection: Connection, patient: dict[str, int]
+    cards: str, connection: Connection, patient: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(channel_health, "PROBE_EVERY_S", 0.05)
     settings = patient | {"fuzzy_deadline_ms": 620, "quarantine_over_ms": 600}
     with asking(cards, **settings) as client:
         service = Asking(client)

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from events.platform.database import Connection
-from events.platform.settings import Settings
-from retrieval.http.read_api import create_app
-from tests.support.conversing import Memory, day, remembering
-from tests.support.waiting import PATIENT
-
-Recall = Callable[..., dict[str, Any]]
+from tests.support.conversing import Memory, day
+from tests.support.retrieval.channels import Recall, asking
 
 
 @pytest.fixture
-def memory(database: str, connection: Connection) -> Iterator[Memory]:
-    with remembering(database, connection) as opened:
-        opened.state("manager", "Ines", day(0), content="Reports to Ines", turn_ids=("t0",))
-        yield opened
+def memory(memory: Memory) -> Memory:
+    memory.state("manager", "Ines", day(0), content="Reports to Ines", turn_ids=("t0",))
+    return memory
 
 
-@pytest.fixture(params=["", "/nowhere/ranking.json"], ids=["shipped", "missing file"])
-def recall(database: str, request: pytest.FixtureRequest) -> Iterator[Recall]:
-    """Recalls with the shipped coefficients. A file that is missing costs a warning, and they are used."""
-    settings = replace(Settings(), database_url=database, ranking_file=request.param, **PATIENT)
-    with TestClient(create_app(settings)) as client:
-
-        def ask(query: str, **more: Any) -> dict[str, Any]:
-            answer = client.post("/v1/recall", json={"user_id": "alex", "query": query} | more)
-            assert answer.status_code == 200, answer.text
-            document: dict[str, Any] = answer.json()
-            return document
-
+@pytest.fixture
+def recall(database: str) -> Iterator[Recall]:
+    """Recalls with the shipped coefficients: the file of the settings is missing, which costs a warning."""
+    with asking(database, ranking_file="/nowhere/ranking.json") as ask:
         yield ask
 
 
@@ -68,5 +52,7 @@ def test_words_of_another_project_of_another_user_and_of_a_later_time_end_nothin
     memory.fold()
     [fact] = recall("Who is my boss?", k=1, as_of=day(5).isoformat())["cards"]
     assert (fact["content"], "perhaps_no_longer" in fact) == ("Reports to Ines", False)
+    with asking(memory.database) as shipped:
+        assert shipped("Who is my boss?", k=2)["cards"] == recall("Who is my boss?", k=2)["cards"]
     first, second = recall("Who is my boss?", k=2)["cards"]
     assert first["content"] == second["perhaps_no_longer"]["content"] == "Ines quit, and Tom runs everything"

@@ -151,14 +151,6 @@ def test_a_refusal_is_not_argued_with(
     assert len(api.requests) == 1
 
 
-def test_an_answer_that_was_cut_off_is_asked_for_with_more_tokens(
-    api: ChatCompletions, extractor: ClaudeExtractor
-) -> None:
-    api.next.append(choice(function('{"states": [{"tu'), "length"))
-    extractor.extract(BATCH)
-    assert [request.body["max_tokens"] for request in api.requests] == [4_096, 8_192]
-
-
 @pytest.mark.parametrize(
     ("answer", "words", "suspect"),
     [

@@ -333,14 +333,6 @@ def test_the_right_cards_of_an_answer_that_stays_partly_wrong_are_kept(
     assert (len(states(found)), found.refused, found.usage.calls) == (1, 1, 2)
 
 
-def test_an_unknown_model_has_no_price(api: MessagesApi) -> None:
-    extractor = ClaudeExtractor(Settings(anthropic_base_url=api.url, model="llama-of-our-own"))
-    try:
-        assert extractor.extract(SessionBatch((said("I moved to Lisbon"),))).usage.cost_usd is None
-    finally:
-        extractor.close()
-
-
 def test_a_model_may_think_first(api: MessagesApi) -> None:
     extractor = ClaudeExtractor(Settings(anthropic_base_url=api.url, thinking=True))
     try:

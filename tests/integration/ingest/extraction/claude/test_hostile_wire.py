@@ -76,9 +76,11 @@ def test_an_answer_that_trickles_without_end_is_given_up(
         (Trouble(body=b"[" * 100_000), "a body that is no "),
         (Trouble(body=b'{"content": [], "stop_reason": "x", "usage": 5}'), "a body that is no "),
         (Trouble(body=b'{"content": [], "content": 1, "stop_reason": "end_turn"}'), "a body that is no "),
+        (Trouble(body=b'{"id": "msg_1", "content": ['), "a body that is no "),
+        (Trouble(body=b'{"choices": []}'), "a body that is no "),
         (Trouble(body=b"\xff\xfe"), "a body that is no "),
     ],
-    ids=["flood", "bomb", "type", "deep", "usage", "twice", "bytes"],
+    ids=["flood", "bomb", "type", "deep", "usage", "twice", "half", "no choice", "bytes"],
 )
 def test_an_answer_that_is_too_much_is_not_taken_in(
     api: MessagesApi, client: ModelClient, trouble: Trouble, why: str

@@ -238,17 +238,6 @@ def test_the_model_is_shown_what_is_known_and_may_answer_by_label(
     assert leader.refused == 2
 
 
-def test_a_call_is_spared_when_nothing_is_substantive(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    log.append(
-        connection, [turn("ana", text, n) for n, text in enumerate(("ok thanks!", "haha", "晚安", "bye"))]
-    )
-    with reading(replace(settings, session_batch_turns=4)):
-        eventually(caught_up(connection, "ana"))
-    assert api.requests == []
-
-
 def again(settings: Settings, connection: Connection) -> None:
     extractor = ClaudeExtractor(settings)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -59,8 +58,9 @@ def test_sessions_are_written_in_order_and_the_checkpoint_passes_no_turn_that_is
     assert extracted(connection, slow) == ["a-0", "a-1", "a-2"]
 
 
+@pytest.mark.parametrize("later", ["model", "rules"])
 def test_what_was_written_above_the_checkpoint_is_neither_paid_nor_written_again(
-    settings: Settings, api: MessagesApi, connection: Connection
+    settings: Settings, api: MessagesApi, connection: Connection, later: str
 ) -> None:
     slow, quick = neighbours(2)
     api.trouble = lambda request: Trouble(hang=True) if request.turns == ["I moved to Lisbon."] else None
@@ -70,24 +70,15 @@ def test_what_was_written_above_the_checkpoint_is_neither_paid_nor_written_again
     assert extracted(connection, slow) == []
     asked = len(api.requests)
     api.trouble = lambda _: None
-    with reading(settings):
-        eventually(caught_up(connection, slow, quick))
-    assert [request.turns for request in api.requests[asked:]] == [["I moved to Lisbon."]]
+    if later == "model":
+        with reading(settings):
+            eventually(caught_up(connection, slow, quick))
+        assert [request.turns for request in api.requests[asked:]] == [["I moved to Lisbon."]]
+    else:
+        rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
+        while rules.step(connection):
+            pass
     assert extracted(connection, slow, quick) == ["b-1", "b-2", "a-0"]
-
-
-def test_the_rules_too_recognise_what_a_model_read_above_the_checkpoint(
-    settings: Settings, api: MessagesApi, connection: Connection
-) -> None:
-    slow, quick = neighbours(2)
-    api.trouble = lambda request: Trouble(hang=True) if request.turns == ["I moved to Lisbon."] else None
-    log.append(connection, [*moves(slow, 1, session="a"), *moves(quick, 3, session="b")[1:]])
-    with reading(replace(settings, extract_grace_s=0, extract_timeout_s=60)):
-        eventually(lambda: extracted(connection, quick) == ["b-1", "b-2"])
-    rules = ExtractorWorker(settings, RulesExtractor(), lambda: False)
-    while rules.step(connection):
-        pass
-    assert Counter(extracted(connection, slow, quick)) == {"a-0": 1, "b-1": 1, "b-2": 1}
     assert behind(connection) == 0
 
 
