@@ -85,7 +85,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
 
     A weekday in the past is never today. A weekday beside a date decides only without a tense: a weekday that does not
     fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is
-    lower.
+    lower: a day of the year is then the nearest one.
     """
     if isinstance(reading, Span):
         return reading
@@ -93,6 +93,8 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
     back = next((span for span in reading.back(frame.now) if span.start and span.start < latest), None)
     found = ahead if tense > 0 else back
+    if ahead and back and not tense and (reading.every, reading.grain) == ("year", "day"):
+        found = min(back, ahead, key=lambda span: abs(_start(span) - frame.now))
     if reading.weekday is not None and not tense:
         fits = [s for s in (ahead, back) if s and s.start and s.start.weekday() == reading.weekday]
         if len(fits) == 1:
@@ -100,7 +102,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     if found is None:
         return None
     guess = 0.9 if tense else 0.75
-    other = ahead.start if ahead and not tense and ahead.start != found.start else None
+    other = next((each.start for each in (ahead, back) if each and not tense and each.start != found.start), None)
     return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True, other=other)
 
 

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Generic, TypeVar
 
 from .calendar import Frame, Span, Tense
-from .cycles import Reading, join, settle
+from .cycles import Reading, join, nearest, settle
 from .lengths import Length
 from .tables import rows
 
@@ -137,6 +137,11 @@ class Scan:
         if isinstance(reading, Span):
             return reading
         return settle(reading, self.frame, self._tense(i) or unsaid)
+
+    def nearest(self, reading: Reading, i: int) -> Span | None:
+        """Returns the span of a reading at word `i`. In a sentence without a tense it is the one nearest to now."""
+        tense = self._tense(i)
+        return settle(reading, self.frame, tense) if tense else nearest(reading, self.frame)
 
     def join(self, first: Reading, last: Reading, i: int) -> Span | None:
         """Returns the range from one reading to another at word `i`; None when the two make no range."""

@@ -129,7 +129,10 @@ def span_of(scan: Scan, i: int) -> tuple[Span, int] | None:
         return joined
     if _is_bare(scan, j) or (word in listed("马上 刚才 刚刚 现在 目前") and isinstance(first[0], Cycle)):
         return None
-    span = scan.settle(first[0], i, 1 if words[first[1]] in BEFORE else 0)
+    if words[first[1]] in _SINCE:
+        span = scan.nearest(first[0], i)  # 九月开始: it began lately, or it begins soon
+    else:
+        span = scan.settle(first[0], i, 1 if words[first[1]] in BEFORE else 0)
     if span is None:
         return None
     open_side = _side(scan, span, first[1], bool(opener))
