@@ -7,18 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.chinese_script import derive_table, has_cjk, to_simplified
+from tests.support.tables import examples
 
 
-@pytest.mark.parametrize(
-    ("traditional", "simplified"),
-    [
-        ("我上個月從台北搬到台中", "我上个月从台北搬到台中"),
-        ("資料庫與電腦", "资料库与电脑"),
-        ("臺灣", "台湾"),
-        ("住著", "住着"),
-        ("abc 123", "abc 123"),
-    ],
-)
+@examples
 def test_traditional_folds_to_simplified(traditional: str, simplified: str) -> None:
     assert to_simplified(traditional) == simplified
     assert to_simplified(simplified) == simplified

@@ -10,15 +10,10 @@ from psycopg import errors
 from psycopg_pool import PoolTimeout
 
 from events.platform.failures import is_away, retry_on_lost_connection
+from tests.support.tables import examples
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        "08000", "08006", "57P01", "57P02", "57P03", "57P04", "53100", "53200", "53300", "40001", "40P01",
-        "25006", "25P03", "55P03", "58030",
-    ],
-)  # fmt: skip
+@examples
 def test_a_server_that_is_away_or_full_is_weather(state: str) -> None:
     assert is_away(errors.lookup(state)("said the server"))
 

@@ -13,6 +13,7 @@ import pytest
 from events.platform.sql import statement, statements
 from events.store.log import EVENT_COLUMNS
 from tests.support.deployed import ROOT
+from tests.support.tables import examples
 
 PACKAGES = ("events", "ingest", "projectors", "retrieval", "deploy")
 MODULES = {
@@ -71,16 +72,7 @@ def test_a_statement_reads_the_tables_of_the_search_path_or_the_live_ones(room: 
     }
 
 
-@pytest.mark.parametrize(
-    ("queries", "tables", "named"),
-    [
-        ("-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* 'one'"),
-        ("-- name: one\nSELECT 1;\n", "-- name: one\nSELECT 2;\n", r"tables\.sql: .* 'one'"),
-        ("SELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* no name"),
-        ("-- name: find key\nSELECT 1;\n", "", r"queries\.sql: 'find key'"),
-        ("--name :\nSELECT 1;\n", "", r"queries\.sql: ''"),
-    ],
-)
+@examples
 def test_a_file_that_leaves_a_name_open_is_refused(room: Path, queries: str, tables: str, named: str) -> None:
     (room / "queries.sql").write_text(queries)
     (room / "tables.sql").write_text(tables)

@@ -14,21 +14,14 @@ from ingest.migration.notes import sentences
 from ingest.migration.portable import read_okf
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.user_name import told_name
+from tests.support.tables import examples
 
 
 def texts(found: Memories) -> list[str]:
     return [each.text for each in found.memories]
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ('{"results": [{"memory": "Likes tea", "created_at": "2024-05-03T05:00:00.5-07:00"}]}', "mem0"),
-        ('\n[{"memory": "Likes tea", "updated_at": "2024-05-03T12:00:00", "created_at": "2020-01-01"}]', "mem0"),
-        ("[2024-05-03] - Likes tea", "chatgpt"),
-        ("Memories\n1. [2024-05-03]. Likes tea\n- [2024-05-03 10:11] Likes tea\n2024-05-03: Likes tea", "chatgpt"),
-    ],
-)  # fmt: skip
+@examples
 def test_the_form_and_the_date_are_told_by_the_text(text: str, form: str) -> None:
     found = read(text)
     assert found.format == form
@@ -109,18 +102,7 @@ def test_another_encoding_is_refused_with_its_place(data: bytes, where: str) -> 
     assert "UTF-8" in refused.value.reason
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("- User's name is Alice Chen.\n- Alice likes tea", "Alice Chen"),
-        ("Name: Alice\n", "Alice"),
-        ("The user is called Mei", "Mei"),
-        ("- 用户名叫小明\n- 喜歡茶", "小明"),
-        ("- My dog's name is Rex\n- Her name is Rex", None),
-        ("- User's name is Alice\n- User's name is Bob", None),
-        ("- The user's name is unknown", None),
-    ],
-)
+@examples
 def test_a_text_tells_the_name_of_its_user(text: str, name: str | None) -> None:
     assert told_name(read(text, "notes").memories) == name
 

@@ -13,6 +13,7 @@ import pytest
 from ingest.migration.chats.message import ChatMessage, ChatTerms, LeftOut
 from ingest.migration.chats.people import read
 from ingest.migration.chats.source import ExportUnreadableError
+from tests.support.tables import examples
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -28,17 +29,7 @@ def shown(messages: list[ChatMessage]) -> list[tuple[str, str, str | None]]:
     return [(each.said_at.isoformat()[:16], each.text, each.speaker) for each in messages]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "[13.05.26, 16:44:10] Ada: Hi\n[05.06.26, 09:01:02] Bea: Hello\nthere",
-        "\ufeff[5/13/26, 4:44:10\u202fPM] Ada: Hi\r\n\u200e[6/5/26, 9:01:02\u202fAM] ~\u202fBea: Hello\r\nthere",
-        "13/05/2026, 16:44 - Ada: Hi\n05/06/2026, 09:01 - Bea: Hello\nthere",
-        "5/13/26, 4:44 PM - Ada: Hi\n6/5/26, 9:01 AM - Bea: Hello\nthere",
-        "2026/5/13 下午4:44 - Ada: Hi\n2026/6/5 上午9:01 - Bea: Hello\nthere",
-        "13/05/26, 4:44 p.m. - Ada: Hi\n05/06/26, 9:01 a. m. - Bea: Hello\nthere",
-    ],
-)
+@examples
 def test_each_form_of_whatsapp_gives_the_same_messages(lines: str) -> None:
     messages, left_out = found(lines)
     assert shown(messages) == [("2026-05-13T16:44", "Hi", None), ("2026-06-05T09:01", "Hello\nthere", "Bea")]
