@@ -9,11 +9,13 @@ from collections.abc import Callable
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
 _Test = TypeVar("_Test", bound=Callable[..., None])
+LongText = NewType("LongText", str)
+"""A text of repeated pieces. Its cell is ``so ×9000 | I moved``: nine thousand times "so ", and then "I moved"."""
 _ESCAPE = re.compile(r"\\(n|t|u[0-9a-f]{4})")
 _HEADING = re.compile(r"\[test_\w+\]")
 _LINE_ENDS = {"n": "\n", "t": "\t"}
@@ -58,7 +60,7 @@ def examples_and(*more: Any) -> Callable[[_Test], _Test]:
             for row in takewhile(lambda row: not _HEADING.fullmatch(row[0]), own)
         ]
         marked: _Test = pytest.mark.parametrize(
-            names, [*read, *([each] if len(names) == 1 else each for each in more)]
+            names, [*read, *([each] if len(names) == 1 else each for each in more)], ids=_id_of
         )(test)
         return marked
 
@@ -73,6 +75,11 @@ def _character(escape: re.Match[str]) -> str:
     return _LINE_ENDS.get(escape[1]) or chr(int(escape[1][1:], 16))
 
 
+def _id_of(value: object) -> str | None:
+    """The beginning of a long text. pytest names a test with all other values itself."""
+    return ascii(value[:40]) if isinstance(value, str) and len(value) > 100 else None
+
+
 def _read(cell: str, hint: Any) -> Any:
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType) and types.NoneType in parts:
@@ -80,6 +87,9 @@ def _read(cell: str, hint: Any) -> Any:
         return None if cell == "-" else _read(cell, hint)
     if hint is str or origin is Literal:
         return "" if cell == '""' else cell
+    if hint is LongText:
+        pieces = (piece.rpartition("×") for piece in cell.split(" | "))
+        return "".join(text * int(times) if mark else times for text, mark, times in pieces)
     if hint is bool:
         return {"yes": True, "no": False}[cell]
     if hint is datetime:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from ingest.extraction.evident_modes import code_mode, evident_modes, holds_code
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext
 from tests.support.events.turns import recorded
 from tests.support.ingest.modes import MODES, labelled_turns
-from tests.support.tables import examples
+from tests.support.tables import LongText, examples
 
 CHOICES = tuple(ModeChoice(name, description) for name, description in MODES.items())
 
@@ -49,9 +47,6 @@ def test_the_mode_of_code_must_be_the_only_one(names: dict[str, str], found: str
     assert code_mode(context) == found
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["```\n" * 5_000, "`" * 20_000, "at (" * 5_000, "```a\n" + "x\n" * 9_000, "A" * 20_000, "```c\n" * 9_000],
-)
-def test_hostile_texts_are_read(text: str) -> None:
+@examples
+def test_hostile_texts_are_read(text: LongText) -> None:
     assert holds_code(text) in (True, False)

@@ -14,7 +14,7 @@ from ingest.migration.notes import sentences
 from ingest.migration.portable import read_okf
 from ingest.migration.reading import Format, decoded, read
 from ingest.migration.user_name import told_name
-from tests.support.tables import examples
+from tests.support.tables import LongText, examples, examples_and
 
 
 def texts(found: Memories) -> list[str]:
@@ -61,31 +61,10 @@ def test_relations_and_further_pages_are_remarked() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "form", "where"),
-    [
-        ("", "auto", ""),
-        ("# only a heading", "notes", ""),
-        ("{}", "mem0", "/"),
-        ('{"results": {}}', "auto", "/results"),
-        ('[{"memory": "a"}, "b"]', "auto", "/1"),
-        ('[{"memory": " "}]', "auto", "/0/memory"),
-        ('{"results": [{"text": "a"}]}', "auto", "/results/0/memory"),
-        ('[{"memory": "a", "updated_at": "soon"}]', "auto", "/0/updated_at"),
-        ('[{"memory": "a", "created_at": 5}]', "auto", "/0/created_at"),
-        ('[{"memory": "a", "created_at": "0001-01-01T00:00:00+14:00"}]', "auto", "/0/created_at"),
-        ('[{"memory": "a", "user_id": "x"}, {"memory": "b", "user_id": "y"}]', "auto", "/1/user_id"),
-        ('[{"memory": "a\\u0000b"}]', "auto", "/0/memory"),
-        ('[{"memory": "a"},\n{"memory": ]', "auto", "line 2"),
-        ("[" * 100_000, "auto", "line 1"),
-        ("- a\n- b\0", "auto", "line 2"),
-        ("- a\n- " + "b" * 70_000, "auto", "line 2"),
-        ("[2024-05-03] a\n[2024-13-03] b", "auto", "line 2"),
-        ("- a\ud800", "notes", "line 1"),
-        ("- a\n" * 100_001, "notes", "line 100001"),
-    ],
+@examples_and(
+    ("# only a heading", "notes", ""),
 )
-def test_a_wrong_text_is_refused_with_its_place(text: str, form: Format, where: str) -> None:
+def test_a_wrong_text_is_refused_with_its_place(text: LongText, form: Format, where: str) -> None:
     with pytest.raises(TextInvalidError) as refused:
         read(text, form)
     assert refused.value.where == where, refused.value

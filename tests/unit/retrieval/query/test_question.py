@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from tests.support.cards import card
-from tests.support.tables import examples
+from tests.support.tables import LongText, examples
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
@@ -105,16 +105,11 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     assert scope.widened().refuses(card(kind="event", occurred_at=now, created_at=now)) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "entities"),
-    [
-        ("Where is Anna" + "!" * 60_000 + "x", ("Anna",)),
-        ("! " * 30_000 + "is Anna " * 6_000 + "here", ("Anna",)),
-    ],
-    ids=lambda text: str(text)[:20],
-)
+@examples
 @pytest.mark.processor_seconds(10)
-def test_a_long_hostile_question_is_understood_in_linear_time(text: str, entities: tuple[str, ...]) -> None:
+def test_a_long_hostile_question_is_understood_in_linear_time(
+    text: LongText, entities: tuple[str, ...]
+) -> None:
     assert set(entities) <= set(understand(text, NOW).entities)
 
 
