@@ -21,18 +21,8 @@ from projectors.registry import projectors
 from tests.support.stack import COMMAND, clean_environment, typed
 from tests.support.tables import examples, examples_and
 
-HEAVY = (
-    "psycopg",
-    "redis",
-    "httpx2",
-    "pydantic",
-    "fastapi",
-    "numpy",
-    "jieba3",
-    "opencc",
-    "anthropic",
-    "psutil",
-)
+_DRIVERS = "psycopg redis httpx2 pydantic fastapi numpy jieba3 opencc anthropic psutil structlog"
+HEAVY = frozenset(_DRIVERS.split())
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -93,7 +83,7 @@ def test_what_needs_no_server_loads_no_driver_and_help_no_parser(
 def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -> None:
     done, modules = loaded("status", "--data", str(tmp_path))
     assert done.returncode == 2
-    assert not modules & (set(HEAVY) - {"psutil"})
+    assert not modules & (HEAVY - {"psutil"})
 
 
 def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_path: Path) -> None:
@@ -106,7 +96,7 @@ def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_pat
     finally:
         withdraw(running)
     assert (done.returncode, address in done.stdout) == (0, True)
-    assert not modules & (set(HEAVY) - {"psutil"} | {"events.types.cards"})
+    assert not modules & (HEAVY - {"psutil"} | {"events.types.cards"})
 
 
 def test_the_names_of_projections_are_those_of_the_projectors() -> None:

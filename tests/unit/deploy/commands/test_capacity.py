@@ -34,7 +34,7 @@ demands = st.builds(
     days=st.integers(1, 3650),
     outage_s=st.integers(0, DAY_S),
 )
-MORE = (
+MORE = [
     "users",
     "turns_per_day",
     "peak_factor",
@@ -43,7 +43,7 @@ MORE = (
     "recalls_per_turn",
     "days",
     "outage_s",
-)
+]
 LESS_WITH_MORE = {"busy", "one_does"}
 """One more whole process makes every process less busy. Longer texts take longer each."""
 

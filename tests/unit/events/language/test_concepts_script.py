@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,9 +28,6 @@ def test_the_shipped_table_is_the_one_opencc_gives() -> None:
     assert len(pairs) > 8000
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("hello", False), ("héllo — ok", False), ("你", True), ("かな", True), ("한", True), ("", False)],
-)
+@examples
 def test_cjk_is_seen(text: str, expected: bool) -> None:
     assert has_cjk(text) is expected

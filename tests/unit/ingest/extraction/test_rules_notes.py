@@ -66,10 +66,7 @@ def test_a_clause_that_only_dates_a_condition_gives_its_beginning(note: str, beg
     assert (found.effective_at.year if found.time_resolved else None) == began
 
 
-@pytest.mark.parametrize(
-    "note",
-    ["They take the bus to work", "User is not vegetarian", "Takes notes on paper", "User wants a dog"],
-)
+@examples
 def test_a_note_without_a_fact_gives_none(note: str) -> None:
     assert facts(note) == set()
 

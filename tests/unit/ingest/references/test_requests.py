@@ -28,18 +28,12 @@ def test_any_text_is_read_and_quoted(text: str) -> None:
         assert all(item in text or item in f"{text} list. add {text} to my list" for item in found.items)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Shopping List", "shopping"), ("購物清單", "购物"), ("camp_list", "camp"), ("to-do list", "待辦")],
-)
+@examples
 def test_a_key_and_a_spoken_name_are_compared_in_one_form(one: str, other: str) -> None:
     assert list_key(one) == list_key(other)
 
 
-@pytest.mark.parametrize(
-    ("spoken", "key"),
-    [("Shopping list", "shopping"), ("購物清單", "購物清單"), ("to-do list", "todo"), ("list", "todo")],
-)
+@examples
 def test_a_new_list_keeps_the_script_of_its_name(spoken: str, key: str) -> None:
     assert new_key(spoken) == key
 

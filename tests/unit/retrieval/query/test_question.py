@@ -21,10 +21,7 @@ def test_the_intent(text: str, intent: str) -> None:
     assert understand(text, NOW).intent == intent
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [("where?", "english"), ("在哪裡？", "chinese"), ("JWT 是什麼", "mixed"), ("😀 42", "none")],
-)
+@examples
 def test_the_language(text: str, language: str) -> None:
     assert understand(text, NOW).language == language
 

@@ -171,10 +171,7 @@ def test_a_turn_that_only_asks_comes_after_one_that_answers(asked: str) -> None:
     assert order(question, episode(1, asked), episode(2, "We decided on a fig tree 無花果樹"))[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [("Where do I live?", 2), ("我住哪裡？", 2), ("Which JSON did I send?", 1), ("我貼的設定是什麼？", 1)],
-)
+@examples
 def test_pasted_data_comes_after_what_somebody_said_unless_it_is_asked_for(question: str, first: int) -> None:
     pasted = episode(1, '{"lives_in": "Zurich"}', tags=["pasted"])
     said = episode(2, "I live near the harbour")

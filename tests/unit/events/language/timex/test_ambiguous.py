@@ -60,10 +60,7 @@ def test_a_vague_length_has_a_coarse_grain_and_says_so(text: str, grain: str) ->
     assert found.confidence < only("3 years ago").confidence
 
 
-@pytest.mark.parametrize(
-    ("text", "grain"),
-    [("two years ago", "year"), ("a couple of months ago", "month"), ("三個月前", "month"), ("前天", "day")],
-)
+@examples
 def test_an_exact_length_is_not_vague(text: str, grain: str) -> None:
     found = only(text)
     assert (found.grain, found.vague) == (grain, False)

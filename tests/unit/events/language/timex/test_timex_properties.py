@@ -20,25 +20,10 @@ _WORDS = (
     "late end beginning first 5pm 10:30 7/6 2026-02-30 Q3 summer Christmas weekend every 's - , ( ) noon morning"
 )
 ENGLISH = _WORDS.split()
+_CHINESE_WORDS = "星期 以前 之後 今天 晚上 下午 春節 12 2026 - / : 民國 世紀 年代"
 CHINESE = [
     *"上下前後后今明昨去本這个個年月日號号天週周星期禮拜季時点點分秒初中底末半一二三十百千零〇兩第最近從到至和以之內的每隔農曆闰",
-    *(
-        "星期",
-        "以前",
-        "之後",
-        "今天",
-        "晚上",
-        "下午",
-        "春節",
-        "12",
-        "2026",
-        "-",
-        "/",
-        ":",
-        "民國",
-        "世紀",
-        "年代",
-    ),
+    *_CHINESE_WORDS.split(),
 ]
 AWARE = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31)).flatmap(
     lambda wall: st.sampled_from(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.ingest.rules import (
     episodes,
     events,
@@ -34,21 +32,6 @@ def test_a_definition_is_knowledge(text: str, title: str, alias: str | None) -> 
 @examples
 def test_a_person_a_feeling_and_a_question_are_not_knowledge(text: str) -> None:
     assert knowledge(text) == []
-
-
-@examples
-def test_small_talk_is_no_episode(text: str) -> None:
-    assert episodes(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Yeah, two cats", "Luna and Oliver!", "What did you paint?", "在三樓", "麻糬", "ok, Tuesday then", "42"],
-)
-def test_anything_with_content_is_an_episode_in_its_own_words(text: str) -> None:
-    (found,) = episodes(text)
-    assert found.content == text
-    assert 1 <= found.importance <= 10
 
 
 @examples

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -51,13 +52,7 @@ def test_an_order_of_dates_that_nothing_tells_is_asked_for() -> None:
     assert shown(found(never_back)[0])[-1][0] == "2026-03-01T01:00"
 
 
-CHAT = """01/05/2026, 10:00 - Messages are end-to-end encrypted. Tap to learn more.
-13/05/2026, 10:00 - Bea: <Media omitted>
-13/05/2026, 10:00 - Bea: Same
-13/05/2026, 10:00 - Bea: Same
-13/05/2026, 10:00 - Ada: IMG-1.jpg (file attached)
-13/05/2026, 10:01 - Bea: See you at: 7 <This message was edited>
-"""
+CHAT = Path(__file__).with_name("chat.txt").read_text("utf-8")
 
 
 def test_a_later_export_has_the_same_ids_and_no_id_holds_words_or_names() -> None:
@@ -134,36 +129,7 @@ def test_a_chat_of_telegram_is_read_alone_and_among_all() -> None:
     assert left_out.reasons["the JSON is broken, and its rest was not read"].broken
 
 
-MAIL = b"""From bea@x.org Wed May 13 16:44:10 2026
-From: Bea <bea@x.org>
-To: ada@x.org
-Date: Wed, 13 May 2026 16:44:10 +0200
-Subject: Dinner
-Message-ID: <m1@x>
-Content-Type: text/plain; charset=utf-8
-
-I moved to Porto\xff.
->From here it is far.
-
-From ada@x.org Wed May 13 17:00:00 2026
-From: Ada <ADA@x.org>
-To: Bea <bea@x.org>
-Date: Wed, 13 May 2026 17:00:00 +0200
-Message-ID: <m2@x>
-In-Reply-To: <m1@x>
-
-Nice!
-
-On Wed, 13 May 2026 Bea wrote:
-> I moved to Porto.
-
-From c@x.org Wed May 13 17:00:00 2026
-From: c@x.org
-Date: never
-Message-ID: <m3@x>
-
-Hi
-"""
+MAIL = Path(__file__).with_name("mail.mbox").read_bytes()
 
 
 def test_a_mailbox_gives_own_words_in_threads() -> None:
