@@ -39,9 +39,6 @@ def as_superuser(guarded: Log, *changes: str, rechained: bool = False) -> None:
     guarded.owner.execute("ALTER TABLE audit.entries ENABLE TRIGGER entries_append_only")
 
 
-HIDE = "UPDATE audit.entries SET outcome = 'allowed' WHERE position = 3"
-
-
 @examples
 def test_a_changed_audit_log_is_found(guarded: Log, change: str, fault: str) -> None:
     ask(guarded, *"abcde")
