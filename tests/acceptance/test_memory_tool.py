@@ -21,6 +21,7 @@ from cardlog_client import AsyncClient, Client, RefusedError
 from cardlog_client.memory_tool import KIND, AsyncCardlogMemoryTool, CardlogMemoryTool
 from tests.support.ingest.messages_api import MessagesApi, Trouble, says
 from tests.support.stack import Running
+from tests.support.tables import examples_and
 
 GUIDE = Path(__file__).parents[2] / "docs" / "assistants.md"
 
@@ -105,20 +106,8 @@ def test_random_commands_give_what_they_give_in_a_folder(client: Client, asked: 
                 assert without_sizes_of_directories(found) == without_sizes_of_directories(wanted), each
 
 
-@pytest.mark.parametrize(
-    ("path", "words"),
-    [
-        ("/memories_backup/notes", "Path must start with /memories, got: /memories_backup/notes"),
-        ("/memoriesx", "Path must start with /memories"),
-        ("/memories/..", "would escape /memories directory"),
-        ("/memories/../etc/passwd", "would escape /memories directory"),
-        ("/memories/%2e%2e/etc/passwd", "would escape /memories directory"),
-        ("/memories/a/%252e%252e%252f%252e%252e/x", "would escape /memories directory"),
-        ("/memories/..\\..\\x", "would escape /memories directory"),
-        ("/memories/" + "long" * 60, "is too long; use 200 bytes at most"),
-        ("/memories/a\0b", "NUL"),
-        ("/memories/ ", "must not be empty"),
-    ],
+@examples_and(
+    ("/memories/" + "long" * 60, "is too long; use 200 bytes at most"),
 )
 def test_a_path_that_cannot_be_is_refused_and_nothing_is_written(
     client: Client, user: str, tool: CardlogMemoryTool, path: str, words: str

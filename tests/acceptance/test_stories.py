@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.person import Person
 from tests.support.stack import Running
+from tests.support.tables import examples
 from tests.support.web import WEB
 
 
@@ -136,17 +137,7 @@ def test_a_fact_that_changed(stack: Running, name: str) -> None:
     assert user.read(f"cards/{old['card_id']}/latest")["card"]["value"] == change.new
 
 
-@pytest.mark.parametrize(
-    ("told", "question"),
-    [
-        (
-            ("We use MySQL.", "We switched from MySQL to PostgreSQL.", "We use Redis."),
-            "What is our tech stack?",
-        ),
-        (("我們用MySQL。", "我們從MySQL換成PostgreSQL。", "我們還用Redis。"), "我們的技術棧是什麼?"),
-    ],
-    ids=["en", "zh"],
-)
+@examples
 def test_a_stack_accumulates_and_drops(stack: Running, told: tuple[str, ...], question: str) -> None:
     user = Friend(stack, f"story stack {question}").tells(
         *((f"2025-05-{day:02}", text) for day, text in zip((1, 8, 15), told, strict=True))

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -80,12 +80,16 @@ def chromium(driver: Any) -> Iterator[Any]:
 
 
 class Person:
-    """A person with a page of the explorer."""
+    """A person with a page of the explorer. The first person of a key signs in, and the others have that session."""
+
+    _sessions: ClassVar[dict[tuple[Any, str], Any]] = {}
 
     def __init__(self, browser: Any, stack: Running, key: str, **options: Any) -> None:
         self.stack = stack
         self.url = stack.explorer_url
-        context = browser.new_context(**({"locale": "en-GB", "timezone_id": "Asia/Taipei"} | options))
+        session = self._sessions.get((browser, key))
+        usual = {"locale": "en-GB", "timezone_id": "Asia/Taipei", "storage_state": session}
+        context = browser.new_context(**usual | options)
         self.page = context.new_page()
         self.page.set_default_timeout(15_000)
         self.foreign: list[str] = []
@@ -94,8 +98,9 @@ class Person:
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", self._warned)
         self.page.on("console", self._told)
-        if key:
+        if key and session is None:
             self.sign_in(key)
+            self._sessions[browser, key] = context.storage_state()
 
     def _asked(self, request: Any) -> None:
         if not request.url.startswith((self.stack.read_url + "/", "data:")):

@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.support.tables import rows
+
 FOLDER = os.environ.get("CARDLOG_TEST_SUITES", "")
 """Where the tests are."""
 
@@ -29,12 +31,11 @@ def swapped_tests(
     file: str,
     modules: Mapping[str, ModuleType],
     swapped: Mapping[str, object],
-    left_out: Mapping[str, str],
 ) -> Iterator[tuple[str, Any]]:
     """Yields the tests of a file by their names, with the name of its folder in front. Skips where it is absent.
 
-    ``modules`` stand for modules that the file imports, ``swapped`` for names in the file. A test in ``left_out`` is
-    skipped with its reason.
+    ``modules`` stand for modules that the file imports, ``swapped`` for names in the file. A test of
+    ``left_out.txt`` is skipped with its reason.
     """
     if not FOLDER:
         pytest.skip("CARDLOG_TEST_SUITES names no folder of tests", allow_module_level=True)
@@ -45,6 +46,7 @@ def swapped_tests(
     with patch.dict(sys.modules, modules):
         exec(compile(path.read_text("utf-8"), str(path), "exec"), names)
     names.update({name: each for name, each in swapped.items() if name in names})
+    left_out = {test: reason for of, test, reason in rows(__file__, "left_out.txt") if of == file}
     unknown = left_out.keys() - names.keys()
     assert not unknown, f"{file} has no {unknown}"
     where = f"{path.parent.name}_{path.stem}".replace("-", "_")

@@ -142,60 +142,6 @@ def test_an_expired_item_is_absent_and_a_sweep_archives_it(client: Client, user:
     assert [each["key"] for each in client.references(user)["references"]] == ["a:there"]
 
 
-_EMBEDS = "it judges the scores of the test's own embeddings, and Cardlog embeds by itself"
-_SQL = "it judges statements and patterns of their database"
-_LOAD = "it sends thousands of requests to judge a pool of connections"
-_EXPIRED = "it changes rows of their database; an expired item is always absent here"
-_LEFT_OUT: dict[str, dict[str, str]] = {
-    "checkpoint/test_store.py": {
-        "test_embed_with_path": _EMBEDS,
-        "test_vector_store_initialization": _EMBEDS,
-    },
-    "checkpoint-sqlite/test_store.py": {
-        "test_embed_with_path": _EMBEDS,
-        "test_embed_with_path_operation_config": _EMBEDS,
-        "test_escape_glob_literal": _SQL,
-        "test_list_namespaces_prefix_uses_indexable_condition": _SQL,
-        "test_namespace_match_pattern": _SQL,
-        "test_nonnull_migrations": _SQL,
-        "test_scores": _EMBEDS,
-        "test_sql_injection_vulnerability": "it refuses names of fields that SQL could read, and no filter here is SQL",
-        "test_vector_store_initialization": _EMBEDS,
-    },
-    "checkpoint-sqlite/test_async_store.py": {
-        "test_embed_with_path": _EMBEDS,
-        "test_large_batches_async": _LOAD,
-        "test_no_running_loop": "it refuses synchronous calls beside a loop, and here these work",
-        "test_vector_store_initialization": _EMBEDS,
-    },
-    "checkpoint-postgres/test_store.py": {
-        "test_embed_with_path_operation_config": _EMBEDS,
-        "test_embed_with_path_sync": _EMBEDS,
-        "test_escape_like_literal": _SQL,
-        "test_namespace_match_pattern": _SQL,
-        "test_nonnull_migrations": _SQL,
-        "test_omit_expired_disabled_preserves_expired_rows": _EXPIRED,
-        "test_omit_expired_filters_read_paths": _EXPIRED,
-        "test_omit_expired_refresh_ttl_only_refreshes_live_rows": _EXPIRED,
-        "test_omit_expired_search_pagination": _EXPIRED,
-        "test_scores": _EMBEDS,
-        "test_vector_store_initialization": _EMBEDS,
-    },
-    "checkpoint-postgres/test_async_store.py": {
-        "test_abatch_uses_single_pool_checkout": _SQL,
-        "test_embed_with_path": _EMBEDS,
-        "test_large_batches": _LOAD,
-        "test_large_batches_async": _LOAD,
-        "test_no_running_loop": "it refuses synchronous calls beside a loop, and here these work",
-        "test_omit_expired_disabled_preserves_expired_rows": _EXPIRED,
-        "test_omit_expired_filters_read_paths": _EXPIRED,
-        "test_omit_expired_refresh_ttl_only_refreshes_live_rows": _EXPIRED,
-        "test_omit_expired_search_pagination": _EXPIRED,
-        "test_search_sorting": _EMBEDS,
-        "test_vector_search_edge_cases": "it compares scores of two searches, and those of a recall compare within it",
-        "test_vector_store_initialization": _EMBEDS,
-    },
-}
 _MODULES = {
     name: Anything(name)
     for name in (
@@ -229,4 +175,4 @@ for _file, _class in (
         ),
         _class,
     )
-    globals().update(swapped_tests(f"langgraph/{_file}", _MODULES, _swapped, _LEFT_OUT.get(_file, {})))
+    globals().update(swapped_tests(f"langgraph/{_file}", _MODULES, _swapped))

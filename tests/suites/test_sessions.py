@@ -60,47 +60,6 @@ def get_text_message(text: str) -> ResponseOutputMessage:
     return ResponseOutputMessage(id="1", type="message", role="assistant", content=[part], status="completed")
 
 
-_LEFT_OUT: dict[str, dict[str, str]] = {
-    "test_session.py": {
-        **dict.fromkeys(
-            (
-                "test_sqlite_session_close_closes_worker_thread_connections",
-                "test_sqlite_session_reaps_connections_from_exited_worker_threads",
-                "test_sqlite_session_closes_retired_connections_before_the_next_allocation",
-                "test_sqlite_session_keeps_connections_of_live_worker_threads",
-                "test_sqlite_session_closed_rejects_empty_add_items",
-                "test_sqlite_session_file_lock_is_shared_across_instances",
-                "test_sqlite_session_rollback_failure_evicts_connection",
-                "test_sqlite_session_close_retries_quarantined_connection",
-                "test_sqlite_session_post_commit_cancellation_propagates_after_known_outcome",
-            ),
-            "its connections to SQLite are judged, and a session here has none of its own",
-        ),
-        **dict.fromkeys(
-            (
-                "test_sqlite_session_pop_item_skips_corrupt_most_recent",
-                "test_sqlite_session_pop_item_returns_none_after_dropping_only_corrupt_rows",
-                "test_sqlite_session_get_items_limit_skips_corrupt_newest_rows",
-                "test_sqlite_session_get_items_session_settings_limit_skips_corrupt_rows",
-            ),
-            "it corrupts rows of SQLite, and no row here can be written past the log",
-        ),
-        **dict.fromkeys(
-            (
-                "test_sqlite_session_failed_add_items_releases_write_lock",
-                "test_sqlite_session_failed_clear_session_rolls_back",
-                "test_sqlite_session_failed_pop_item_releases_write_lock",
-            ),
-            "it breaks tables of SQLite",
-        ),
-        **dict.fromkeys(
-            ("test_session_settings_rejects_unknown_dictionary_fields",),
-            "a dictionary of settings is a form of SQLiteSession alone",
-        ),
-    }
-}
-
-
 def _module(name: str, **names: object) -> ModuleType:
     made = Anything(name)
     made.__dict__.update(names)
@@ -114,7 +73,7 @@ for _file in ("test_session.py", "test_session_limit.py"):
         "tests.memory.test_session": _module("tests.memory.test_session", run_agent_async=run_agent_async),
     }
     _swapped = {"SQLiteSession": Opened}
-    globals().update(swapped_tests(f"openai-agents/{_file}", _modules, _swapped, _LEFT_OUT.get(_file, {})))
+    globals().update(swapped_tests(f"openai-agents/{_file}", _modules, _swapped))
 
 
 async def test_the_contracts_of_the_claude_agent_sdk(client: Client) -> None:

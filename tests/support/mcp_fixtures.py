@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import anyio
@@ -38,29 +39,7 @@ SILENCE = base64.b64encode(
 SOMETHING = types.TextResourceContents(
     uri="test://embedded-resource", mime_type="text/plain", text="A resource."
 )
-SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "$defs": {
-        "address": {
-            "$anchor": "addressDef",
-            "type": "object",
-            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
-        }
-    },
-    "properties": {
-        "name": {"type": "string"},
-        "address": {"$ref": "#/$defs/address"},
-        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
-        "phone": {"type": "string"},
-        "email": {"type": "string"},
-    },
-    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
-    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
-    "then": {"required": ["phone"]},
-    "else": {"required": ["email"]},
-    "additionalProperties": False,
-}
+SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("mcp_schema.json").read_text("utf-8"))
 server = MCPServer("cardlog-conformance", log_level="WARNING")
 tool, prompt = server.tool(description="For the suite."), server.prompt(description="For the suite.")
 Answer = types.CallToolResult | types.InputRequiredResult

@@ -102,7 +102,9 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     if found is None:
         return None
     guess = 0.9 if tense else 0.75
-    other = next((each.start for each in (ahead, back) if each and not tense and each.start != found.start), None)
+    other = next(
+        (each.start for each in (ahead, back) if each and not tense and each.start != found.start), None
+    )
     return replace(found, sure=min(found.sure, reading.sure) * guess, ambiguous=True, other=other)
 
 

@@ -66,7 +66,7 @@ class RulesExtractor:
 
     name = "rules"
     model: str | None = None
-    prompt_version = "rules-7"
+    prompt_version = "rules-8"
 
     def extract(self, batch: SessionBatch) -> Extraction:
         conversation = _Conversation(batch)

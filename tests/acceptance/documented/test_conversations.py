@@ -6,9 +6,8 @@ import json
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from tests.support.stack import Running
+from tests.support.tables import examples_and
 from tests.support.waiting import eventually
 from tests.support.web import WEB
 
@@ -74,26 +73,9 @@ def test_a_conversation_and_its_metadata_are_kept_and_found(stack: Running) -> N
             assert {card["metadata"]["channel"] for card in answer["cards"]} == found, wanted
 
 
-@pytest.mark.parametrize(
-    ("wrong", "field", "index"),
-    [
-        ({"messages": []}, "messages", None),
-        ({"messages": "hello"}, "messages", None),
-        ({"messages": ["hello"]}, "messages", 0),
-        ({"messages": [{"role": "user"}]}, "content", 0),
-        ({"messages": [{"content": "a"}, {"content": ""}]}, "content", 1),
-        ({"messages": [{"content": []}]}, "content", 0),
-        ({"messages": [{"content": [{"type": "image_url", "image_url": {}}]}]}, "content", 0),
-        ({"messages": [{"content": "a", "role": "tool"}]}, "role", 0),
-        ({"messages": [{"content": "a", "name": 3}]}, "name", 0),
-        ({"messages": [{"content": "a", "text": "b"}]}, "text", 0),
-        ({"messages": [{"content": "a"}], "text": "b"}, "text", None),
-        ({"messages": [{"content": "a"}] * 1001}, "(body)", None),
-        ({"messages": [{"content": "a", "metadata": [1]}]}, "metadata", 0),
-        ({"text": "a", "metadata": {"a": {"b": {"c": {"d": {}}}}}}, "metadata", None),
-        ({"text": "a", "metadata": {"a": "x" * 5000}}, "metadata", None),
-        ({"text": "a", "metadata": '{"a": 1}'}, "metadata", None),
-    ],
+@examples_and(
+    ({"messages": [{"content": "a"}] * 1001}, "(body)", None),
+    ({"text": "a", "metadata": {"a": "x" * 5000}}, "metadata", None),
 )
 def test_a_wrong_conversation_is_refused_with_field_and_message(
     stack: Running, wrong: dict[str, Any], field: str, index: int | None

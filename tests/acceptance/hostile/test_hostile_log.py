@@ -17,6 +17,7 @@ from events.store import authentication
 from events.types.envelope import partition_of
 from tests.support.events.guarded_log import EVENTS, PARTITION, USER, Log
 from tests.support.stack import Running
+from tests.support.tables import examples
 
 # --- what is forged, rewritten or cut
 
@@ -28,14 +29,7 @@ FORGED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("more", "why"),
-    [
-        ("", "carries no authentication: somebody without the log key appended it"),
-        (", 'mac', e.mac", "its authentication does not fit: it was forged or changed"),
-        (", 'mac', '\\x00'::bytea", "was authenticated with another key (00) than those at hand"),
-    ],
-)
+@examples
 def test_an_event_appended_without_the_key_is_named(guarded: Log, more: str, why: str) -> None:
     guarded.service.execute(FORGED.format(more).encode(), (PARTITION,))
     guarded.append("later")

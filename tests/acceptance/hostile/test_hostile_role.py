@@ -10,35 +10,9 @@ from deploy.security.roles import LOG_OWNER
 from events.platform.settings import variable_of
 from events.store.anchors import heads_of
 from tests.support.events.guarded_log import EVENTS, PARTITION, Log
+from tests.support.tables import texts
 
-FORBIDDEN = [
-    "UPDATE log.events SET actor = 'me'",
-    "DELETE FROM log.events",
-    "TRUNCATE log.events",
-    "INSERT INTO log.events SELECT * FROM log.events",
-    "UPDATE log.heads SET position = 0",
-    "DELETE FROM log.heads",
-    "TRUNCATE log.heads",
-    "INSERT INTO log.heads (partition) VALUES (1)",
-    "ALTER TABLE log.events DISABLE TRIGGER events_append_only",
-    "ALTER TABLE log.events ADD COLUMN mine text",
-    "DROP TABLE log.events CASCADE",
-    "DROP TRIGGER events_append_only ON log.events",
-    "CREATE RULE mine AS ON INSERT TO log.events DO INSTEAD NOTHING",
-    "CREATE TABLE log.mine (x text)",
-    "CREATE FUNCTION log.mine() RETURNS int LANGUAGE sql RETURN 1",
-    "CREATE OR REPLACE FUNCTION log.chain_step(state bytea, content bytea, seed bytea) RETURNS bytea "
-    "LANGUAGE sql IMMUTABLE RETURN state",
-    "CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
-    "ALTER FUNCTION log.append(json) SECURITY INVOKER",
-    "DROP FUNCTION log.append(json)",
-    "ALTER SCHEMA log RENAME TO mine",
-    "DROP SCHEMA log CASCADE",
-    "SET session_replication_role = replica",
-    "DELETE FROM log.migrations",
-    f"SET ROLE {LOG_OWNER}",
-    f"GRANT {LOG_OWNER} TO CURRENT_USER",
-]
+FORBIDDEN = [each.format(owner=LOG_OWNER) for each in texts(__file__, "forbidden.txt")]
 
 
 def test_the_role_of_the_services_can_do_nothing_to_the_log_but_append(guarded: Log) -> None:

@@ -8,7 +8,6 @@ from tests.support.person import Person
 
 TARGET = "The deploy target of the API is the cluster in Frankfurt."
 TIRED = "I am exhausted from deploying my own emotional stability."
-COFFEE = "Remind me to pick up coffee tomorrow."
 
 
 def found(person: Person, query: str, **more: Any) -> dict[str, str]:

@@ -33,6 +33,7 @@ from projectors.vectors.projector import VectorsProjector
 from tests.support.events.guarded_log import turn
 from tests.support.forking import forked
 from tests.support.stack import COMMAND, Running, clean_environment, start, stop, typed
+from tests.support.tables import examples
 from tests.support.waiting import eventually
 
 CARDLOG = Path(sys.executable).with_name("cardlog")
@@ -112,28 +113,7 @@ def test_two_run_side_by_side_against_the_first_ones_servers(stack: Running, tmp
         assert stop(second) == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
-    [
-        (["recall", "--user", "u", "x"], {}, "no Cardlog runs here; start one with: cardlog up"),
-        (
-            ["proxy", "--upstream-openai", "127.0.0.1:1"],
-            {},
-            "--upstream-openai is '127.0.0.1:1'; give a URL such as",
-        ),
-        (["up"], {"CARDLOG_BATCH_TURNS": "many"}, "CARDLOG_BATCH_TURNS is 'many': use a whole number"),
-        (["work", "recorder"], {}, "CARDLOG_DATABASE_URL is not set"),
-        (["push", "/does/not/exist"], {"CARDLOG_REDIS_URL": "redis://127.0.0.1:1"}, "cannot be read"),
-        (
-            ["up", "--port-redis", "6379"],
-            {"CARDLOG_REDIS_URL": "redis://127.0.0.1:1"},
-            "leave one of them out",
-        ),
-        (["when", "soon", "--at", "today"], {}, "is not ISO 8601"),
-        (["serve", "read", "--host", "0.0.0.0", "--insecure-no-auth"], {}, "would listen on 0.0.0.0"),
-        (["serve", "write", "--host", "::"], {"CARDLOG_AUTH": "off"}, "would listen on ::"),
-    ],
-)
+@examples
 def test_errors_are_one_sentence_with_the_remedy(
     arguments: list[str], environment: dict[str, str], said: str
 ) -> None:

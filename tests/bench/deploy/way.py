@@ -6,7 +6,6 @@ Floors in the same run: turns/s of XADD alone, and of appending the same turns s
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import random
 import statistics
@@ -22,7 +21,7 @@ from events.platform.database import connect
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.turn_contract import parse_turn
-from tests.bench.support.stack import measured_stack
+from tests.bench.support.stack import measured_stack, new_database
 from tests.support.stack import Running
 
 _PLACES = ["Lisbon", "Porto", "Oslo", "Cairo", "Kyoto", "Bergen", "Turin", "Ghent", "Malmo", "Izmir"]
@@ -71,13 +70,14 @@ def xadd(redis: Redis, some: list[dict[str, str]]) -> float:
 
 
 def behind(connection: psycopg.Connection, projector: str) -> int:
+    """Returns the number of events that wait for a processor; -1 when it has not begun."""
     row = connection.execute(
         "SELECT sum(h.position - c.position) FROM log.heads h JOIN log.checkpoints c USING (partition) "
         "WHERE c.processor = %s",
         (projector,),
     ).fetchone()
     assert row is not None
-    return int(row[0])
+    return -1 if row[0] is None else int(row[0])
 
 
 def pending(connection: psycopg.Connection) -> int:
@@ -115,42 +115,20 @@ def throughput(running: Running, count: int, projector: str) -> tuple[float, flo
 
 def append_alone(running: Running, count: int) -> float:
     """Turns/s appended straight to the log by one writer, 500 at a time."""
-    now = datetime.now(UTC)
-    with connect(running.admin_database_url, application="bench") as connection:
-        connection.execute("CREATE DATABASE bare TEMPLATE template0")
-    url = running.admin_database_url.rsplit("/", 1)[0] + "/bare"
-    from events.platform.database import migrate
-
-    with connect(url, application="bench") as connection:
-        migrate(connection)
-        batches = []
-        for chunk in (
-            itertools.batched(turns(count, 50), 500) if hasattr(itertools, "batched") else _chunks(count)
-        ):
-            events = []
-            for fields in chunk:
-                user, turn = parse_turn(fields, entry_time=now, entry_id="0-0")
-                events.append(
-                    NewEvent(
-                        event_id=uuid7(),
-                        user_id=user,
-                        stream=f"session/{turn.session_id}",
-                        payload=turn,
-                        occurred_at=turn.said_at,
-                        actor="bench",
-                        dedupe_key=f"turn/{turn.turn_id}",
-                    )
-                )
-            batches.append(events)
+    events = [_event(fields) for fields in turns(count, 50)]
+    with connect(new_database(running.admin_database_url, "bare"), application="bench") as connection:
         began = time.perf_counter()
-        for events in batches:
-            log.append(connection, events)
+        for start in range(0, count, 500):
+            log.append(connection, events[start : start + 500])
         return count / (time.perf_counter() - began)
 
 
-def _chunks(count: int) -> list[list[dict[str, str]]]:
-    made = turns(count, 50)
-    return [made[start : start + 500] for start in range(0, count, 500)]
+def _event(fields: dict[str, str]) -> NewEvent:
+    user, turn = parse_turn(fields, entry_time=datetime.now(UTC), entry_id="0-0")
+    return NewEvent(
+        event_id=uuid7(), user_id=user, stream=f"session/{turn.session_id}", payload=turn, occurred_at=turn.said_at,
+        actor="bench", dedupe_key=f"turn/{turn.turn_id}",
+    )  # fmt: skip
 
 
 def latencies(running: Running, rate: int, seconds: int) -> list[float]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
+import multiprocessing
 import tempfile
 import threading
 import time
@@ -21,10 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 from deploy.embedded.postgres import EmbeddedPostgres
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
@@ -32,7 +32,8 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.workers.rules_worker import PROCESSOR
 from tests.bench.support.locomo import turns_of
-from tests.bench.support.stack import eval_data
+from tests.bench.support.stack import eval_data, new_database
+from tests.support.ingest.messages_api import MessagesApi
 
 _TOWNS = ("Lisbon", "Porto", "Turin", "Ghent", "Basel", "Oslo", "Riga", "Bonn")
 _COUNTED = """
@@ -56,26 +57,33 @@ def recorded(
     )  # fmt: skip
 
 
+def _serve(seconds: float, found: SimpleQueue[str]) -> None:
+    with MessagesApi() as api:
+        api.seconds = seconds
+        found.put(api.url)
+        threading.Event().wait()
+
+
 @contextmanager
 def server(seconds: float) -> Iterator[str]:
-    command = [sys.executable, "-m", "tests.support.ingest.messages_api", "--seconds", str(seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())["url"]
-        finally:
-            process.terminate()
+    """The URL of a model's server. It has its own process, so that it does not share the extractor's interpreter."""
+    spawn = multiprocessing.get_context("spawn")
+    found: SimpleQueue[str] = spawn.SimpleQueue()
+    process = spawn.Process(target=_serve, args=(seconds, found), daemon=True)
+    process.start()
+    try:
+        yield found.get()
+    finally:
+        process.terminate()
+        process.join()
 
 
 def spent(
     postgres: EmbeddedPostgres, name: str, turns: list[NewEvent], settings: Settings
 ) -> tuple[float, list[int]]:
     """Seconds until all of ``turns`` are extracted in a database of their own, and what was counted."""
-    with connect(postgres.url, application="bench") as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    url = postgres.url.rsplit("/", 1)[0] + f"/{name}"
+    url = new_database(postgres.url, name)
     with connect(url, application="bench") as connection:
-        migrate(connection)
         for start in range(0, len(turns), 500):
             log.append(connection, turns[start : start + 500])
         stop = threading.Event()

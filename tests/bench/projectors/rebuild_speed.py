@@ -22,7 +22,7 @@ from pathlib import Path
 from psycopg import sql
 
 from deploy.embedded.postgres import EmbeddedPostgres
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live, list_generations, use_schema
@@ -30,7 +30,7 @@ from projectors.rebuild.bulk_load import bulk_connection
 from projectors.rebuild.rebuild import Rebuild, RebuildResult, usual_workers
 from projectors.runner import Runner
 from tests.bench.support.history import fill
-from tests.support.databases import url_of
+from tests.bench.support.stack import new_database
 
 RATE, COPIES, GROWTH, LIVE = 20_000, 3.0, 1.15, 3_000
 TABLES = ("cards", "statements", "relations", "card_counts", "words")
@@ -39,11 +39,8 @@ LIVE_EVENTS = 20_000
 
 def measure(server: str, name: str, events: int, users: int, workers: int) -> tuple[str, RebuildResult]:
     """A database with a history, and the rebuild of its cards."""
-    with connect(server, application="bench") as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    url = url_of(server, name)
+    url = new_database(server, name)
     with connect(url, application="bench") as connection:
-        migrate(connection)
         say(f"{name}: making a history of {events:,} events")
         fill(connection, events, users=users)
         connection.execute("CHECKPOINT")
@@ -112,12 +109,9 @@ def copied_out(connection: Connection, table: str, folder: Path, parts: int) -> 
 
 def live_rate(server: str, users: int) -> float:
     """Events a second through one live runner, into tables that are not empty."""
-    with connect(server, application="bench") as connection:
-        connection.execute("CREATE DATABASE live")
-    url = url_of(server, "live")
+    url = new_database(server, "live")
     runner = Runner(replace(Settings(), database_url=url), CardsProjector(), lambda: False)
     with connect(url, application="bench") as connection:
-        migrate(connection)
         fill(connection, LIVE_EVENTS * 2, users=users)
         ensure_live(connection, CardsProjector())
         folded = 0

@@ -21,14 +21,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from deploy.embedded.postgres import EmbeddedPostgres
-from events.platform.database import Connection, connect, migrate
+from events.platform.database import Connection, connect
 from events.platform.settings import Settings
 from events.store import log
 from projectors.cards.projector import CardsProjector
 from projectors.generations.generations import ensure_live
 from projectors.kafka.relay import PROCESSOR, Relay
+from tests.bench.deploy.way import behind
 from tests.bench.support.history import fill
-from tests.support.databases import url_of
+from tests.bench.support.stack import new_database
 from tests.support.kafka.broker import Broker, MockBroker
 from tests.support.kafka.real import RealBroker, why_not
 from tests.support.kafka.workers import Workers
@@ -40,25 +41,12 @@ RELAYED, SCALED, ADDED_MS = 20_000, 1.6, 100
 
 def database(server: str, name: str, events: int) -> str:
     """A database with so many events in its log, and an empty generation of cards."""
-    with connect(server, application="bench") as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    url = url_of(server, name)
+    url = new_database(server, name)
     with connect(url, application="bench") as connection:
-        migrate(connection)
         if events:
             fill(connection, events, users=USERS)
         ensure_live(connection, CardsProjector())
     return url
-
-
-def behind(connection: Connection, processor: str) -> int:
-    row = connection.execute(
-        """SELECT sum(h.position - c.position) FROM log.checkpoints c JOIN log.heads h USING (partition)
-           WHERE c.processor = %s""",
-        [processor],
-    ).fetchone()
-    assert row is not None
-    return -1 if row[0] is None else int(row[0])
 
 
 def until_level(connection: Connection, processor: str) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from ingest.references import reference_commands
 from ingest.references.reference_commands import ReferenceStream
 from retrieval.context.token_estimate import count_tokens
 from tests.support.events.turns import recorded
+from tests.support.tables import rows
 
 SIZES = (10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 180, 200, 220, 260, 300)
 SNIPPETS, MORE_SNIPPETS = 5, 20
@@ -34,37 +35,8 @@ OPEN = 8
 DONE = (4, 16)
 """At most so many done items stay in the value."""
 _BEGUN = datetime(2026, 1, 5, 9, tzinfo=UTC)
-_THINGS = {
-    "en": (
-        "lentils", "candles", "printer paper", "oat flakes", "a bicycle pump", "lamp oil", "red thread", "garden twine",
-        "rye flour", "matches", "ink", "soap", "tea", "a door hinge", "walnuts", "batteries", "string", "cumin",
-        "chalk", "sandpaper", "a watering can", "plums", "wood glue", "envelopes", "a wool hat", "basil seeds",
-    ),
-    "zh": (
-        "扁豆", "蠟燭", "影印紙", "燕麥片", "打氣筒", "燈油", "紅線", "麻繩", "黑麥麵粉", "火柴", "墨水", "肥皂",
-        "茶葉", "門鉸鏈", "核桃", "電池", "棉線", "孜然", "粉筆", "砂紙", "澆水壺", "李子", "木工膠", "信封", "毛線帽",
-        "羅勒種子",
-    ),
-}  # fmt: skip
-_WORDS = {
-    ("en", "todo_list"): {
-        "add": "Put {x} on the {key} list.", "mark_done": "I got {x}, that is done on the {key} list.",
-        "remove": "Take {x} off the {key} list again.", "ask": "What is on my {key} list?",
-    },
-    ("en", "plan"): {
-        "add_step": "The {key} plan needs one more step: look for {x}.",
-        "complete": "I looked for {x}, so that step of the {key} plan is finished.",
-        "remove": "Drop {x} from the {key} plan.", "ask": "What is left in my {key} plan?",
-    },
-    ("zh", "todo_list"): {
-        "add": "{key}清單上要加{x}。", "mark_done": "{x}買好了，{key}清單上可以劃掉。",
-        "remove": "{key}清單不用{x}了。", "ask": "我的{key}清單上有什麼?",
-    },
-    ("zh", "plan"): {
-        "add_step": "{key}計畫多一步：找{x}。", "complete": "{x}找到了，{key}計畫的這一步完成了。",
-        "remove": "{key}計畫不用找{x}了。", "ask": "我的{key}計畫還剩什麼?",
-    },
-}  # fmt: skip
+_THINGS = {language: things for language, *things in rows(__file__, "things.txt")}
+_WORDS = {(language, kind, op): sentence for language, kind, op, sentence in rows(__file__, "sentences.txt")}
 _KEYS = {"en": "cabin", "zh": "山屋"}
 
 
@@ -84,7 +56,7 @@ class Story:
 
     @property
     def question(self) -> str:
-        return _WORDS[self.language, self.kind]["ask"].format(key=self.key)
+        return _WORDS[self.language, self.kind, "ask"].format(key=self.key)
 
 
 def stories(done: int) -> Iterator[Story]:
@@ -96,7 +68,7 @@ def stories(done: int) -> Iterator[Story]:
 def story(language: str, kind: str, size: int, most_done: int) -> Story:
     """Makes ``size`` ops: items are added, done and taken away again, so the value keeps a length of everyday life."""
     chance = random.Random(f"{language}{kind}{size}")
-    words, things = _WORDS[language, kind], _THINGS[language]
+    things = _THINGS[language]
     add, done = ("add", "mark_done") if kind == "todo_list" else ("add_step", "complete")
     here: dict[str, str] = {}
     finished: list[str] = []
@@ -119,7 +91,7 @@ def story(language: str, kind: str, size: int, most_done: int) -> Story:
             text = here[item]
             finished.append(item)
             op = {"op": done, "item_id": item}
-        ops.append((op, words[op["op"]].format(x=text, key=_KEYS[language])))
+        ops.append((op, _WORDS[language, kind, op["op"]].format(x=text, key=_KEYS[language])))
     return Story(
         f"{language}-{size}-{most_done}",
         language,

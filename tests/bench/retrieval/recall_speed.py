@@ -24,7 +24,6 @@ from statistics import quantiles
 from typing import Any
 
 import numpy as np
-import psycopg
 import uvloop
 from pgvector.psycopg import register_vector
 
@@ -56,6 +55,7 @@ from retrieval.recall.recall import Recall
 from retrieval.recall.user_sizes import UserSizes
 from tests.bench.support.copies import multiply
 from tests.bench.support.history import fill
+from tests.bench.support.stack import new_database
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TIMES = ("last month", "in March 2025", "yesterday", "上个月", "in 2025")
@@ -250,10 +250,7 @@ def main() -> int:
         EmbeddedRedis(Path(folder) / "redis") as queue,
     ):
         for cards in options.cards:
-            name = f"cards_{cards}"
-            with psycopg.connect(server.url, autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
-            url = server.url.rsplit("/", 1)[0] + f"/{name}"
+            url = new_database(server.url, f"cards_{cards}")
             prepare(url, cards, options.heavy, min(options.users, max(1, cards // 10)))
             if options.copies > 1:
                 multiply(url, options.copies, user="user-00000")

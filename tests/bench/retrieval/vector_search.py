@@ -63,7 +63,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--url", required=True)
     parser.add_argument("--questions", type=int, default=20)
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), help="some of the ways, by their names")
     options = parser.parse_args()
     with connect(options.url, application="bench") as connection:
         row = connection.execute(
@@ -75,16 +74,14 @@ def main() -> int:
             str(each.tolist()) for each in vectors_of(questions_of(connection, row[0], options.questions))
         ]
         connection.execute("DROP SCHEMA IF EXISTS trial CASCADE; SET maintenance_work_mem = '2GB'")
-        if any("half" in way or "partition" in way for way in options.ways):
-            connection.execute(_BUILD.format(row[0]))
+        connection.execute(_BUILD.format(row[0]))
         connection.execute(
             "SET enable_seqscan = off; SET max_parallel_workers_per_gather = 0; SET jit = off;"
             "SET hnsw.iterative_scan = relaxed_order; SET plan_cache_mode = force_custom_plan"
         )
         server = psutil.Process(connection.info.backend_pid)
         exact: list[set[Any]] = []
-        for way in ("exact", *(each for each in options.ways if each != "exact")):
-            text, ef = WAYS[way]
+        for way, (text, ef) in WAYS.items():
             connection.execute(f"SET hnsw.ef_search = {ef}")
             for warm in (True, False):
                 began, found = sum(server.cpu_times()[:2]), []

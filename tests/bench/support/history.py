@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import accumulate
 from uuid import UUID
 
 import orjson
@@ -78,7 +79,7 @@ class History:
             "".join(self._random.choices(syllables, k=self._random.randint(1, 3))) for _ in range(9000)
         ]
         self._chinese_words = _chinese_words()
-        self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
+        self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self._words))))
         # A text joins two halves from a pool: various enough, and made quickly.
         self._halves = ([self._english() for _ in range(texts)], [self._chinese() for _ in range(texts // 2)])
         self._positions = [0] * 64
@@ -173,7 +174,7 @@ class History:
         )  # fmt: skip
 
     def _english(self) -> str:
-        words = self._random.choices(self._words, self._weights, k=self._random.randint(1, 8))
+        words = self._random.choices(self._words, cum_weights=self._weights, k=self._random.randint(1, 8))
         common = self._random.choices(_COMMON, k=len(words))
         return " ".join(word for pair in zip(common, words, strict=True) for word in pair).capitalize() + "."
 
@@ -183,7 +184,7 @@ class History:
             start = self._random.randrange(len(_LINKS) - 2)
             pieces += (
                 _LINKS[start : start + 2],
-                *self._random.choices(self._chinese_words, self._weights[:6000], k=2),
+                *self._random.choices(self._chinese_words, cum_weights=self._weights[:6000], k=2),
             )
         return "".join(pieces) + "。"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from events.platform.database import connect, migrate
 from events.platform.settings import Settings, variable_of
+from tests.support.databases import execute, url_of
 from tests.support.stack import Running, start, stop
 
 
@@ -24,10 +27,17 @@ def measured_stack(**environment: str) -> Iterator[Running]:
             stop(running)
 
 
+def new_database(server: str, name: str) -> str:
+    """Makes a database with an empty log on a server. Returns its URL."""
+    execute(server, "CREATE DATABASE {}", name)
+    url = url_of(server, name)
+    with connect(url, application="bench") as connection:
+        migrate(connection)
+    return url
+
+
 def eval_data(*parts: str) -> Path | None:
     """Returns a file of the evaluation data in CARDLOG_EVAL_DATA, or prints a message and returns None."""
-    import os
-
     folder = os.environ.get("CARDLOG_EVAL_DATA", "")
     path = Path(folder, *parts)
     if folder and path.exists():

@@ -19,19 +19,10 @@ from events.platform.projections import PROJECTIONS
 from events.platform.settings import Settings
 from projectors.registry import projectors
 from tests.support.stack import COMMAND, clean_environment, typed
+from tests.support.tables import examples, examples_and
 
-HEAVY = (
-    "psycopg",
-    "redis",
-    "httpx2",
-    "pydantic",
-    "fastapi",
-    "numpy",
-    "jieba3",
-    "opencc",
-    "anthropic",
-    "psutil",
-)
+_DRIVERS = "psycopg redis httpx2 pydantic fastapi numpy jieba3 opencc anthropic psutil structlog"
+HEAVY = frozenset(_DRIVERS.split())
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -77,15 +68,9 @@ def loaded(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
     return done, {line.rpartition("|")[2].strip() for line in lines}
 
 
-@pytest.mark.parametrize(
-    ("words", "module", "others"),
-    [
-        (["--help"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
-        (["-h"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
-        (["--version"], "deploy.commands.overview", {"cyclopts", "rich", "attr"}),
-        (["when", "yesterday"], "deploy.command_line", set()),
-        (["recal"], "deploy.command_line", set()),
-    ],
+@examples_and(
+    (["when", "yesterday"], "deploy.command_line", set()),
+    (["recal"], "deploy.command_line", set()),
 )
 def test_what_needs_no_server_loads_no_driver_and_help_no_parser(
     words: list[str], module: str, others: set[str]
@@ -98,7 +83,7 @@ def test_what_needs_no_server_loads_no_driver_and_help_no_parser(
 def test_status_of_a_cardlog_that_does_not_run_loads_no_driver(tmp_path: Path) -> None:
     done, modules = loaded("status", "--data", str(tmp_path))
     assert done.returncode == 2
-    assert not modules & (set(HEAVY) - {"psutil"})
+    assert not modules & (HEAVY - {"psutil"})
 
 
 def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_path: Path) -> None:
@@ -111,22 +96,14 @@ def test_the_addresses_of_a_running_cardlog_are_printed_without_a_driver(tmp_pat
     finally:
         withdraw(running)
     assert (done.returncode, address in done.stdout) == (0, True)
-    assert not modules & (set(HEAVY) - {"psutil"} | {"events.types.cards"})
+    assert not modules & (HEAVY - {"psutil"} | {"events.types.cards"})
 
 
 def test_the_names_of_projections_are_those_of_the_projectors() -> None:
     assert tuple(projector.name for projector in projectors(Settings())) == PROJECTIONS
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--data", "here", "status", "--json"],
-        ["--data=here", "status", "--json"],
-        ["status", "--data", "here", "--json"],
-        ["status", "--json", "--data=here"],
-    ],
-)
+@examples
 def test_the_data_folder_may_be_given_before_or_after_the_verb(words: list[str]) -> None:
     asked = parse(words)
     assert (asked.verb.__name__, asked.data) == ("status", Path("here"))
@@ -139,39 +116,7 @@ def test_the_data_folder_may_be_given_before_a_file(given: list[str]) -> None:
     assert (asked.data, asked.bound.arguments["file"]) == (Path("here"), "-")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["recall", "hi", "--user", "u", "--k", "-3"], "cardlog recall: --k must be at least 1; it is -3"),
-        (["recall", "hi", "--user", "u", "-k", "-3"], "cardlog recall: -k must be at least 1; it is -3"),
-        (["recall", "hi", "--user", "u", "-k", "201"], "cardlog recall: -k must be at most 200; it is 201"),
-        (["recall", "hi", "--user", "u", "-k", "few"], "cardlog recall: -k must be a whole number; it is 'few'"),
-        (["log", "show", "--limit", "-3"], "cardlog log: --limit must be at least 1; it is -3"),
-        (["log", "show", "--after", "-1"], "cardlog log: --after must be at least 0; it is -1"),
-        (["log", "show", "--partition", "64"], "cardlog log: --partition must be at most 63; it is 64"),
-        (["up", "--port-read", "-1"], "cardlog up: --port-read must be at least 0; it is -1"),
-        (["wait", "--timeout", "-1"], "cardlog wait: --timeout must be at least 0; it is -1"),
-        (["top", "--every", "nan"], "cardlog top: --every must be a finite number; it is nan"),
-        (["rebuild", "--workers", "0"], "cardlog rebuild: --workers must be at least 1; it is 0"),
-        (["rebuild", "tables"],
-         "cardlog rebuild: PROJECTION must be one of cards, vectors, references, problems, people, core, all; "
-         "it is 'tables'"),
-        (["recall", "hi"], "cardlog recall: --user is missing; add --user USER"),
-        (["recall", "hi", "--user"], "cardlog recall: --user needs a value, such as --user USER"),
-        (["context", "--user", "u"], "cardlog context: QUESTION is missing; see: cardlog context --help"),
-        (["recall", "where", "am", "--user", "u"],
-         "cardlog recall: 'am' is one argument too many; put quotes around a text with spaces"),
-        (["recall", "hi", "--user", "a", "--user", "b"], "cardlog recall: --user is given twice; give it once"),
-        (["capacity", "--llm", "--rules"],
-         "cardlog capacity: --rules contradicts an option before it; give one of them"),
-        (["status", "--jsno"],
-         "cardlog status: there is no option --jsno; did you mean --json?; see: cardlog status --help"),
-        (["push", "--nix"], "cardlog push: FILE must be a file or -, and there is no option --nix"),
-        (["statsu"], "cardlog: there is no command 'statsu'; did you mean status?; see: cardlog --help"),
-        (["log"], "cardlog log: the verb is missing; see: cardlog log --help"),
-        ([], "cardlog: the verb is missing; see: cardlog --help"),
-    ],
-)  # fmt: skip
+@examples
 def test_what_cannot_be_understood_names_the_option_and_the_remedy(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,18 +149,7 @@ entry()
 """
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        "deploy.command",
-        "typing",
-        "deploy.command_line",
-        "cyclopts",
-        "deploy.commands.ask.when",
-        "events.language.timex",
-        "exit",
-    ],
-)
+@examples
 def test_an_interruption_at_any_moment_prints_no_traceback(where: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_AT, where],

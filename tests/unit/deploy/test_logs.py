@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -132,13 +131,3 @@ def test_warnings_of_python_are_lines_too(written: Any) -> None:
 def test_every_field_becomes_one_line_of_json(written: Any, odd: object) -> None:
     [line] = written("json", "ingest", lambda logger: logger.info("%s", "x", extra={"odd": odd})).splitlines()
     assert json.loads(line)["message"] == "x"
-
-
-def test_the_formatter_is_not_made_for_a_command_that_logs_nothing(written: Any) -> None:
-    code = (
-        "import sys; from deploy import logs; from events.platform.settings import Settings; "
-        "logs.configure_logging(Settings(), 'when'); sys.exit('structlog' in sys.modules)"
-    )
-    root = str(Path(__file__).resolve().parents[3])
-    environment = os.environ | {"PYTHONPATH": root}
-    assert os.spawnve(os.P_WAIT, sys.executable, [sys.executable, "-c", code], environment) == 0

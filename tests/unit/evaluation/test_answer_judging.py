@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from evaluation.answers.conversations import Question
 from evaluation.answers.judging import answers_differ, holds, swapped, way_of
 from evaluation.answers.keys import key_of
 from evaluation.answers.shown_cards import ShownCard, of_document, of_prompt
 from evaluation.answers.told_times import told_times
+from tests.support.tables import examples
 
 
 def asked(gold: str = "", text: str = "What?", **key: list[str]) -> Question:
@@ -25,19 +24,7 @@ def document(**fields: Any) -> dict[str, Any]:
     return {"kind": "event", "content": "We planted a fig tree", **fields}
 
 
-@pytest.mark.parametrize(
-    ("told", "wanted", "right"),
-    [
-        ("2026-05-03", "2026-05-03", True),
-        ("2026-05-02", "2026-05-03", False),
-        ("2026-05", "2026-05", True),
-        ("2026-05-03", "2026-05", False),  # a day is no answer at the grain of a month
-        ("2026-05", "2026-05-03", False),
-        ("2026", "2026-05", False),
-        ("2026-05-04/2026-05-10", "2026-05-03/2026-05-11", True),
-        ("2026-05-04/2026-05-12", "2026-05-03/2026-05-11", False),
-    ],
-)
+@examples
 def test_a_date_counts_at_its_grain(told: str, wanted: str, right: bool) -> None:
     question = asked(about=["fig"], when=[wanted])
     assert holds(question, [shown("We planted a fig tree", told)]) is right

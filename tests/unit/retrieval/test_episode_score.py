@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.core.places import pointer_of, related_paths, touches
 from events.language.concepts import all_concepts
 from retrieval.episodes import Episode, best, scored
+from tests.support.tables import examples
 
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
@@ -40,18 +40,7 @@ def test_a_score_adds_topics_paths_and_importance() -> None:
     assert scored(episode(importance=None), [], []).score == 5
 
 
-@pytest.mark.parametrize(
-    ("topics", "asked", "had"),
-    [
-        (("spikes",), "spike", True),
-        (("dawn", "phenomenon"), "dawn phenomenon", True),
-        (("dawn",), "dawn phenomenon", False),
-        (("早上血糖",), "血糖", True),
-        (("血糖",), "血壓", False),
-        (("資料庫",), "资料库", True),
-        (("stress",), "", False),
-    ],
-)
+@examples
 def test_a_topic_is_had_in_any_case_script_and_ending(topics: tuple[str, ...], asked: str, had: bool) -> None:
     assert bool(scored(episode(topics=topics), [asked], []).topics) == had
 

@@ -17,6 +17,7 @@ from deploy.commands.capacity.measures import BYTES, COSTS, MODEL, PARTITIONS
 from deploy.commands.capacity.plan import BUSY, DAY_S, Demand, plan
 from deploy.commands.capacity.scaling_steps import scaling_steps
 from tests.support.deployed import ROOT
+from tests.support.tables import examples
 
 demands = st.builds(
     Demand,
@@ -33,7 +34,7 @@ demands = st.builds(
     days=st.integers(1, 3650),
     outage_s=st.integers(0, DAY_S),
 )
-MORE = (
+MORE = [
     "users",
     "turns_per_day",
     "peak_factor",
@@ -42,7 +43,7 @@ MORE = (
     "recalls_per_turn",
     "days",
     "outage_s",
-)
+]
 LESS_WITH_MORE = {"busy", "one_does"}
 """One more whole process makes every process less busy. Longer texts take longer each."""
 
@@ -177,25 +178,7 @@ def test_the_plan_for_machines_is_the_same(capsys: pytest.CaptureFixture[str]) -
     assert document["machine"][0]["share"] == max(limit.share for limit in found.machine())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ([], "--users"),
-        (["--users", "5"], "--turns-per-day"),
-        (["--users", "0", "--turns-per-day", "1"], "--users"),
-        (["--users", "-3", "--turns-per-day", "1"], "--users"),
-        (["--users", "5", "--turns-per-day", "0"], "--turns-per-day"),
-        (["--users", "5", "--turns-per-day", "nan"], "--turns-per-day"),
-        (["--users", "5", "--turns-per-day", "inf"], "--turns-per-day"),
-        (["--users", "5", "--turns-per-day", "1", "--peak-factor", "0.5"], "--peak-factor"),
-        (["--users", "5", "--turns-per-day", "1", "--calls-per-turn", "2"], "--calls-per-turn"),
-        (["--users", "5", "--turns-per-day", "1", "--text-bytes", "0"], "--text-bytes"),
-        (["--users", "5", "--turns-per-day", "1", "--days", "0"], "--days"),
-        (["--users", "5", "--turns-per-day", "1", "--cores", "0"], "--cores"),
-        (["--users", "5", "--turns-per-day", "1", "--disk-tb", "0"], "--disk-tb"),
-        (["--users", "5", "--turns-per-day", "1", "--outage-s", "-1"], "--outage-s"),
-    ],
-)  # fmt: skip
+@examples
 def test_an_impossible_plan_names_the_option(
     arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
@@ -11,6 +10,7 @@ from starlette.types import Scope
 
 from events.http.errors import ProblemError
 from events.http.guard import Guard, Rules, too_many
+from tests.support.tables import examples
 
 PAGE = "https://app.example.com"
 SENT = {"origin": PAGE, "content-type": "application/json"}
@@ -34,13 +34,7 @@ def answering(*origins: str) -> TestClient:
     return TestClient(guard, base_url="http://localhost")
 
 
-@pytest.mark.parametrize(
-    ("status", "headers"),
-    [
-        (401, {}), (429, {"authorization": "fast"}), (503, {"authorization": "any"}), (413, LARGE), (415, FILE),
-        (421, {"host": "evil.example"}),
-    ],
-)  # fmt: skip
+@examples
 def test_an_allowed_page_reads_every_refusal(status: int, headers: dict[str, str]) -> None:
     answer = answering(PAGE).post("/", content=b"{}", headers=SENT | headers)
     assert answer.status_code == status

@@ -16,34 +16,10 @@ from events.language.concepts import (
     normalise_entity,
     normalise_value,
 )
+from tests.support.tables import examples
 
 
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [
-        ("residence", "residence"),
-        ("Home City", "residence"),
-        ("current_address", "residence"),
-        ("居住地", "residence"),
-        ("地址", "residence"),
-        ("personal.current_company", "employer"),
-        ("workPlace", "employer"),
-        ("我的公司", "employer"),
-        ("job_title", "occupation"),
-        ("職業", "occupation"),
-        ("dog_name", "pet"),
-        ("user.name", "name"),
-        ("favoriteColor", "favourite_colour"),
-        ("favorite_foods", "favourite_food"),
-        ("web browser", "browser"),
-        ("專案階段", "project_stage"),
-        ("open_source_date", "release_date"),
-        ("hobbies", "hobby"),
-        ("My Coffee Habit Name", "coffee_habit"),
-        ("Blorp-Level", "blorp_level"),
-        ("", "fact"),
-    ],
-)
+@examples
 def test_a_name_has_one_canonical_key(name: str, key: str) -> None:
     assert canonical_key(name) == key
     assert canonical_key(key) == key
@@ -57,58 +33,17 @@ def test_every_alias_leads_to_its_concept_and_no_other() -> None:
             assert found.key == registered.key, alias
 
 
-@pytest.mark.parametrize(
-    ("key", "cardinality"),
-    [
-        ("residence", "single_value"),
-        ("current_company", "single_value"),
-        ("browser", "single_value"),
-        ("pet", "multi_value"),
-        ("hobbies", "multi_value"),
-        ("tech_stack", "multi_value"),
-        ("favourite_fruit", "single_value"),
-        ("visa_status", "single_value"),
-        ("blorp", "multi_value"),
-    ],
-)
+@examples
 def test_cardinality_follows_the_registry_and_then_the_form(key: str, cardinality: str) -> None:
     assert default_cardinality(key) == cardinality
 
 
-@pytest.mark.parametrize(
-    ("key", "one", "other"),
-    [
-        ("residence", "Taipei", "in taipei"),
-        ("residence", "臺北市", "台北"),
-        ("employer", "Google Inc.", "google"),
-        ("employer", "聯發科", "联发科公司"),
-        ("birthday", "July 5th", "5 July"),
-        ("birthday", "7月5號", "七月5日"),
-        ("release_date", "in July", "七月"),
-        ("likes", "coffee and tea", "Tea, coffee"),
-        ("pet", "a cat", "Cat!"),
-        ("pet", "一隻貓", "猫"),
-        ("phone", "+886 912-345-678", "+886912345678"),
-        ("smoking", "No", "沒有"),
-        ("name", "ＡＮＮＡ", "anna"),
-    ],
-)
+@examples
 def test_the_same_fact_said_otherwise_has_the_same_identity(key: str, one: str, other: str) -> None:
     assert normalise_value(key, one) == normalise_value(key, other)
 
 
-@pytest.mark.parametrize(
-    ("key", "one", "other"),
-    [
-        ("residence", "Taipei", "Taichung"),
-        ("residence", "Portland, Maine", "Portland, Oregon"),
-        ("employer", "Google", "Googol"),
-        ("birthday", "July 5", "July 6"),
-        ("release_date", "July", "August"),
-        ("pet", "Rex", "Max"),
-        ("smoking", "yes", "no"),
-    ],
-)
+@examples
 def test_different_facts_have_different_identities(key: str, one: str, other: str) -> None:
     assert normalise_value(key, one) != normalise_value(key, other)
 
@@ -125,31 +60,7 @@ def test_entities_lose_case_script_articles_and_the_word_project() -> None:
     assert normalise_entity("Alex") != normalise_entity("Alexa")
 
 
-@pytest.mark.parametrize(
-    ("question", "key"),
-    [
-        ("Where do I live?", "residence"),
-        ("what's my address", "residence"),
-        ("我現在住哪？", "residence"),
-        ("我家在哪", "residence"),
-        ("Which company do I work for now?", "employer"),
-        ("我在哪上班？", "employer"),
-        ("我換到哪家公司了", "employer"),
-        ("What do I do for a living?", "occupation"),
-        ("What's my dog's name?", "pet"),
-        ("家裡那隻貓怎麼稱呼", "pet"),
-        ("what browser do I use", "browser"),
-        ("What is my favourite colour?", "favourite_colour"),
-        ("Where does fibon's progress stand right now?", "project_stage"),
-        ("When does fibon plan to open source?", "release_date"),
-        ("fibon 什麼時候開源", "release_date"),
-        ("Why did we decide to use Postgres?", "decision"),
-        ("我對什麼過敏", "allergy"),
-        ("What are John's hobbies?", "hobby"),
-        ("When is Anna's birthday?", "birthday"),
-        ("我老婆的生日是幾號", "birthday"),
-    ],
-)
+@examples
 def test_a_question_names_the_concept_it_asks_for(question: str, key: str) -> None:
     assert key in concepts_asked(question)[:2]
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.chinese_script import derive_table, has_cjk, to_simplified
+from tests.support.tables import examples
 
 
-@pytest.mark.parametrize(
-    ("traditional", "simplified"),
-    [
-        ("我上個月從台北搬到台中", "我上个月从台北搬到台中"),
-        ("資料庫與電腦", "资料库与电脑"),
-        ("臺灣", "台湾"),
-        ("住著", "住着"),
-        ("abc 123", "abc 123"),
-    ],
-)
+@examples
 def test_traditional_folds_to_simplified(traditional: str, simplified: str) -> None:
     assert to_simplified(traditional) == simplified
     assert to_simplified(simplified) == simplified
@@ -37,9 +28,6 @@ def test_the_shipped_table_is_the_one_opencc_gives() -> None:
     assert len(pairs) > 8000
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("hello", False), ("héllo — ok", False), ("你", True), ("かな", True), ("한", True), ("", False)],
-)
+@examples
 def test_cjk_is_seen(text: str, expected: bool) -> None:
     assert has_cjk(text) is expected

@@ -14,6 +14,7 @@ from events.language.terms import analyse
 from events.language.values import two_scripts
 from retrieval.query.translation import other_names
 from scripts import name_tables
+from tests.support.tables import examples
 
 CLASSES: tuple[NameClass, ...] = get_args(NameClass)
 NAMES = sorted(
@@ -27,47 +28,12 @@ NAMES = sorted(
 )
 
 
-@pytest.mark.parametrize(
-    ("key", "names"),
-    [
-        ("residence", ["Taipei", "台北", "臺北", "台北市", "Taipei City", "Taipei, Taiwan", "台灣台北市"]),
-        ("hometown", ["Kyoto", "京都", "Kyoto, Japan", "日本京都"]),
-        ("birthplace", ["New York", "NYC", "New York City", "紐約", "纽约市"]),
-        ("travelled_to", ["Japan", "日本"]),
-        ("work_location", ["São Paulo", "Sao Paulo", "圣保罗", "聖保羅"]),
-        ("nationality", ["USA", "the United States", "American", "美國", "美国人", "US citizen", "美國籍"]),
-        ("language", ["Japanese", "日文", "日語", "日语"]),
-        ("learning", ["Spanish", "西班牙文", "西班牙語"]),
-        ("language", ["Korean and French", "法文、韓文", "French, Korean"]),
-        ("employer", ["TSMC", "台積電", "台积电", "台積電公司", "at TSMC"]),
-        ("school", ["National Cheng Kung University", "成功大學", "成大"]),
-        ("occupation", ["nurse", "a nurse", "護理師", "护士", "一名護士"]),
-        ("occupation", ["lawyer", "attorney", "律師"]),
-        ("favourite_colour", ["Blue", "藍色", "蓝"]),
-        ("relationship_status", ["married", "已婚"]),
-        ("diet", ["vegetarian", "吃素"]),
-    ],
-)
+@examples
 def test_one_thing_in_two_languages_is_one_value(key: str, names: list[str]) -> None:
     assert len({normalise_value(key, name) for name in names}) == 1
 
 
-@pytest.mark.parametrize(
-    ("key", "one", "other"),
-    [
-        ("residence", "Taipei", "高雄"),
-        ("residence", "蘇州", "宿州"),  # both are Suzhou in Latin letters
-        ("residence", "Mexico City", "墨西哥"),
-        ("residence", "Paris, Texas", "巴黎"),
-        ("employer", "Samsung", "小米"),
-        ("occupation", "doctor", "護理師"),
-        ("language", "Cantonese", "中文"),
-        ("name", "Georgia", "喬治亞"),  # a person and not a country
-        ("name", "長春", "Changchun"),
-        ("pet", "蘋果", "Apple"),
-        ("likes", "Paris", "巴黎"),
-    ],
-)
+@examples
 def test_other_things_and_keys_of_other_classes_keep_their_values_apart(
     key: str, one: str, other: str
 ) -> None:
@@ -110,21 +76,7 @@ def test_the_shipped_tables_are_the_ones_the_libraries_give() -> None:
         assert ["\t".join(row) for row in rows(name)] == given_rows
 
 
-@pytest.mark.parametrize(
-    ("key", "one", "other", "languages", "doubtful"),
-    [
-        ("name", "Mei", "小美", False, True),
-        ("residence", "Littleham", "信義區", False, True),
-        ("residence", "Taipei", "信義區", False, True),
-        ("residence", "Taipei", "高雄", False, False),  # both are known
-        ("favourite_food", "pizza", "拉麵", True, True),
-        ("favourite_food", "pizza", "拉麵", False, False),  # a borrowed word in one language
-        ("name", "Mei", "Anna", True, False),
-        ("name", "小美", "安娜", False, False),
-        ("age", "31", "三十二", True, False),
-        ("name", "Mei 小美", "Anna", True, False),
-    ],
-)
+@examples
 def test_values_in_two_scripts_are_in_doubt_when_a_table_does_not_know_them(
     key: str, one: str, other: str, languages: bool, doubtful: bool
 ) -> None:
@@ -134,37 +86,12 @@ def test_values_in_two_scripts_are_in_doubt_when_a_table_does_not_know_them(
     assert two_scripts(key, *reversed(identities), languages=languages) is doubtful
 
 
-@pytest.mark.parametrize(
-    ("question", "term"),
-    [
-        ("Did I go to Japan?", "日本"),
-        ("did we ever visit japan", "日本"),
-        ("What happened in Taipei's old town?", "台北"),
-        ("Who is a nurse?", "护士"),
-        ("我住台北嗎？", "taipei"),
-        ("我在台積電做多久了", "tsmc"),
-        ("我在學日文嗎", "japanes"),
-        ("誰是護理師", "nurs"),
-        ("Do I like the US?", "美国"),
-    ],
-)
+@examples
 def test_a_name_in_a_question_gives_the_terms_of_the_other_language(question: str, term: str) -> None:
     assert term in other_names(question)
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "Tell us more",
-        "an apple a day",
-        "that is nice",
-        "reading a book",
-        "小美說什麼",
-        "昨天吃了什麼",
-        "?!",
-    ],
-)
+@examples
 def test_ordinary_words_give_no_names(question: str) -> None:
     assert other_names(question) == ()
 

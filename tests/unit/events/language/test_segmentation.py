@@ -12,21 +12,12 @@ from hypothesis import strategies as st
 from events.language import segmentation
 from events.language.chinese_script import to_simplified
 from events.language.segmentation import Dictionary, build, dictionary, load
+from tests.support.tables import examples
 
 HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), max_size=60).map(to_simplified)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("我下個月要從台北搬到高雄", "我 下个月 要 从 台北 搬 到 高雄"),
-        ("我下个月要从台北搬到高雄", "我 下个月 要 从 台北 搬 到 高雄"),
-        ("資料庫管理系統", "资料库 管理系统"),
-        ("數據庫管理系統", "数据库 管理系统"),
-        ("他在聯發科上班", "他 在 联 发 科 上班"),
-        ("我的狗叫豆豆", "我 的 狗 叫 豆豆"),
-    ],
-)
+@examples
 def test_cuts_words(text: str, words: str) -> None:
     assert dictionary().cut(to_simplified(text)) == words.split()
 

@@ -7,49 +7,19 @@ import sys
 import time
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.language.terms import analyse, question_terms, term_keys
+from tests.support.tables import LongText, examples
 
 
-@pytest.mark.parametrize(
-    ("text", "terms"),
-    [
-        ("I moved to Lisbon, and Caroline's sister didn't like it", "move lisbon carolin sister like"),
-        ("She bought two kittens", "buy two kitten"),
-        ("Buying a kitten", "buy kitten"),
-        ("gpt-4 and GPT4", "gpt 4 gpt4 gpt4"),
-        ("all-MiniLM v2.1", "minilm allminilm v2 1 v2.1"),
-        ("#python, C++ and C#", "python c++ c#"),
-        ("5,000 people", "5000 person"),
-        ("Café ＣＡＦＥ", "cafe cafe"),
-        ("it’s Anna’s", "anna"),
-        ("2023-05-08", "2023 05 08 20230508"),
-        ("資料庫管理系統", "资料 资料库 管理 系统 管理系 管理系统"),
-        ("我的上司叫趙雅琳", "上司 赵 赵雅 雅 雅琳 琳"),
-        ("用PostgreSQL資料庫", "用 postgresql 资料 资料库"),
-        ("日本のテレビ", "日本 のテ テレ レビ"),
-        ("대한민국", "대한 한민 민국"),
-        ("हिन्दी भाषा", "हिन्दी भाषा"),
-        ("🐶🎉 !!! ...", ""),
-        ("\u0301 ¯", ""),
-        ("the of and 的 了", ""),
-    ],
-)
+@examples
 def test_terms(text: str, terms: str) -> None:
     assert analyse(text) == terms.split()
 
 
-@pytest.mark.parametrize(
-    ("traditional", "simplified"),
-    [
-        ("我養了一隻貓叫麻糬", "我养了一只猫叫麻糬"),
-        ("上週三的會議決定了改用資料庫", "上周三的会议决定了改用资料库"),
-        ("她從三月開始在聯發科上班", "她从三月开始在联发科上班"),
-    ],
-)
+@examples
 def test_scripts_do_not_matter(traditional: str, simplified: str) -> None:
     assert analyse(traditional) == analyse(simplified) != []
 
@@ -59,16 +29,7 @@ def test_repeats_are_kept_for_cards_and_dropped_for_questions() -> None:
     assert question_terms("hiking, hiked, hikes") == ["hike"]
 
 
-@pytest.mark.parametrize(
-    ("question", "terms"),
-    [
-        ("What kind of dog did Caroline adopt?", "dog carolin adopt"),
-        ("Who is it?", ""),
-        ("我的老家在哪裡？", "老家"),
-        ("你記得我太太叫什麼名字嗎？", "太太 名字"),
-        ("When did we decide on Postgres?", "decid postgr"),
-    ],
-)
+@examples
 def test_question_words_are_no_topic(question: str, terms: str) -> None:
     assert question_terms(question) == terms.split()
 
@@ -95,24 +56,8 @@ def test_spelling_does_not_matter(text: str) -> None:
     assert analyse(unicodedata.normalize("NFD", text)) == analyse(unicodedata.normalize("NFC", text))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a" * 65536,
-        "a-" * 32768,
-        "a'" * 32768,
-        "1,111" * 13000,
-        "中" * 65536,
-        "中a" * 32768,
-        "a" + "\u0301\u0316" * 32768,
-        "a" + "\u0345" * 30000 + "\u0301" * 30000,
-        "\ud800" * 65536,
-        "é.é" * 20000,
-        "++##" * 16384,
-    ],
-    ids=lambda text: ascii(text[:6]),
-)
-def test_hostile_text_takes_linear_time(text: str) -> None:
+@examples
+def test_hostile_text_takes_linear_time(text: LongText) -> None:
     analyse("中")
     began = time.process_time()
     analyse(text)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from events.language.terms import question_terms
 from retrieval.query.question_forms import parse_question
+from tests.support.tables import examples
 
 
 def test_an_ordinary_question_is_one_part_with_its_words_alike() -> None:
@@ -18,33 +19,12 @@ def test_an_ordinary_question_is_one_part_with_its_words_alike() -> None:
     assert part.terms == {"carolin": 1.0, "go": 1.0, "hike": 1.0}
 
 
-@pytest.mark.parametrize(
-    ("question", "texts"),
-    [
-        ("Where do I live? Also, who has my keys?", ["Where do I live?", "who has my keys?"]),
-        ("上司是做什麼工作的呢？另外，會議的地點是什麼？", ["上司是做什麼工作的呢？", "會議的地點是什麼？"]),
-        ("上司是做什么工作的呢？另外，会议的地点是什么？", ["上司是做什么工作的呢？", "会议的地点是什么？"]),
-        ("Did I also buy milk?", ["Did I also buy milk?"]),
-        ("另外一個方案是什麼？", ["另外一個方案是什麼？"]),
-        ("What is it? Also, who?", ["What is it? Also, who?"]),
-    ],
-)
+@examples
 def test_parts(question: str, texts: list[str]) -> None:
     assert [part.text for part in parse_question(question)] == texts
 
 
-@pytest.mark.parametrize(
-    ("question", "point", "aloud"),
-    [
-        (
-            "The weather is lovely. What I really want to know is: where did I park?",
-            "where did I park?",
-            "weather",
-        ),
-        ("今天天氣真好。對了，我想問，我的護照號碼是多少？", "我的護照號碼是多少？", "天气"),
-        ("今天天气真好。我真正的问题是：护照在哪里？", "护照在哪里？", "天气"),
-    ],
-)
+@examples
 def test_thinking_aloud_counts_little(question: str, point: str, aloud: str) -> None:
     (part,) = parse_question(question)
     assert part.text == point

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from events.language import timex
 from retrieval.cards.told_times import told_day, told_point, told_time, zone_of
+from tests.support.tables import examples
 
 TAIPEI, KATHMANDU, ST_JOHNS = (
     ZoneInfo("Asia/Taipei"),
@@ -24,32 +25,7 @@ GRAINS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("We met today", "on 2026-05-08"),
-        ("We met yesterday evening", "on 2026-05-07"),
-        ("We met yesterday at 7:30 pm", "at 2026-05-07T19:30"),
-        ("We met yesterday from 3 to 5 pm", "from 2026-05-07T15:00 2026-05-07T17:00"),
-        ("We met last weekend", "from 2026-05-02 2026-05-03"),
-        ("We met last week", "from 2026-04-27 2026-05-03"),
-        ("We met three weeks ago", "about 2026-04-17"),
-        ("We met in April 2025", "in 2025-04"),
-        ("We met two months ago", "about 2026-03"),
-        ("We met last quarter", "from 2026-01 2026-03"),
-        ("We met last summer", "from 2025-06 2025-08"),
-        ("We met in the first half of 2025", "from 2025-01 2025-06"),
-        ("We met in 2019", "in 2019"),
-        ("We lived there from 2015 to 2018", "from 2015 2018"),
-        ("We met four years ago", "about 2022"),
-        ("We met in the 1990s", "in 1990s"),
-        ("They built it in the 19th century", "from 1800 1899"),
-        ("I've run a shop since March", "from 2026-03 None"),
-        ("我們去年三月見面", "in 2025-03"),
-        ("我们上周末见面", "from 2026-05-02 2026-05-03"),
-        ("我們兩年前見面", "about 2024"),
-    ],
-)
+@examples
 def test_a_time_is_told_as_coarsely_as_it_was_said(words: str, told: str) -> None:
     [found] = timex.find(words, NOW)
     assert found.start is not None
@@ -64,18 +40,7 @@ def test_midnight_belongs_to_the_day_that_it_begins_on_the_speakers_clock() -> N
     assert told_day(start, TAIPEI) == "2026-04-02"
 
 
-@pytest.mark.parametrize(
-    ("zone", "start", "hours", "told"),
-    [
-        # The day on which the clocks go forward has 23 hours, and the day on which they go back has 25.
-        ("Europe/Berlin", "2026-03-28T23:00:00Z", 23, "2026-03-29"),
-        ("Europe/Berlin", "2026-10-24T22:00:00Z", 25, "2026-10-25"),
-        ("Asia/Kathmandu", "2026-04-01T18:15:00Z", 24, "2026-04-02"),
-        ("America/St_Johns", "2026-01-02T03:30:00Z", 24, "2026-01-02"),
-        ("+12:45", "2026-04-01T11:15:00Z", 24, "2026-04-02"),
-        ("-09:30", "2026-04-02T09:30:00Z", 24, "2026-04-02"),
-    ],
-)
+@examples
 def test_a_day_is_one_day_wherever_it_was(zone: str, start: str, hours: int, told: str) -> None:
     begun = datetime.fromisoformat(start)
     assert told_time(begun, begun + timedelta(hours=hours), "day", zone_of(zone)).text == told

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from events.types.people import (
     PersonsSplit,
 )
 from tests.support.events.turns import stored
+from tests.support.tables import examples
 
 T = datetime(2026, 5, 8, tzinfo=UTC)
 ORIGIN = CardOrigin(
@@ -132,17 +132,7 @@ def test_a_split_takes_back_what_the_fold_itself_applied() -> None:
     assert groups(found) == {("noor|sister",), ("|sister",)}
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("Tigran told me so.", "Iran told me so."),
-        ("Room 101 told me so.", "Room 102 told me so."),
-        ("My brother Sam is here.", "My sister Sam is here."),
-        ("Sam told me.", "Samuel and Sam came.", "Samuel told me."),
-        ("Sam told me.", "Sam Reed told me.", "Sam Hill told me."),
-    ],
-    ids=lambda texts: texts[0],
-)
+@examples
 def test_likeness_alone_merges_nobody(texts: tuple[str, ...]) -> None:
     found = people(*texts)
     assert all(len(each.handles) == 1 for each in found.people)

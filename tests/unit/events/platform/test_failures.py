@@ -12,22 +12,6 @@ from psycopg_pool import PoolTimeout
 from events.platform.failures import is_away, retry_on_lost_connection
 
 
-@pytest.mark.parametrize(
-    "state",
-    [
-        "08000", "08006", "57P01", "57P02", "57P03", "57P04", "53100", "53200", "53300", "40001", "40P01",
-        "25006", "25P03", "55P03", "58030",
-    ],
-)  # fmt: skip
-def test_a_server_that_is_away_or_full_is_weather(state: str) -> None:
-    assert is_away(errors.lookup(state)("said the server"))
-
-
-@pytest.mark.parametrize("state", ["54000", "22021", "22P05", "22008", "22009", "23514", "22003", "42P01"])
-def test_what_the_server_refuses_is_the_fault_of_what_was_sent(state: str) -> None:
-    assert not is_away(errors.lookup(state)("said the server"))
-
-
 def test_a_connection_that_died_has_no_state() -> None:
     assert is_away(psycopg.OperationalError("server closed the connection unexpectedly"))
     assert is_away(psycopg.InterfaceError("the connection is closed"))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from events.platform.failures import is_away
 from events.platform.isolation import is_the_datas_fault, isolate
 from events.platform.key_file import KeyFileError
+from tests.support.tables import examples
 
 
 @given(st.lists(st.booleans(), max_size=200))
@@ -55,27 +56,10 @@ def test_weather_is_raised_and_nobody_is_blamed() -> None:
         isolate([1, 2], attempt)
 
 
-@pytest.mark.parametrize("state", ["54000", "22001", "22008", "22P05", "23505", "23514", "XX000", "42804"])
-def test_what_a_value_causes_is_the_datas_fault(state: str) -> None:
-    error = psycopg.errors.lookup(state)("no")
-    assert is_the_datas_fault(error)
-    assert not is_away(error)
-
-
-@pytest.mark.parametrize(
-    "state", ["08006", "57P01", "53100", "53300", "40001", "40P01", "57014", "25006", "55P03"]
-)  # fmt: skip
-def test_what_passes_by_itself_is_nobodys_fault(state: str) -> None:
-    error = psycopg.errors.lookup(state)("no")
-    assert is_away(error)
-    assert not is_the_datas_fault(error)
-
-
-@pytest.mark.parametrize("state", ["42P01", "42501", "3F000", "0A000", "XX001", "28000", "58P01"])
-def test_a_server_that_is_not_as_it_should_be_is_nobodys_fault(state: str) -> None:
-    error = psycopg.errors.lookup(state)("no")
-    assert not is_the_datas_fault(error)
-    assert not is_away(error)
+@examples
+def test_a_state_of_the_server_names_who_is_at_fault(state: str, fault: str) -> None:
+    error = psycopg.errors.lookup(state)("said the server")
+    assert (is_away(error), is_the_datas_fault(error)) == (fault == "away", fault == "data")
 
 
 def test_errors_of_the_machine_are_distinguished_from_errors_of_values() -> None:

@@ -11,6 +11,7 @@ from events.platform.modes import modes_of
 from events.platform.settings import Settings, SettingsError
 from projectors.embedding.embedder import EmbedderUnavailableError, HashEmbedder
 from projectors.embedding.embedders import Embedders, embedders_of
+from tests.support.tables import examples
 
 
 def declared(modes: str) -> Settings:
@@ -23,15 +24,7 @@ def test_modes_are_read_with_their_models() -> None:
     assert modes_of(declared("general, code")) == {"general": "", "code": ""}
 
 
-@pytest.mark.parametrize(
-    ("modes", "why"),
-    [
-        ("code=", "'code='"),
-        ("=a/model", "'=a/model'"),
-        ("code, code=a/model", "the mode code twice"),
-        ("general=a/model", "CARDLOG_EMBED_MODEL"),
-    ],
-)
+@examples
 def test_a_declaration_that_cannot_be_read_says_what_to_change(modes: str, why: str) -> None:
     with pytest.raises(SettingsError, match="CARDLOG_MODES") as refused:
         modes_of(declared(modes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from events.platform.database import statement, statements
 from events.store.log import EVENT_COLUMNS
 from tests.support.deployed import ROOT
+from tests.support.tables import examples
 
 PACKAGES = ("events", "ingest", "projectors", "retrieval", "deploy")
 MODULES = {
@@ -26,10 +26,6 @@ ROOMS = sorted(
     for path in (ROOT / package).rglob("queries.sql")
 )
 _NUMBER = count()
-# A string that may be the name of a statement. A value in an f-string stands for any word.
-_STRING = re.compile(r"(?<!\")\"((?:\w|\{\w+\})*\w{3}(?:\w|\{\w+\})*)\"(?!\")")
-_OF_ANY_ROOM = re.compile(r"\bstatement\(\w+\.package, \w+\.prefix \+ \"(\w+)\"")
-_PREFIX = re.compile(r"^    prefix = \"(\w+)\"$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -71,16 +67,7 @@ def test_a_statement_reads_the_tables_of_the_search_path_or_the_live_ones(room: 
     }
 
 
-@pytest.mark.parametrize(
-    ("queries", "tables", "named"),
-    [
-        ("-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* 'one'"),
-        ("-- name: one\nSELECT 1;\n", "-- name: one\nSELECT 2;\n", r"tables\.sql: .* 'one'"),
-        ("SELECT 1;\n-- name: one\nSELECT 2;\n", "", r"queries\.sql: .* no name"),
-        ("-- name: find key\nSELECT 1;\n", "", r"queries\.sql: 'find key'"),
-        ("--name :\nSELECT 1;\n", "", r"queries\.sql: ''"),
-    ],
-)
+@examples
 def test_a_file_that_leaves_a_name_open_is_refused(room: Path, queries: str, tables: str, named: str) -> None:
     (room / "queries.sql").write_text(queries)
     (room / "tables.sql").write_text(tables)
@@ -94,15 +81,6 @@ def test_an_unknown_name_is_refused_with_the_names_that_exist(room: Path) -> Non
         statement(room.name, "three")
 
 
-def test_every_file_of_statements_is_a_room_of_its_own() -> None:
-    """Files that are run as a whole have a folder without other statements: migrations, and the script for Citus."""
-    apart = {"events/store/migrations", "deploy/citus"}
-    folders = {
-        str(path.parent.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.sql")
-    }
-    assert folders == {room.replace(".", "/") for room in ROOMS} | apart
-
-
 @pytest.mark.parametrize("package", ROOMS)
 def test_every_statement_of_a_room_can_be_sent(package: str) -> None:
     assert all(statement(package, name).as_string(None).strip() for name in statements(package))
@@ -112,22 +90,6 @@ def test_every_statement_that_code_names_exists() -> None:
     named = [call for text in MODULES.values() for call in _literal_calls(text)]
     assert named, "the code names statements"
     assert [(package, name) for package, name in named if name not in statements(package)] == []
-
-
-def test_every_statement_is_named_by_code() -> None:
-    """A name counts in modules of its room and in modules that name the room, with and without a prefix of the room."""
-    of_any_room = {name for text in MODULES.values() for name in _OF_ANY_ROOM.findall(text)}
-    unused = defaultdict(list)
-    for package in ROOMS:
-        texts = [text for module, text in MODULES.items() if module.startswith(package) or package in text]
-        words = {word for text in texts for word in _STRING.findall(text)}
-        pattern = re.compile("|".join(re.sub(r"\{\w+\}", r"\\w*", word) for word in sorted(words)))
-        prefixes = {prefix for text in texts for prefix in _PREFIX.findall(text)}
-        for name in statements(package):
-            named = {name, *(name.removeprefix(prefix) for prefix in prefixes)}
-            if not named & of_any_room and not any(map(pattern.fullmatch, named)):
-                unused[package].append(name)
-    assert not unused
 
 
 def _literal_calls(text: str) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from events.sealing.entries import opened_entry, sealed_entry
 from events.sealing.key_encryption import LocalKeyEncryption
 from events.sealing.sealer import Sealer
 from events.types.turn_contract import TurnInvalidError
+from tests.support.tables import examples
 
 TURN = {"user_id": "ada", "tenant": "acme", "text": "the code word is marzipan", "speaker": "Ada"}
 
@@ -41,16 +42,7 @@ def test_without_a_key_entries_stay_as_they_are() -> None:
     assert opened_entry(raw(TURN)) == raw(TURN)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"user_id": "bob"},
-        {"tenant": "other"},
-        {"text": "added"},
-        {"sealed": "AAAA"},
-        {"sealed": "no base64!"},
-    ],
-)
+@examples
 def test_a_changed_entry_is_refused(change: dict[str, str]) -> None:
     with pytest.raises(TurnInvalidError, match="was changed"):
         opened_entry(raw(sealed_entry(TURN) | change))

@@ -18,6 +18,7 @@ from events.types.metadata import (
     metadata_text,
 )
 from events.types.turn_contract import TurnInvalidError, fields_of, parse_turn
+from tests.support.tables import examples_and
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-9, 9, width=16) | WORDS
@@ -39,18 +40,15 @@ def test_an_object_comes_back_and_contains_itself(given: dict[str, object]) -> N
     assert not holds(given, {**given, "another key": 1})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "why"),
-    [
-        ([], "must be a JSON object"), ("[1]", "must be a JSON object"), ("1", "must be a JSON object"), (3, "object"),
-        ("{", "not valid JSON"), ("{'a': 1}", "not valid JSON"), ('{"a": NaN}', "not valid JSON"), ("\ud800", "JSON"),
-        ('{"a": 1e999}', "JSON|number"), ({"a": float("nan")}, "number"), ({"a": MAX_NUMBER + 2}, "number beyond"),
-        ('{"a": 123456789012345678901234567890}', "number beyond"), ({"a": -1e300}, "number beyond"),
-        ({"a": "x" * MAX_BYTES}, f"at most {MAX_BYTES}"), ('{"a": "' + "x" * 100_000 + '"}', f"at most {MAX_BYTES}"),
-        (nested(MAX_DEPTH + 1), "levels"), ("[" * 3_000, "JSON"), ('{"a":' * 4_000, "JSON"),
-        ({"a": "\0"}, "NUL"), ({"a\0": 1}, "NUL"), ({"a": "\ud800"}, "surrogate"), ({"\udfff": 1}, "surrogate"),
-    ],
-)  # fmt: skip
+@examples_and(
+    ({"a": float("nan")}, "number"),
+    ({"a": MAX_NUMBER + 2}, "number beyond"),
+    ({"a": "x" * MAX_BYTES}, f"at most {MAX_BYTES}"),
+    ('{"a": "' + "x" * 100_000 + '"}', f"at most {MAX_BYTES}"),
+    (nested(MAX_DEPTH + 1), "levels"),
+    ("[" * 3_000, "JSON"),
+    ('{"a":' * 4_000, "JSON"),
+)
 def test_metadata_out_of_bounds_is_refused_with_the_remedy(wrong: object, why: str) -> None:
     with pytest.raises(MetadataInvalidError, match=why):
         metadata_text(wrong)

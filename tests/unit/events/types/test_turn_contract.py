@@ -18,6 +18,7 @@ from events.types.turn_contract import (
     pushed_at,
     text_of,
 )
+from tests.support.tables import examples, examples_and
 
 AT = datetime(2026, 5, 8, 8, 44, tzinfo=UTC)
 
@@ -50,38 +51,11 @@ def test_every_field_is_taken_as_given() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("fields", "field", "reason"),
-    [
-        ({"user_id": ""}, "user_id", "must not be empty"),
-        ({"user_id": "  "}, "user_id", "must not be empty"),
-        ({"text": ""}, "text", "must not be empty"),
-        ({"role": "robot"}, "role", "use one of user, assistant, system"),
-        ({"context_layer": "home"}, "context_layer", "use one of personal, work, social"),
-        ({"said_at": "yesterday"}, "said_at", "ISO 8601"),
-        ({"said_at": "2026-02-30T00:00:00Z"}, "said_at", "no such day"),
-        ({"said_at": "2026-02-30"}, "said_at", "no such day"),
-        ({"said_at": "2026-05-08"}, "said_at", "without a time of day"),
-        ({"said_at": "2026-05-08Z"}, "said_at", "without a time of day"),
-        ({"said_at": "20260508+08:00"}, "said_at", "without a time of day"),
-        ({"said_at": "2026-05-08T16:44:10"}, "said_at", "without an offset"),
-        ({"said_at": "0001-01-01T00:00:00+08:00"}, "said_at", "year"),
-        ({"said_at": "2201-01-01T00:00:00Z"}, "said_at", "use 1900 to 2200"),
-        ({"said_at": "1899-12-31T23:00:00Z"}, "said_at", "use 1900 to 2200"),
-        ({"said_at": "2026-05-08T10:00:00+16:00"}, "said_at", "between -14:00 and +14:00"),
-        ({"said_at": "2026-05-08T10:00:00-14:01"}, "said_at", "between -14:00 and +14:00"),
-        ({"said_at": "2026-05-08T10:00:00+15:59:59"}, "said_at", "whole minutes"),
-        ({"said_at": "2026-05-08T10:00:00+08:00:30"}, "said_at", "whole minutes"),
-        ({"said_at": "2026-05-09T16:44:01+08:00"}, "said_at", "more than a day ahead"),
-        ({"timezone": "localtime"}, "timezone", "IANA"),
-        ({"timezone": "a" * 5000}, "timezone", "IANA"),
-        ({"timezone": "Mars/Olympus"}, "timezone", "IANA"),
-        ({"timezone": "../../etc/passwd"}, "timezone", "IANA"),
-        ({"text": "x" * (MAX_TEXT_BYTES + 1)}, "text", "65537 bytes"),
-        ({"text": "家" * 21846}, "text", "65538 bytes"),
-        ({"session_id": "s" * 513}, "session_id", "longer than 512"),
-        ({"mood": "good"}, "mood", "is not a field of a turn"),
-    ],
+@examples_and(
+    ({"timezone": "a" * 5000}, "timezone", "IANA"),
+    ({"text": "x" * (MAX_TEXT_BYTES + 1)}, "text", "65537 bytes"),
+    ({"text": "家" * 21846}, "text", "65538 bytes"),
+    ({"session_id": "s" * 513}, "session_id", "longer than 512"),
 )
 def test_a_broken_field_is_named_with_the_remedy(fields: dict[str, str], field: str, reason: str) -> None:
     with pytest.raises(TurnInvalidError) as caught:
@@ -117,13 +91,7 @@ def test_words_are_read_on_the_speakers_own_clock() -> None:
     assert local_said_at(offset).day == 9
 
 
-@pytest.mark.parametrize(
-    "said_at",
-    [
-        "2026-05-08T10:00:00+14:00", "2026-05-08T10:00:00-14:00", "1900-01-01T00:00:00Z",
-        "2026-05-09T16:44:00+08:00",
-    ],
-)  # fmt: skip
+@examples
 def test_the_edges_of_what_may_be_said_are_kept_to_the_second(said_at: str) -> None:
     turn = parse(said_at=said_at)[1]
     assert turn.said_at == datetime.fromisoformat(said_at)

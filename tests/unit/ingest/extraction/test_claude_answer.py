@@ -16,6 +16,7 @@ from ingest.extraction.workers.bounded_executor import BoundedExecutor
 from ingest.extraction.workers.partition_window import PartitionWindow
 from ingest.extraction.workers.session_batcher import SessionBatcher
 from tests.support.ingest.session_batches import LIMITS, see, turn, window
+from tests.support.tables import examples, examples_and
 
 
 def gathered(*turns: Event) -> list[list[int]]:
@@ -230,22 +231,7 @@ def test_pauses_grow_and_stay_bounded() -> None:
     assert all(backoff(tries) <= 37.5 for tries in range(1, 50))
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "3"}, 3.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": "-1"}, 0.0),
-        ({"retry-after": "86400"}, 300.0),
-        ({"retry-after": "inf"}, 300.0),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 +99999999999999999999"}, None),
-        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
-    ],
-)
+@examples
 def test_how_long_a_server_asks_to_be_left_alone(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now=10.0) == seconds
 
@@ -276,21 +262,7 @@ def test_an_answer_in_the_right_shape_has_no_faults() -> None:
     assert (len(kinder.states), kinder.faults) == (1, ())
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        ({"turn": "1"}, "states[0].turn is '1', not of type integer"),
-        ({"turn": True}, "states[0].turn is True, not of type integer"),
-        ({"turn": 0}, "states[0].turn is 0; use 1 to"),
-        ({"quote": None}, "states[0].quote is missing"),
-        ({"quote": "  "}, "states[0].quote is missing"),
-        ({"value": ["Rex"]}, "states[0].value is ['Rex'], not of type string"),
-        ({"value": "a\0b"}, "states[0].value holds a NUL"),
-        ({"value": "\ud800"}, "states[0].value holds a NUL or half a character"),
-        ({"cardinality": "one"}, "states[0].cardinality is 'one'; use one of single_value, multi_value"),
-        ({"announced": "yes"}, "states[0].announced is 'yes', not of type boolean"),
-    ],
-)
+@examples
 def test_a_fault_names_the_field_and_what_is_allowed(change: dict[str, Any], fault: str) -> None:
     answer = answer_of({"states": [{**GOOD, **change}, GOOD]})
     assert fault in answer.faults[0]
@@ -307,21 +279,9 @@ PLANNED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (
-            {"status": "postponed"},
-            "events[0].status is 'postponed'; use one of happened, planned, wished, cancelled",
-        ),
-        ({"status": ["planned"]}, "events[0].status is ['planned'], not of type string"),
-        ({"replaces": 3}, "events[0].replaces is 3, not of type string"),
-        ({"replaces": "x" * 251}, "events[0].replaces is 251 characters long; write at most 250"),
-        ({"participants": "Ana"}, "events[0].participants is 'Ana', not of type array"),
-        ({"participants": ["Ana"] * 16}, "events[0].participants has 16 items; write at most 15"),
-        ({"participants": ["Ana", ""]}, "events[0].participants[1] is empty"),
-        ({"participants": ["A\u202ena"]}, "events[0].participants[0] holds a control character"),
-    ],
+@examples_and(
+    ({"replaces": "x" * 251}, "events[0].replaces is 251 characters long; write at most 250"),
+    ({"participants": ["Ana"] * 16}, "events[0].participants has 16 items; write at most 15"),
 )
 def test_a_fault_of_an_event_costs_that_event_alone(change: dict[str, Any], fault: str) -> None:
     answer = answer_of({"events": [{**PLANNED, **change}, PLANNED], "states": [GOOD]})

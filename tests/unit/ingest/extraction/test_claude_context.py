@@ -16,6 +16,7 @@ from ingest.extraction.extractor_port import SessionBatch
 from ingest.extraction.known_cards import NOTHING, KnownCards
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import known_of, planned, stated
+from tests.support.tables import examples
 
 
 def shown(facts: Sequence[tuple[str, str, str]] = (), plans: Sequence[str] = ()) -> KnownCards:
@@ -114,14 +115,7 @@ def test_what_an_assistant_claims_bears_out_nothing() -> None:
     assert (states(found), events(found), found.refused) == ([], [], 2)
 
 
-@pytest.mark.parametrize(
-    ("words", "value", "entity", "key"),
-    [
-        ("The shop's doing great!", "doing great", "Ivo's pottery shop", "business_state"),
-        ("店裡生意超好！", "生意超好", "Ivo的陶藝店", "business_state"),
-        ("She always greets me at the door.", "greets Ivo at the door", "Pixel", "habit"),
-    ],
-)
+@examples
 def test_a_state_of_something_known_by_another_name_is_kept(
     words: str, value: str, entity: str, key: str
 ) -> None:
@@ -149,15 +143,7 @@ def test_an_english_name_for_a_relative_fits_chinese_words(entity: str) -> None:
     assert (card.value, card.content) == ("痛風", "爸爸有痛風")
 
 
-@pytest.mark.parametrize(
-    ("words", "more"),
-    [
-        ("Bea moved out last month.", {"same_as": "F1", "entity": "user"}),
-        ("Bea moved out last month.", {"same_as": "F1", "entity": "Ivo"}),
-        ("Bea moved out last month.", {"value": "Bea", "entity": "user"}),
-        ("貝雅上個月搬走了。", {"same_as": "F1", "entity": "user", "content": "不再跟貝雅同住"}),
-    ],
-)
+@examples
 def test_what_ends_takes_the_entity_the_key_and_the_value_of_the_known_fact(
     words: str, more: dict[str, Any]
 ) -> None:
@@ -192,19 +178,7 @@ def test_a_labelled_plan_is_closed_even_when_the_content_is_in_other_words(statu
     assert (card.content, card.replaces_event) == (words, UUID(int=101))
 
 
-@pytest.mark.parametrize(
-    ("entity", "key", "kept"),
-    [
-        ("user", "location", "residence"),
-        ("Bea", "location", "residence"),
-        ("user's sister", "location", "residence"),
-        ("Ivo's pottery shop", "location", "shop_location"),
-        ("the kiln", "color", "kiln_color"),
-        ("我的陶藝店", "location", "陶艺店_location"),
-        ("我的妹妹", "location", "residence"),
-        ("the survey", "deadline", "deadline"),
-    ],
-)
+@examples
 def test_a_key_for_persons_is_no_key_of_a_thing(entity: str, key: str, kept: str) -> None:
     words = f"{entity}: Split"
     found = grounded(
@@ -213,13 +187,7 @@ def test_a_key_for_persons_is_no_key_of_a_thing(entity: str, key: str, kept: str
     assert [card.concept_key for card in states(found)] == [kept]
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        ("I will swap the van by the end of the year.", "by the end of the year"),
-        ("我年底前要換車。", "年底前"),
-    ],
-)
+@examples
 def test_a_time_that_only_ends_bounds_a_plan(words: str, hint: str) -> None:
     plan = event(words, content=words, occurred_at_hint=hint, status="planned")
     [card] = events(grounded([(None, words)], events=[plan]))
@@ -227,21 +195,7 @@ def test_a_time_that_only_ends_bounds_a_plan(words: str, hint: str) -> None:
     assert not card.time_resolved
 
 
-@pytest.mark.parametrize(
-    ("words", "hint", "start", "end"),
-    [
-        (
-            "In April we row to Vis, from the 6th to the 9th.",
-            "from the 6th to the 9th",
-            "2027-04-06",
-            "2027-04-10",
-        ),
-        ("In July we row to Vis, on the 12th.", "on the 12th", "2026-07-12", "2026-07-13"),
-        ("七月去澎湖，六號到九號", "六號到九號", "2026-07-06", "2026-07-10"),
-        ("我們七月二十八號出發，三號回來", "三號", "2026-08-03", "2026-08-04"),
-        ("I'm off to Vis on the 12th.", "on the 12th", "2026-05-12", "2026-05-13"),
-    ],
-)
+@examples
 def test_days_without_a_month_lie_in_the_month_named_before_them(
     words: str, hint: str, start: str, end: str
 ) -> None:

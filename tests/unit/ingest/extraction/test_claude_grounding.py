@@ -20,6 +20,7 @@ from tests.support.events.turns import recorded
 from tests.support.ingest.claude import event, said, state
 from tests.support.ingest.known import known_of, planned, stated
 from tests.support.ingest.messages_api import turns_in
+from tests.support.tables import examples
 
 KNOWN = known_of(
     stated("medical_condition", "sprained ankle", 2, entity="Vera", days=-2),
@@ -116,14 +117,7 @@ def test_the_time_of_a_plan_lies_ahead(hint: str) -> None:
     assert card.occurred_at > turn.turn.said_at
 
 
-@pytest.mark.parametrize(
-    ("words", "hint", "day"),
-    [
-        ("Can we talk about the fence, new on April 25?", "on April 25", "2026-04-25"),
-        ("我們可以談談四月二十五日的圍籬嗎？", "四月二十五日", "2026-04-25"),
-        ("We will talk about the fence on June 3", "on June 3", "2026-06-03"),
-    ],
-)
+@examples
 def test_a_day_of_what_happened_is_the_nearer_one(words: str, hint: str, day: str) -> None:
     [card] = events(grounded([said(words)], events=[event(words, content=words, occurred_at_hint=hint)]))
     assert card.occurred_at.astimezone(card.origin.said_at.tzinfo).date().isoformat() == day
@@ -160,15 +154,7 @@ def test_a_state_that_is_said_to_end_ends_then() -> None:
     assert card.effective_at < card.effective_until
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "key"),
-    [
-        ("I have a new diet.", "new diet", "diet"),
-        ("I got another job.", "another job", "occupation"),
-        ("我換了新工作", "新工作", "occupation"),
-        ("It changed, something different.", "something different", "hobby"),
-    ],
-)
+@examples
 def test_a_value_that_says_no_more_than_its_key_is_refused(text: str, value: str, key: str) -> None:
     found = grounded([said(text)], states=[state(text, value, content=text, concept_key=key)])
     assert (states(found), found.refused) == ([], 1)
@@ -214,13 +200,7 @@ def test_a_name_of_a_later_turn_does_not_cost_the_content_of_a_trip() -> None:
     assert (card.content, card.time_resolved, card.origin.turn_ids) == (content, True, ("t1", "t3"))
 
 
-@pytest.mark.parametrize(
-    ("text", "content", "value"),
-    [
-        ("I paint watercolours every Tuesday.", "Paints watercolours every Tuesday", "every Tuesday"),
-        ("我每週二都去畫水彩", "每週二畫水彩", "我每週二都去畫水彩"),
-    ],
-)
+@examples
 def test_what_is_said_again_with_something_new_is_kept_as_a_detail(
     text: str, content: str, value: str
 ) -> None:
@@ -232,16 +212,7 @@ def test_what_is_said_again_with_something_new_is_kept_as_a_detail(
     assert [link.predicate for link in found.links] == ["expands"]
 
 
-@pytest.mark.parametrize(
-    ("value", "announced", "cardinality"),
-    [
-        ("living healthier", False, "multi_value"),
-        ("living healthier", True, "single_value"),
-        ("healthy", False, "single_value"),
-        ("gate 12", False, "single_value"),
-        ("活得更健康", False, "multi_value"),
-    ],
-)
+@examples
 def test_a_description_replaces_another_only_when_the_words_announce_it(
     value: str, announced: bool, cardinality: str
 ) -> None:
@@ -265,14 +236,7 @@ def test_a_wish_is_an_event_that_is_wished_and_never_a_state() -> None:
     assert ([card.status for card in events(found)], found.refused) == (["wished"], 1)
 
 
-@pytest.mark.parametrize(
-    ("given", "status", "corrects"),
-    [
-        ({"status": "planned", "slip": True}, "planned", True),
-        ({"status": "happened", "slip": True}, "corrected", False),
-        ({"status": "corrected"}, "corrected", False),
-    ],
-)
+@examples
 def test_a_slip_is_corrected_and_may_be_planned(given: dict[str, Any], status: str, corrects: bool) -> None:
     text = "Sorry, we visit Bruges, not Ghent."
     right = event(text, content="Visits Bruges", replaces="P1", **given)

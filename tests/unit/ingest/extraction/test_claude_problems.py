@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from events.types.cards import EventNoted
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import turn
+from tests.support.tables import examples, examples_and
 
 SLEEP = "I've been struggling with insomnia. I tried melatonin and it helped a lot."
 TRIED = {
@@ -49,19 +48,7 @@ def test_what_was_said_is_opened_tried_and_closed() -> None:
     assert found.refused == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "changed"),
-    [
-        (SLEEP, {"problem": "depression"}),
-        (SLEEP, {"approach": "valerian"}),
-        (SLEEP, {"approach": None}),
-        (SLEEP, {"quote": "I tried valerian"}),
-        (
-            "I've insomnia. Would it help if I tried melatonin?",
-            {"quote": "Would it help if I tried melatonin?"},
-        ),
-    ],
-)
+@examples
 def test_what_nobody_said_and_what_is_asked_is_refused(text: str, changed: dict[str, Any]) -> None:
     found = read(text, TRIED | changed)
     assert (found.problems, found.refused) == ((), 1)
@@ -91,13 +78,9 @@ def test_the_problem_of_one_speaker_is_not_closed_by_another() -> None:
     assert (found.problems, found.refused) == ((), 1)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"step": "solved"}, {"worked": "yes"}, {"problem": ""}, {"problem": "x" * 300}, {"problem": "a\0"},
-        {"quote": None}, {"turn": 0},
-    ],
-)  # fmt: skip
+@examples_and(
+    {"problem": "x" * 300},
+)
 def test_a_wrong_shape_is_a_fault_and_no_problem(wrong: dict[str, Any]) -> None:
     answer = answer_of({"problems": [TRIED | wrong]})
     assert (answer.problems, answer.faulty) == ((), 1)

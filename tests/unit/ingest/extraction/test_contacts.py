@@ -12,6 +12,7 @@ from events.types.turns import TurnRecorded
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import Extraction, RecordedTurn, SessionBatch
 from ingest.extraction.rules.extractor import RulesExtractor
+from tests.support.tables import examples
 
 NOW = datetime(2026, 5, 8, 16, tzinfo=UTC)
 
@@ -40,14 +41,7 @@ def test_a_contact_speaks_for_themselves_and_for_their_own() -> None:
     assert states(own) == [("user", "Porto"), ("wife", "Acme")]
 
 
-@pytest.mark.parametrize(
-    ("entity", "kept"),
-    [
-        ("user", None), ("me", None), ("我", None), ("your dog", None), ("你的狗", None), ("my dog", "Nora's dog"),
-        ("user's dog", "Nora's dog"), ("老婆", "Nora的老婆"), ("Nora", "Nora"), ("Nora's dog", "Nora's dog"),
-        ("Tom", "Tom"),
-    ],
-)  # fmt: skip
+@examples
 def test_a_state_of_the_user_is_refused_from_every_extractor(entity: str, kept: str | None) -> None:
     said = turn("words", contact="Nora", direction="incoming")
     state = StateAsserted(

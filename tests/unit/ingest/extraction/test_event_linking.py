@@ -18,6 +18,7 @@ from events.types.extraction import TurnsExtracted, Usage
 from ingest.extraction.event_linking import linked, relinked, target_of
 from ingest.extraction.known_cards import NOTHING
 from tests.support.ingest.known import candidates, event_with, known_of, planned, stated
+from tests.support.tables import examples
 
 TAIPEI = ZoneInfo("Asia/Taipei")
 SAID = datetime(2026, 5, 8, 17, 0, tzinfo=TAIPEI)  # a Friday
@@ -40,51 +41,13 @@ CHINESE = candidates(
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "entity", "number"),
-    [
-        ("the Bergen weekend", "user", 1),
-        ("the Bergen trip", "user", 1),
-        ("our trip to Bergen", "user", 1),
-        ("dinner with Nora", "user", 2),
-        ("the dinner on Tuesday", "user", 2),
-        ("the dinner on the 20th", "user", 3),
-        ("the dentist", "user", 4),
-        ("our Cadiz trip", "Petra", 5),
-        ("8:15", "user", 6),
-        ("the train at 8:15", "user", 6),
-        ("花蓮之旅", "user", 11),
-        ("去花蓮", "user", 11),
-        ("去花莲", "user", 11),
-        ("跟阿哲的飯局", "user", 12),
-        ("週二的飯局", "user", 12),
-        ("周二的饭局", "user", 12),
-        ("看牙醫", "user", 14),
-        ("看电影", "user", 17),
-        ("聚餐", "user", 19),
-        ("婚禮", "user", 20),
-        ("表哥的喜酒", "user", 20),
-    ],
-)
+@examples
 def test_words_find_the_event_they_name(words: str, entity: str, number: int) -> None:
     several = ENGLISH if number < 10 else CHINESE
     assert target_of(words, entity, several, said_at=SAID) == UUID(int=number)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "the dinner",
-        "the trip",
-        "the concert",
-        "it",
-        "the plan",
-        "Tom's trip to Oslo",
-        "",
-        "Friday",
-        "\x00<P1>",
-    ],
-)
+@examples
 def test_words_that_fit_none_or_several_find_nothing(words: str) -> None:
     assert target_of(words, "user", ENGLISH, said_at=SAID) is None
 
@@ -156,17 +119,7 @@ def test_a_moved_plan_and_a_correction_name_what_they_replace(status: str) -> No
     assert target(linked([new], known)[0]) == UUID(int=1)
 
 
-@pytest.mark.parametrize(
-    ("words", "day"),
-    [
-        ("at 9 am", 12),
-        ("9:30am", 12),
-        ("下午四點", 12),
-        ("today at 9 am", 8),
-        ("on May 8 at 9 am", 8),
-        ("Friday", 8),
-    ],
-)
+@examples
 def test_a_plan_that_moves_to_another_hour_keeps_its_day(words: str, day: int) -> None:
     known = known_of(planned("Dinner with Nora on Tuesday", 1, on=12))
     nine = datetime(2026, 5, 8, 9, tzinfo=UTC)

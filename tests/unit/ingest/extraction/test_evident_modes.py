@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from ingest.extraction.evident_modes import code_mode, evident_modes, holds_code
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
 from ingest.extraction.turn_modes import ModeChoice, ModeContext
 from tests.support.events.turns import recorded
 from tests.support.ingest.modes import MODES, labelled_turns
+from tests.support.tables import LongText, examples
 
 CHOICES = tuple(ModeChoice(name, description) for name, description in MODES.items())
 
@@ -37,42 +36,17 @@ def test_on_two_hundred_turns_every_evident_sign_is_right_and_the_default_is_nev
     assert right >= by_default
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Error: my card was declined at the till",
-        "My dress code is relaxed; the zip code is 4051.",
-        "```\nRoses are red\nViolets are blue\n```",
-        "We met at 10:30:15 and left at noon.",
-        "Warning: the milk is sour.",
-        "He said at home (yesterday) that it works.",
-        "```",
-        "食譜：\n```\n兩顆蛋\n一碗麵粉\n```",
-    ],
-)
+@examples
 def test_other_words_are_no_evident_sign(text: str) -> None:
     assert not holds_code(text)
 
 
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        ({"code": ""}, "code"),
-        ({"工作": "寫程式和除錯", "日記": ""}, "工作"),
-        ({"dev": "software development", "journal": "a training program for runners"}, "dev"),
-        ({"code-rust": "", "code-frontend": ""}, None),
-        ({"journal": "feelings", "gym": "my training program"}, None),
-        ({}, None),
-    ],
-)
+@examples
 def test_the_mode_of_code_must_be_the_only_one(names: dict[str, str], found: str | None) -> None:
     context = ModeContext(tuple(ModeChoice(name, text) for name, text in names.items()))
     assert code_mode(context) == found
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["```\n" * 5_000, "`" * 20_000, "at (" * 5_000, "```a\n" + "x\n" * 9_000, "A" * 20_000, "```c\n" * 9_000],
-)
-def test_hostile_texts_are_read(text: str) -> None:
+@examples
+def test_hostile_texts_are_read(text: LongText) -> None:
     assert holds_code(text) in (True, False)

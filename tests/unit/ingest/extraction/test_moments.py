@@ -13,6 +13,7 @@ from ingest.extraction.claude.moments import moment
 from ingest.extraction.rules.moments import Dates
 from ingest.extraction.rules.sentences import sentences
 from tests.support.events.turns import recorded
+from tests.support.tables import examples
 
 ROME = ZoneInfo("Europe/Rome")
 SAID_AT = datetime(2026, 5, 8, 16, 44, 10, tzinfo=ROME)
@@ -22,14 +23,7 @@ def _turn(text: str) -> TurnRecorded:
     return recorded(text, turn_id="t", said_at=SAID_AT, timezone="Europe/Rome", project_id="p")
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "start", "end"),
-    [
-        ("We were in Oslo from May 1 to May 3.", "from May 1 to May 3", "2026-05-01", "2026-05-04"),
-        ("I was ill last week.", "last week", "2026-04-27", "2026-05-04"),
-        ("我們五月一日到五月三日在奧斯陸。", "五月一日到五月三日", "2026-05-01", "2026-05-04"),
-    ],
-)
+@examples
 def test_a_range_holds_the_day_it_is_said_to_end_with(text: str, words: str, start: str, end: str) -> None:
     [sentence] = sentences(text)
     [by_rules] = Dates(sentence, SAID_AT).moments
@@ -40,14 +34,7 @@ def test_a_range_holds_the_day_it_is_said_to_end_with(text: str, words: str, sta
         assert found.end == datetime.fromisoformat(end).replace(tzinfo=ROME)
 
 
-@pytest.mark.parametrize(
-    ("text", "words", "start", "other"),
-    [
-        ("We went to the zoo last Tuesday.", "last Tuesday", "2026-04-28", "2026-05-05"),
-        ("We went to the zoo yesterday.", "yesterday", "2026-05-07", None),
-        ("下週日要去動物園。", "下週日", "2026-05-17", "2026-05-10"),
-    ],
-)
+@examples
 def test_every_extractor_keeps_the_other_day_that_the_words_may_mean(
     text: str, words: str, start: str, other: str | None
 ) -> None:
@@ -60,13 +47,7 @@ def test_every_extractor_keeps_the_other_day_that_the_words_may_mean(
         assert found.alternative == (datetime.fromisoformat(other).replace(tzinfo=ROME) if other else None)
 
 
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("I leave on 28 October and come back on the 3rd", "2026-10-28", "2026-11-04"),
-        ("十一月十四號出發，十八號回來", "2026-11-14", "2026-11-19"),
-    ],
-)
+@examples
 def test_a_hint_of_two_days_is_the_stretch_between_them(text: str, start: str, end: str) -> None:
     turn = _turn(text)
     span = SourceSpan(turn_id=turn.turn_id, start=0, end=len(text), text=text)

@@ -11,6 +11,7 @@ from events.types.cards import EventNoted, StateAsserted
 from events.types.migrations import Migrated, migrated
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
+from tests.support.tables import examples
 
 
 def facts(text: str, *, notes: bool = True, user_name: str | None = None) -> set[tuple[str, str, str, float]]:
@@ -33,25 +34,7 @@ def states(text: str, *, notes: bool = True, user_name: str | None = None) -> li
     return [each for each in cards if isinstance(each, StateAsserted)]
 
 
-@pytest.mark.parametrize(
-    ("note", "key", "value", "confidence"),
-    [
-        ("User has type 2 diabetes, diagnosed in 2018.", "medical_condition", "type 2 diabetes", 0.9),
-        ("Takes Metformin.", "medication", "Metformin", 0.9),
-        ("User takes 500 mg of Xyloprax twice a day", "medication", "Xyloprax", 0.9),
-        ("Is allergic to peanuts", "allergy", "peanuts", 0.9),
-        ("User might be allergic to shellfish", "allergy", "shellfish", 0.6),
-        ("The user's name is Ada", "name", "Ada", 0.9),
-        ("Name is Alice", "name", "Alice", 0.9),
-        ("- They currently live in Rome", "residence", "Rome", 0.9),
-        ("Tries to walk daily.", "exercise_routine", "walking daily", 0.6),
-        ("User swims three times a week", "exercise_routine", "swimming three times a week", 0.9),
-        ("User does yoga every other day", "exercise_routine", "yoga every other day", 0.9),
-        ("用戶住在台北", "residence", "台北", 0.9),
-        ("用戶可能對花生過敏", "allergy", "花生", 0.6),
-        ("使用者服用二甲雙胍", "medication", "二甲雙胍", 0.9),
-    ],
-)  # fmt: skip
+@examples
 def test_a_note_is_read_with_its_confidence(note: str, key: str, value: str, confidence: float) -> None:
     assert facts(note) == {("user", key, value, confidence)}
 
@@ -77,26 +60,13 @@ def test_each_clause_of_a_note_is_a_fact() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("note", "began"),
-    [
-        ("User has type 2 diabetes, diagnosed in 2018.", 2018),
-        ("Has asthma since 2010", 2010),
-        ("User takes Metformin, prescribed in 2019", 2019),
-        ("用戶有糖尿病，2018年確診", 2018),
-        ("Has asthma and moved in 2019", None),
-        ("Has insomnia in winter", None),
-    ],
-)
+@examples
 def test_a_clause_that_only_dates_a_condition_gives_its_beginning(note: str, began: int | None) -> None:
     [found] = [each for each in states(note) if each.concept_key in ("medical_condition", "medication")]
     assert (found.effective_at.year if found.time_resolved else None) == began
 
 
-@pytest.mark.parametrize(
-    "note",
-    ["They take the bus to work", "User is not vegetarian", "Takes notes on paper", "User wants a dog"],
-)
+@examples
 def test_a_note_without_a_fact_gives_none(note: str) -> None:
     assert facts(note) == set()
 

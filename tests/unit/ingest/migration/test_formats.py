@@ -13,21 +13,14 @@ from ingest.migration.memories import Memories, TextInvalidError, told_name
 from ingest.migration.notes import sentences
 from ingest.migration.portable import read_okf
 from ingest.migration.reading import Format, decoded, read
+from tests.support.tables import LongText, examples, examples_and
 
 
 def texts(found: Memories) -> list[str]:
     return [each.text for each in found.memories]
 
 
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ('{"results": [{"memory": "Likes tea", "created_at": "2024-05-03T05:00:00.5-07:00"}]}', "mem0"),
-        ('\n[{"memory": "Likes tea", "updated_at": "2024-05-03T12:00:00", "created_at": "2020-01-01"}]', "mem0"),
-        ("[2024-05-03] - Likes tea", "chatgpt"),
-        ("Memories\n1. [2024-05-03]. Likes tea\n- [2024-05-03 10:11] Likes tea\n2024-05-03: Likes tea", "chatgpt"),
-    ],
-)  # fmt: skip
+@examples
 def test_the_form_and_the_date_are_told_by_the_text(text: str, form: str) -> None:
     found = read(text)
     assert found.format == form
@@ -67,31 +60,10 @@ def test_relations_and_further_pages_are_remarked() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "form", "where"),
-    [
-        ("", "auto", ""),
-        ("# only a heading", "notes", ""),
-        ("{}", "mem0", "/"),
-        ('{"results": {}}', "auto", "/results"),
-        ('[{"memory": "a"}, "b"]', "auto", "/1"),
-        ('[{"memory": " "}]', "auto", "/0/memory"),
-        ('{"results": [{"text": "a"}]}', "auto", "/results/0/memory"),
-        ('[{"memory": "a", "updated_at": "soon"}]', "auto", "/0/updated_at"),
-        ('[{"memory": "a", "created_at": 5}]', "auto", "/0/created_at"),
-        ('[{"memory": "a", "created_at": "0001-01-01T00:00:00+14:00"}]', "auto", "/0/created_at"),
-        ('[{"memory": "a", "user_id": "x"}, {"memory": "b", "user_id": "y"}]', "auto", "/1/user_id"),
-        ('[{"memory": "a\\u0000b"}]', "auto", "/0/memory"),
-        ('[{"memory": "a"},\n{"memory": ]', "auto", "line 2"),
-        ("[" * 100_000, "auto", "line 1"),
-        ("- a\n- b\0", "auto", "line 2"),
-        ("- a\n- " + "b" * 70_000, "auto", "line 2"),
-        ("[2024-05-03] a\n[2024-13-03] b", "auto", "line 2"),
-        ("- a\ud800", "notes", "line 1"),
-        ("- a\n" * 100_001, "notes", "line 100001"),
-    ],
+@examples_and(
+    ("# only a heading", "notes", ""),
 )
-def test_a_wrong_text_is_refused_with_its_place(text: str, form: Format, where: str) -> None:
+def test_a_wrong_text_is_refused_with_its_place(text: LongText, form: Format, where: str) -> None:
     with pytest.raises(TextInvalidError) as refused:
         read(text, form)
     assert refused.value.where == where, refused.value
@@ -108,18 +80,7 @@ def test_another_encoding_is_refused_with_its_place(data: bytes, where: str) -> 
     assert "UTF-8" in refused.value.reason
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("- User's name is Alice Chen.\n- Alice likes tea", "Alice Chen"),
-        ("Name: Alice\n", "Alice"),
-        ("The user is called Mei", "Mei"),
-        ("- 用户名叫小明\n- 喜歡茶", "小明"),
-        ("- My dog's name is Rex\n- Her name is Rex", None),
-        ("- User's name is Alice\n- User's name is Bob", None),
-        ("- The user's name is unknown", None),
-    ],
-)
+@examples
 def test_a_text_tells_the_name_of_its_user(text: str, name: str | None) -> None:
     assert told_name(read(text, "notes").memories) == name
 

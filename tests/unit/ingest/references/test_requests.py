@@ -7,53 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.references.requests import list_key, new_key, requests_in
+from tests.support.tables import examples
 
 
-@pytest.mark.parametrize(
-    ("text", "op", "items", "name"),
-    [
-        (
-            "Please add rye flour, yeast and salt to my baking list.",
-            "add",
-            ("rye flour", "yeast", "salt"),
-            "baking list",
-        ),
-        ("can you put a new rake on the garden list?", "add", ("new rake",), "garden list"),
-        ("Add call the plumber to my to-do list", "add", ("call the plumber",), "to-do list"),
-        ("Cross the yeast off my baking list!", "mark_done", ("yeast",), "baking list"),
-        ("mark the tax return as done on my list", "mark_done", ("tax return",), "list"),
-        ("remove the tent from our camping list", "remove", ("tent",), "camping list"),
-        ("幫我把酵母加到烘焙清單", "add", ("酵母",), "烘焙清單"),
-        ("请把麻绳、铲子加到我的花园清单里", "add", ("麻绳", "铲子"), "花园清单"),
-        ("露營清單加上頭燈", "add", ("頭燈",), "露營清單"),
-        ("把帳篷從露營清單劃掉", "mark_done", ("帳篷",), "露營清單"),
-        ("把睡袋從我的露營清單刪掉", "remove", ("睡袋",), "露營清單"),
-    ],
-)
+@examples
 def test_a_request_is_found(text: str, op: str, items: tuple[str, ...], name: str) -> None:
     [found] = requests_in(text)
     assert (found.op, found.items, found.list_name) == (op, items, name)
     assert found.quote in text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I should probably buy yeast tomorrow",
-        "Maybe I'll add yeast to my baking list later",
-        "I added yeast to my baking list",
-        "Did you add yeast to my baking list?",
-        "Should I put yeast on my list?",
-        "My aunt put yeast on my list",
-        "If I forget, add it to my list of regrets sometime",
-        "She asked him to add yeast to her list",
-        "我昨天把酵母加到清單了嗎",
-        "我想把酵母加到清單",
-        "也許該把酵母加到烘焙清單",
-        "這份清單很長",
-        "",
-    ],
-)
+@examples
 def test_wishes_reports_and_questions_ask_for_nothing(text: str) -> None:
     assert requests_in(text) == []
 
@@ -64,18 +28,12 @@ def test_any_text_is_read_and_quoted(text: str) -> None:
         assert all(item in text or item in f"{text} list. add {text} to my list" for item in found.items)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Shopping List", "shopping"), ("購物清單", "购物"), ("camp_list", "camp"), ("to-do list", "待辦")],
-)
+@examples
 def test_a_key_and_a_spoken_name_are_compared_in_one_form(one: str, other: str) -> None:
     assert list_key(one) == list_key(other)
 
 
-@pytest.mark.parametrize(
-    ("spoken", "key"),
-    [("Shopping list", "shopping"), ("購物清單", "購物清單"), ("to-do list", "todo"), ("list", "todo")],
-)
+@examples
 def test_a_new_list_keeps_the_script_of_its_name(spoken: str, key: str) -> None:
     assert new_key(spoken) == key
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer
@@ -14,6 +13,7 @@ from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.processors import TemplateProcessing
 
 from projectors.embedding.unigram import UnigramTokenizer, is_unigram
+from tests.support.tables import examples_and
 
 _LETTERS = "ab台北▁"
 _VOCABULARY = [("<s>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)] + [
@@ -50,13 +50,8 @@ def test_a_text_has_the_same_tokens(text: str) -> None:
     assert _OURS.encode(text) == _THEIRS.encode(text).ids
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": json.loads(Tokenizer(WordLevel({"a": 0}, "a")).to_str())["model"]},
-        {"pre_tokenizer": None},
-        {"post_processor": None},
-    ],
+@examples_and(
+    {"model": json.loads(Tokenizer(WordLevel({"a": 0}, "a")).to_str())["model"]},
 )
 def test_another_kind_of_tokenizer_is_left_to_the_package(change: dict[str, object]) -> None:
     document = json.loads(_tokenizer().to_str())

@@ -20,6 +20,7 @@ from retrieval.cards.claims.claim import contradict
 from retrieval.cards.claims.reading import claims
 from tests.support.cards import card
 from tests.support.retrieval.card_rows import NOW, state
+from tests.support.tables import examples_and
 
 
 def said(content: str, days: float = 0, **more: Any) -> StoredCard:
@@ -50,17 +51,10 @@ def test_of_labelled_pairs_nine_in_ten_are_judged_right_and_hardly_any_flag_is_w
     assert flagged.count("yes") >= 0.9 * len(wanted)
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I have v\u0131sited Rome.",
-        "I have V\u0130S\u0130TED Rome.",
-        "My flat has s\u0131x rooms.",
-        "My flat has SIX rooms.".replace("S", "\u017f"),
-        "刚刚" * 60 + "x",
-        "我" + "刚刚" * 60 + "x",
-    ],
-    ids=lambda sentence: sentence[:12],
+@examples_and(
+    "My flat has SIX rooms.".replace("S", "\u017f"),
+    "刚刚" * 60 + "x",
+    "我" + "刚刚" * 60 + "x",
 )
 @pytest.mark.processor_seconds(10)
 def test_a_strange_sentence_hides_no_disagreement_beside_it(sentence: str) -> None:

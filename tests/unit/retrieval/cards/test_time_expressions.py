@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.cards.time_expressions import time_expressions
 from tests.support.cards import card
+from tests.support.tables import examples
 
 SAID = datetime(2026, 5, 12, 16, 30, tzinfo=UTC)  # a Wednesday, half past midnight in Taipei
 
@@ -19,20 +19,7 @@ def told(content: str, **more: object) -> list[str]:
     return [f"{each.words}: {each.time}" for each in time_expressions(card(content=content, **usual | more))]
 
 
-@pytest.mark.parametrize(
-    ("content", "times"),
-    [
-        ("the recital is a week from Saturday", ["a week from Saturday: about 2026-05-23"]),
-        ("pick me up tomorrow at 7pm ok?", ["tomorrow at 7pm: 2026-05-14T19:00"]),
-        ("ran it two weekends ago, Rex\nslept in last Friday", [
-            "two weekends ago: 2026-05-02/2026-05-03", "last Friday: 2026-05-08",
-        ]),
-        ("下下禮拜三要考試，上個月報的名", ["下下禮拜三: 2026-05-27", "上個月: 2026-04"]),
-        ("被挪去22號", ["22號: 2026-04-22 or 2026-05-22"]),
-        ("need it by Friday", ["by Friday: until 2026-05-15"]),
-        ("tonight, right now, in May 2016, in a few years, for two hours, see 3.14", []),
-    ],
-)  # fmt: skip
+@examples
 def test_the_words_of_a_turn_tell_their_times(content: str, times: list[str]) -> None:
     assert told(content) == times
 

@@ -27,6 +27,7 @@ from retrieval.context.turn_words import EXCERPT, LONG_TURN, best_sentences
 from retrieval.recall.answer import Beside, CardAnswer, RecallAnswer
 from tests.support.cards import answering
 from tests.support.cards import card as made
+from tests.support.tables import examples
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 ORDER = ["core", "memory", "contradiction_alert", "current_time"]
@@ -393,21 +394,7 @@ def test_tokens_of_lines_add_up(lines: list[str]) -> None:
     assert count_tokens(whole) == sum(count_tokens(f"{line}\n") for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("cat", 1),
-        ("cats", 2),
-        ("the cat sat", 3),
-        ("2026", 4),
-        ("a  b", 3),
-        ("我住在高雄", 10),
-        ("да", 4),
-        ("😀", 4),
-        ("e\u0301", 3),
-    ],
-)
+@examples
 def test_tokens_are_counted_as_documented(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
 

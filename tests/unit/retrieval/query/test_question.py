@@ -11,50 +11,22 @@ from hypothesis import strategies as st
 from retrieval.query.question import understand
 from retrieval.query.scope import scope_of
 from tests.support.cards import card
+from tests.support.tables import LongText, examples
 
 NOW = datetime(2026, 5, 8, 16, 44, 10, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "intent"),
-    [
-        ("where do I live?", "present"),
-        ("where did I live?", "past"),
-        ("where was I in March?", "past"),
-        ("how has my address changed over time?", "history"),
-        ("why did we drop Redis?", "why"),
-        ("which of my friends climb?", "list"),
-        ("what are all my hobbies?", "list"),
-        ("我住在哪裡？", "present"),
-        ("我以前住在哪裡？", "past"),
-        ("我為什麼搬家？", "why"),
-        ("我有哪些興趣？", "list"),
-        ("我換過哪些工作，有什麼變化？", "history"),
-    ],
-)
+@examples
 def test_the_intent(text: str, intent: str) -> None:
     assert understand(text, NOW).intent == intent
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [("where?", "english"), ("在哪裡？", "chinese"), ("JWT 是什麼", "mixed"), ("😀 42", "none")],
-)
+@examples
 def test_the_language(text: str, language: str) -> None:
     assert understand(text, NOW).language == language
 
 
-@pytest.mark.parametrize(
-    ("text", "entities"),
-    [
-        ("What did Caroline adopt?", ("Caroline",)),
-        ("Where does Ann Lee's sister live?", ("Ann Lee",)),
-        ("Caroline is where?", ("Caroline",)),
-        ("where is it?", ()),
-        ("where do I live, and what's Zoe like?", ("Zoe",)),
-        ("「藍鯨計畫」的負責人是誰？", ("藍鯨計畫",)),
-    ],
-)
+@examples
 def test_names_are_recognised_by_their_spelling(text: str, entities: tuple[str, ...]) -> None:
     assert understand(text, NOW).entities == entities
 
@@ -87,16 +59,7 @@ def test_these_days_ask_for_what_is_true_now(text: str) -> None:
     assert (scope.valid_from, scope.valid_until) == (NOW, NOW)
 
 
-@pytest.mark.parametrize(
-    ("text", "intent"),
-    [
-        ("where am I living lately?", "present"),
-        ("what have I been reading recently?", "present"),
-        ("我最近住在哪裡？", "present"),
-        ("我這陣子在學什麼？", "present"),
-        ("我最近有哪些興趣？", "list"),
-    ],
-)
+@examples
 def test_lately_looks_at_what_is_new_first_and_shuts_out_nothing_that_is_true(text: str, intent: str) -> None:
     question = understand(text, NOW)
     assert question.intent == intent
@@ -139,16 +102,11 @@ def test_any_text_can_be_asked_at_any_time(text: str, now: datetime) -> None:
     assert scope.widened().refuses(card(kind="event", occurred_at=now, created_at=now)) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "entities"),
-    [
-        ("Where is Anna" + "!" * 60_000 + "x", ("Anna",)),
-        ("! " * 30_000 + "is Anna " * 6_000 + "here", ("Anna",)),
-    ],
-    ids=lambda text: str(text)[:20],
-)
+@examples
 @pytest.mark.processor_seconds(10)
-def test_a_long_hostile_question_is_understood_in_linear_time(text: str, entities: tuple[str, ...]) -> None:
+def test_a_long_hostile_question_is_understood_in_linear_time(
+    text: LongText, entities: tuple[str, ...]
+) -> None:
     assert set(entities) <= set(understand(text, NOW).entities)
 
 
@@ -163,18 +121,7 @@ def test_a_question_about_a_meal_of_the_past_does_not() -> None:
     assert "allergy" not in understand("What did I eat for dinner yesterday?", NOW).concepts
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "When did I last repot the basil?",
-        "Which basil did I repot last?",
-        "When was the last time I repotted the basil?",
-        "the last basil that I repotted?",
-        "What basil did I repot most recently?",
-        "我上次換羅勒的盆是什麼時候？",
-        "最近一次给罗勒换盆是哪天",
-    ],
-)
+@examples
 def test_the_words_that_ask_for_the_latest_are_no_words_of_the_topic(text: str) -> None:
     question = understand(text, NOW)
     assert question.last

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-import pytest
-
 from events.people.person import Named
 from retrieval.recall.named_people import NamedPeople, named_people
+from tests.support.tables import examples
 from tests.unit.events.people.test_person import merged, people
 
 SISTER, BROTHER, WORK = "robin|sister", "robin|brother", "robin|work"
@@ -25,18 +24,7 @@ def meant(question: str, *events: tuple[str, str]) -> NamedPeople | None:
     return named_people(people(*SAID, events=[merged(*pair) for pair in events]), question)
 
 
-@pytest.mark.parametrize(
-    ("question", "handles"),
-    [
-        ("What did Robin from work tell me?", [WORK]),
-        ("What did my sister Robin tell me?", [SISTER]),
-        ("What did my sister tell me?", [SISTER]),
-        ("What did Robin tell me about her job?", [SISTER, WORK]),
-        ("What did Robin tell me about his job?", [BROTHER, WORK]),
-        ("What did Robin tell me?", [BROTHER, SISTER, WORK]),
-        ("What did Robina Castellanos tell me?", [WHOLE]),
-    ],
-)
+@examples
 def test_a_question_means_people(question: str, handles: list[str]) -> None:
     found = meant(question)
     assert found is not None

@@ -15,6 +15,7 @@ from retrieval.recall.fusion import of_share
 from retrieval.recall.ranking.candidate import Candidate
 from retrieval.recall.ranking.places import below_the_newer
 from tests.support.cards import NOW
+from tests.support.tables import examples
 from tests.unit.retrieval.recall.test_places import episode, order, rank, state
 
 EARLIER, LATER = NOW - timedelta(days=30), NOW - timedelta(days=3)
@@ -27,19 +28,7 @@ def ended(question: str, *cards: StoredCard) -> dict[int, int]:
     return {older.int: newer.int for older, newer in ranking.newer.items()}
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "key", "value", "later"),
-    [
-        ("Who is my boss?", "The boss is Ines", "manager", "Ines", "Ines is leaving us in June"),
-        ("Who is my boss?", "The boss is Ines", "manager", "Ines", "sorry, I misspoke: Tom is my boss"),
-        ("Who do I report to?", "The boss is Ines", "manager", "Ines", "I report to Tom now"),
-        ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "I quit, so much lighter!"),
-        ("What do I eat?", "Follows a paleo diet", "diet", "paleo", "gave up on paleo, it was too much"),
-        ("我在哪裡上班？", "在華碩上班", "employer", "華碩", "辭職信交出去了"),
-        ("我住哪裡？", "住在台南", "residence", "台南", "上週末搬家搬到腰痛"),
-        ("我的主管是誰？", "主管是美玲", "manager", "美玲", "美玲調走了，換了一個新來的"),
-    ],
-)
+@examples
 def test_a_fact_yields_to_a_newer_turn_that_may_end_it(
     question: str, fact: str, key: str, value: str, later: str
 ) -> None:
@@ -50,15 +39,7 @@ def test_a_fact_yields_to_a_newer_turn_that_may_end_it(
     assert places.index(2) < places.index(1)
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "key", "value", "other"),
-    [
-        ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "still at Hartwig, still happy"),
-        ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "Did Ana quit the choir?"),
-        ("What do I eat?", "Follows a paleo diet", "diet", "paleo", "I bought a new bike"),
-        ("我住哪裡？", "住在台南", "residence", "台南", "台南的天氣好熱"),
-    ],
-)
+@examples
 def test_a_repetition_a_question_and_another_matter_end_nothing(
     question: str, fact: str, key: str, value: str, other: str
 ) -> None:
@@ -68,26 +49,7 @@ def test_a_repetition_a_question_and_another_matter_end_nothing(
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "key", "value", "other"),
-    [
-        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "The cousins moved to Bruges"),
-        (
-            "Where do I live?",
-            "Lives in Ghent",
-            "residence",
-            "Ghent",
-            "Our piano teacher's new flat is lovely",
-        ),
-        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "I nearly moved to Bruges"),
-        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "I'm thinking about moving to Bruges"),
-        ("Where do I live?", "Lives in Ghent", "residence", "Ghent", "We moved the wardrobe upstairs"),
-        ("Where do I work?", "Works at Hartwig", "employer", "Hartwig", "If it gets worse, I quit"),
-        ("What car do I drive?", "Drives a Corsa", "vehicle", "Corsa", "Grandma sold her car"),
-        ("我住哪裡？", "住在台南", "residence", "台南", "補習班搬到二樓"),
-        ("我住哪裡？", "住在台南", "residence", "台南", "我還沒搬家"),
-    ],
-)
+@examples
 def test_what_others_do_and_what_did_not_happen_end_no_fact(
     question: str, fact: str, key: str, value: str, other: str
 ) -> None:
@@ -114,18 +76,7 @@ def test_a_repetition_after_the_change_refreshes_the_fact() -> None:
     assert ended("Where do I work?", fact, change, episode(3, "still at Hartwig", said_at=LATER)) == {}
 
 
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
-        ("What time is my haircut?", "My haircut is at 2pm", "They moved my haircut to 4:30"),
-        ("When is the bake sale?", "The bake sale is on May 3", "The bake sale was postponed to May 10"),
-        ("Where is my bike?", "I locked my bike at the library", "I moved my bike to the station"),
-        ("How much is my gym membership?", "The gym is 30 a month", "The gym went up to 42 a month"),
-        ("我的眼科幾點？", "我的眼科約在上午十點", "診所說眼科改到下午四點"),
-        ("腳踏車停哪？", "腳踏車停在圖書館", "我把腳踏車移到車站了"),
-        ("小狗叫什麼？", "小狗叫可可", "我把小狗改名叫奶茶了"),
-    ],
-)
+@examples
 def test_a_later_change_stands_above_the_turn_that_it_changes(
     question: str, earlier: str, later: str
 ) -> None:
@@ -136,14 +87,7 @@ def test_a_later_change_stands_above_the_turn_that_it_changes(
     assert ended(question, before, of_another) == {}
 
 
-@pytest.mark.parametrize(
-    ("first", "then"),
-    [
-        ("The recital is on the 3rd", "no wait, it's the 5th"),
-        ("The recital is with Ines", "sorry, I meant Rosa"),
-        ("發表會在三號", "等等，是五號才對"),
-    ],
-)
+@examples
 def test_a_brief_correction_stands_above_the_turn_before_it(first: str, then: str) -> None:
     def said(number: int, text: str, after: timedelta = timedelta(), **fields: Any) -> StoredCard:
         return episode(number, text, said_at=LATER + after, **fields)
@@ -171,18 +115,7 @@ def test_a_fact_that_the_registry_does_not_know_is_named_by_the_words_of_its_slo
     assert ended("How do I open the locker?", old, episode(2, "I changed the tyres", said_at=LATER)) == {}
 
 
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
-        (
-            "When does my ferry leave?",
-            "the ferry goes at 6:15pm, gate C",
-            "harbour moved it, we now sail 7:50",
-        ),
-        ("How tall is the sunflower?", "sunflower measured 80 cm this morning", "up to 95 today!"),
-        ("排練幾點開始？", "週三排練七點開始", "改到八點半了"),
-    ],
-)
+@examples
 def test_a_change_to_another_value_of_one_kind_needs_no_word_of_the_topic_when_both_are_near(
     question: str, earlier: str, later: str
 ) -> None:
@@ -210,30 +143,7 @@ def test_of_two_values_said_in_one_instant_the_one_recorded_later_is_newer() -> 
     assert ended("What time is my haircut?", second, first) == {1: 2}
 
 
-@pytest.mark.parametrize(
-    ("question", "earlier", "of_another", "of_it"),
-    [
-        (
-            "What is the shed code?",
-            "The shed code is 5512",
-            "the lobby code changed to 9034",
-            "the shed code changed to 9034",
-        ),
-        (
-            "When is the recital?",
-            "The recital is on 4 June",
-            "the picnic was moved to 9 June",
-            "the recital was moved to 9 June",
-        ),
-        (
-            "Which platform is Ola's?",
-            "Ola's platform is 3",
-            "Pieter's platform is now 8",
-            "Ola's platform is now 8",
-        ),
-        ("車位是幾號？", "車位是十二號", "信箱改成三十號了", "車位改成三十號了"),
-    ],
-)
+@examples
 def test_a_change_of_another_thing_ends_nothing(
     question: str, earlier: str, of_another: str, of_it: str
 ) -> None:
@@ -243,33 +153,7 @@ def test_a_change_of_another_thing_ends_nothing(
         assert ended(question, before, episode(2, later, said_at=LATER)) == found, later
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "key", "value", "words"),
-    [
-        (
-            "Where do I live?",
-            "Lives in Ghent",
-            "residence",
-            "Ghent",
-            'Bao wrote: "I moved to Bruges, I live there now!"',
-        ),
-        (
-            "Where do I live?",
-            "Lives in Ghent",
-            "residence",
-            "Ghent",
-            "Bao wrote: 'we moved to Bruges, we live there now!'",
-        ),
-        (
-            "Where do I live?",
-            "Lives in Ghent",
-            "residence",
-            "Ghent",
-            "from Bao:\n> I moved to Bruges, I live there now",
-        ),
-        ("我住哪裡？", "住在台南", "residence", "台南", "小包傳來：「我搬到花蓮了，我現在住花蓮」"),
-    ],
-)
+@examples
 def test_the_quoted_words_of_others_end_no_fact(
     question: str, fact: str, key: str, value: str, words: str
 ) -> None:
@@ -315,21 +199,7 @@ def test_a_further_member_of_a_list_ends_no_other_member() -> None:
     assert ended("What are my hobbies?", old, episode(3, "I gave up rowing", said_at=LATER)) == {1: 3}
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "key", "value", "other"),
-    [
-        ("Who is Anna?", "Has a sister named Anna", "sibling", "Anna", "Anna moved her wedding to August"),
-        ("Who is Anna?", "Has a friend named Anna", "friend", "Anna", "My sister Anna moved to Bern"),
-        (
-            "Who is Anna?",
-            "Has a colleague named Anna",
-            "colleague",
-            "Anna",
-            "Anna gave me a plant for the new flat",
-        ),
-        ("我女兒叫什麼？", "女兒叫小安", "child", "小安", "旅行取消了，因為小安發燒"),
-    ],
-)
+@examples
 def test_what_people_do_ends_no_tie_to_them(
     question: str, fact: str, key: str, value: str, other: str
 ) -> None:
@@ -369,18 +239,7 @@ def test_only_the_beginning_of_a_text_of_the_same_project_is_compared() -> None:
     assert ended("Who is my boss?", fact, episode(2, "Ines quit", said_at=LATER, project_id="theirs")) == {}
 
 
-@pytest.mark.parametrize(
-    ("question", "fact", "other", "words"),
-    [
-        (
-            "Where do I live?",
-            "Lives in Ghent",
-            "Ruben lives in Ghent Lane now",
-            "Ruben lives there these days",
-        ),
-        ("我住哪裡？", "住在台南", "美玲現在住在台南路", "美玲現在住那裡"),
-    ],
-)
+@examples
 def test_news_of_somebody_else_ends_no_fact_of_the_asker_and_stands_below_it(
     question: str, fact: str, other: str, words: str
 ) -> None:

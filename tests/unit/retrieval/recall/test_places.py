@@ -18,6 +18,7 @@ from retrieval.recall.ranking.asked import Asked
 from retrieval.recall.ranking.linear import shipped
 from retrieval.recall.ranking.places import Ranking, candidates_of, ranked
 from tests.support.cards import NOW, card
+from tests.support.tables import examples
 
 
 def episode(number: int, content: str, **fields: Any) -> StoredCard:
@@ -185,23 +186,14 @@ def test_a_turn_that_only_asks_comes_after_one_that_answers(asked: str) -> None:
     assert order(question, episode(1, asked), episode(2, "We decided on a fig tree 無花果樹"))[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [("Where do I live?", 2), ("我住哪裡？", 2), ("Which JSON did I send?", 1), ("我貼的設定是什麼？", 1)],
-)
+@examples
 def test_pasted_data_comes_after_what_somebody_said_unless_it_is_asked_for(question: str, first: int) -> None:
     pasted = episode(1, '{"lives_in": "Zurich"}', tags=["pasted"])
     said = episode(2, "I live near the harbour")
     assert order(question, pasted, said)[0] == first
 
 
-@pytest.mark.parametrize(
-    ("asked", "telling"),
-    [
-        ("Is the kiln still in the shed?", "I had the kiln moved to the garage, is it safe there?"),
-        ("窯還放在倉庫嗎？", "我把窯搬到車庫了，這樣安全嗎？"),
-    ],
-)
+@examples
 def test_a_turn_that_tells_something_before_it_asks_keeps_its_place(asked: str, telling: str) -> None:
     question = "Where is the kiln? 窯在哪裡？"
     assert order(question, episode(1, asked), episode(2, telling))[0] == 2

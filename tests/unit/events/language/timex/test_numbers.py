@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from events.language import timex
 from events.language.chinese_script import to_simplified
+from tests.support.tables import examples
 
 NOW = datetime(2026, 5, 8, 16, 44, tzinfo=UTC)
 
@@ -40,11 +41,7 @@ def test_a_number_keeps_its_thousands_its_scale_and_its_currency(
     assert [(text[n.begin : n.stop], n.value, n.currency) for n in timex.numbers(text)] == said
 
 
-@pytest.mark.parametrize(
-    ("text", "ordinal", "loose"),
-    [("the 3rd", True, False), ("twenty-third", True, False), ("第三", True, False), ("a second", True, True),
-     ("one", False, True), ("5m", False, True), ("$5m", False, False), ("17", False, False)],
-)  # fmt: skip
+@examples
 def test_a_number_says_if_it_counts_places_and_if_it_may_be_another_word(
     text: str, ordinal: bool, loose: bool
 ) -> None:

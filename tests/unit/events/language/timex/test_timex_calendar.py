@@ -11,6 +11,7 @@ from events.language.timex import find
 from events.language.timex.holidays import RULES
 from events.language.timex.lunar import solar
 from events.language.timex.report import as_json
+from tests.support.tables import examples
 
 NEW_YORK = ZoneInfo("America/New_York")
 
@@ -59,18 +60,7 @@ def test_a_naive_reference_is_refused() -> None:
         find("today", datetime(2026, 5, 8))
 
 
-@pytest.mark.parametrize(
-    ("year", "month", "dom", "leap", "expected"),
-    [
-        (1950, 1, 1, False, "1950-02-17"),
-        (1978, 8, 15, False, "1978-09-17"),
-        (2000, 12, 29, False, "2001-01-23"),
-        (2020, 4, 1, True, "2020-05-23"),
-        (2023, 2, 1, True, "2023-03-22"),
-        (2033, 11, 1, True, "2033-12-22"),
-        (2050, 1, 1, False, "2050-01-23"),
-    ],
-)
+@examples
 def test_lunar_dates(year: int, month: int, dom: int, leap: bool, expected: str) -> None:
     start = solar(year, month, dom, leap=leap)
     assert start is not None
@@ -95,27 +85,7 @@ def test_no_such_lunar_day() -> None:
     assert solar(2100, 1, 1) is None
 
 
-@pytest.mark.parametrize(
-    ("key", "year", "expected"),
-    [
-        ("easter", 2019, "2019-04-21"),
-        ("easter", 2038, "2038-04-25"),
-        ("thanksgiving", 2018, "2018-11-22"),
-        ("memorial", 2026, "2026-05-25"),
-        ("mothers", 2025, "2025-05-11"),
-        ("martin_luther_king", 2024, "2024-01-15"),
-        ("tomb_sweeping", 2026, "2026-04-05"),
-        ("tomb_sweeping", 2024, "2024-04-04"),
-        ("winter_solstice", 2023, "2023-12-22"),
-        ("winter_solstice", 2025, "2025-12-21"),
-        ("winter_solstice", 2021, "2021-12-21"),
-        ("start_of_spring", 2025, "2025-02-03"),
-        ("start_of_winter", 2027, "2027-11-07"),
-        ("minor_cold", 2024, "2024-01-06"),
-        ("spring_festival_eve", 2025, "2025-01-28"),
-        ("dragon_boat", 2023, "2023-06-22"),
-    ],
-)
+@examples
 def test_holidays(key: str, year: int, expected: str) -> None:
     span = RULES[key](year)
     assert span is not None

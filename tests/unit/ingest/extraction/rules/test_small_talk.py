@@ -20,28 +20,6 @@ from tests.support.tables import texts
 NOW = datetime(2026, 5, 8, 16, tzinfo=UTC)
 SMALL_TALK, CONTENT = texts(__file__, "small_talk.txt"), texts(__file__, "no_small_talk.txt")
 
-DATA = [
-    '{"lives_in": "Zurich", "age": 3}',
-    '{\n  "lives_in": "Zurich",\n  "pets": ["cat"]\n}',
-    "def f(x):\n    return x + 1\n",
-    'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    main()\nValueError: bad',
-    "name: Tom\nlives_in: Zurich\njob: nurse",
-    "<user><name>Tom</name></user>",
-    "2026-01-01 10:00:00 INFO started\n2026-01-01 10:00:02 INFO stopped",
-    "SELECT *\nFROM users\nWHERE id = 3;",
-    "const a = 1;\nlet b = 2;",
-]
-SAID = [
-    "I live in Lisbon.",
-    "Plan:\n- milk\n- bread",
-    "My list: eggs, milk",
-    "I moved.\nI have two cats.\nMy job: nurse",
-    "### Notes\nI like tea\n### More\nWe met",
-    "Why does this fail?\nI tried everything.\nreturn foo;",
-    "(laughs) no way",
-    "Name: we call him Rex",
-]
-
 
 @pytest.mark.parametrize("text", SMALL_TALK)
 def test_greetings_thanks_cheering_and_assent_make_no_episode(text: str) -> None:
@@ -52,6 +30,7 @@ def test_greetings_thanks_cheering_and_assent_make_no_episode(text: str) -> None
 def test_one_word_of_content_keeps_the_turn(text: str) -> None:
     (found,) = episodes(text)
     assert found.content == text
+    assert 1 <= found.importance <= 10
 
 
 @given(st.sampled_from(SMALL_TALK), st.sampled_from(CONTENT))
@@ -65,7 +44,7 @@ def test_any_text_gets_a_judgement(text: str) -> None:
     assert is_small_talk(text) in (True, False)
 
 
-@pytest.mark.parametrize("text", DATA)
+@pytest.mark.parametrize("text", texts(__file__, "data.txt"))
 def test_pasted_data_and_code_are_marked_and_matter_least(text: str) -> None:
     found = read(text)
     assert found.pasted
@@ -73,7 +52,7 @@ def test_pasted_data_and_code_are_marked_and_matter_least(text: str) -> None:
     assert found.importance(cards=2, question=False) == 1
 
 
-@pytest.mark.parametrize("text", SAID)
+@pytest.mark.parametrize("text", texts(__file__, "no_data.txt"))
 def test_words_that_somebody_says_are_not_data(text: str) -> None:
     assert not read(text).pasted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -13,6 +14,7 @@ import pytest
 from ingest.migration.chats.message import ChatMessage, ChatTerms, LeftOut
 from ingest.migration.chats.people import read
 from ingest.migration.chats.source import ExportUnreadableError
+from tests.support.tables import examples
 
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -28,17 +30,7 @@ def shown(messages: list[ChatMessage]) -> list[tuple[str, str, str | None]]:
     return [(each.said_at.isoformat()[:16], each.text, each.speaker) for each in messages]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "[13.05.26, 16:44:10] Ada: Hi\n[05.06.26, 09:01:02] Bea: Hello\nthere",
-        "\ufeff[5/13/26, 4:44:10\u202fPM] Ada: Hi\r\n\u200e[6/5/26, 9:01:02\u202fAM] ~\u202fBea: Hello\r\nthere",
-        "13/05/2026, 16:44 - Ada: Hi\n05/06/2026, 09:01 - Bea: Hello\nthere",
-        "5/13/26, 4:44 PM - Ada: Hi\n6/5/26, 9:01 AM - Bea: Hello\nthere",
-        "2026/5/13 下午4:44 - Ada: Hi\n2026/6/5 上午9:01 - Bea: Hello\nthere",
-        "13/05/26, 4:44 p.m. - Ada: Hi\n05/06/26, 9:01 a. m. - Bea: Hello\nthere",
-    ],
-)
+@examples
 def test_each_form_of_whatsapp_gives_the_same_messages(lines: str) -> None:
     messages, left_out = found(lines)
     assert shown(messages) == [("2026-05-13T16:44", "Hi", None), ("2026-06-05T09:01", "Hello\nthere", "Bea")]
@@ -60,13 +52,7 @@ def test_an_order_of_dates_that_nothing_tells_is_asked_for() -> None:
     assert shown(found(never_back)[0])[-1][0] == "2026-03-01T01:00"
 
 
-CHAT = """01/05/2026, 10:00 - Messages are end-to-end encrypted. Tap to learn more.
-13/05/2026, 10:00 - Bea: <Media omitted>
-13/05/2026, 10:00 - Bea: Same
-13/05/2026, 10:00 - Bea: Same
-13/05/2026, 10:00 - Ada: IMG-1.jpg (file attached)
-13/05/2026, 10:01 - Bea: See you at: 7 <This message was edited>
-"""
+CHAT = Path(__file__).with_name("chat.txt").read_text("utf-8")
 
 
 def test_a_later_export_has_the_same_ids_and_no_id_holds_words_or_names() -> None:
@@ -143,36 +129,7 @@ def test_a_chat_of_telegram_is_read_alone_and_among_all() -> None:
     assert left_out.reasons["the JSON is broken, and its rest was not read"].broken
 
 
-MAIL = b"""From bea@x.org Wed May 13 16:44:10 2026
-From: Bea <bea@x.org>
-To: ada@x.org
-Date: Wed, 13 May 2026 16:44:10 +0200
-Subject: Dinner
-Message-ID: <m1@x>
-Content-Type: text/plain; charset=utf-8
-
-I moved to Porto\xff.
->From here it is far.
-
-From ada@x.org Wed May 13 17:00:00 2026
-From: Ada <ADA@x.org>
-To: Bea <bea@x.org>
-Date: Wed, 13 May 2026 17:00:00 +0200
-Message-ID: <m2@x>
-In-Reply-To: <m1@x>
-
-Nice!
-
-On Wed, 13 May 2026 Bea wrote:
-> I moved to Porto.
-
-From c@x.org Wed May 13 17:00:00 2026
-From: c@x.org
-Date: never
-Message-ID: <m3@x>
-
-Hi
-"""
+MAIL = Path(__file__).with_name("mail.mbox").read_bytes()
 
 
 def test_a_mailbox_gives_own_words_in_threads() -> None:

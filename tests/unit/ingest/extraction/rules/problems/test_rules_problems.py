@@ -8,7 +8,7 @@ from events.problems.naming import words_of
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.extractor_port import SessionBatch
 from tests.support.ingest.rules import EXTRACTOR, turn
-from tests.support.tables import rows, texts
+from tests.support.tables import LongText, examples, rows, texts
 
 DialogueState = tuple[str, ...]
 """open, what · try, what, worked (yes, no, ?), against what · close, what"""
@@ -51,18 +51,8 @@ def test_other_words_give_nothing(text: str) -> None:
     assert told(text) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "我试了" + "对" * 400,
-        "我试了冰敷" + "，很" * 200 + "对我" * 40,
-        "I tried " + "and it really " * 34,
-        "my " + "the my " * 70 + "is finally",
-        "我" + "最近一直老是" * 80,
-        "I've been struggling with " + "a " * 230,
-    ],
-)
-def test_a_hostile_sentence_ends(text: str) -> None:
+@examples
+def test_a_hostile_sentence_ends(text: LongText) -> None:
     assert len(told(text)) <= 1
 
 
