@@ -127,7 +127,8 @@ def _compare_with(
     slot = card.concept_key if one and card.concept_key in asked.question.concepts else None
     # A word of a topic or a value that is often spoken of is no weaker sign of it.
     told = older.terms - names - _name_keys(card.entity, asked.user_id)
-    topic = told & asked.keys or told
+    # A time is in many texts. Without words of the question, the topic is what the time is told of.
+    topic = told & asked.keys or told - _time_keys(card.content, asked.user_id) or told
     # A value that the question names tells which thing is meant.
     others = _values(card.content if value is None else card.value or "")
     meant = others & _values(asked.question.text)
@@ -264,6 +265,11 @@ def _slot_keys(card: Card, user_id: str) -> frozenset[int]:
 @lru_cache(maxsize=4096)
 def _name_keys(name: str | None, user_id: str) -> frozenset[int]:
     return frozenset(term_keys(user_id, words_of(name))) if name and name != OWNER else frozenset()
+
+
+@lru_cache(maxsize=4096)
+def _time_keys(text: str, user_id: str) -> frozenset[int]:
+    return frozenset(term_keys(user_id, [word for each in _values(text) for word in words_of(each)]))
 
 
 @lru_cache(maxsize=4096)
