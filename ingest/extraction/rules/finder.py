@@ -70,10 +70,11 @@ _DOUBLED = frozenset("爸妈哥姐弟妹")
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """Whom a clause is about. ``own`` is true for the user."""
+    """Whom a clause is about. ``own`` is true for the user, and ``new`` for a new one of the user's things."""
 
     entity: str
     own: bool
+    new: bool = False
 
 
 def states(sentence: Sentence, masked: str, owner: str) -> Iterator[StateDraft]:
@@ -158,8 +159,11 @@ def _readings(text: str, begin: int, owner: str, things: bool) -> Iterator[tuple
         if things:
             yield me, rows[("%", "")], found.end()
         return
-    word = re.match(r"[A-Za-z]+", text[found.end() : found.end() + 30])
-    yield me, [*rows.get(("$", word[0] if word is not None else ""), []), *rows[("$", "")]], found.end()
+    new = text.startswith("new ", found.end())
+    at = found.end() + len("new ") * new
+    word = re.match(r"[A-Za-z]+", text[at : at + 30])
+    mine = replace(me, new=new)
+    yield mine, [*rows.get(("$", word[0] if word is not None else ""), []), *rows[("$", "")]], at
     kin = _KIN.match(text, found.end())
     if kin is not None:
         yield from _of_predicate(text, kin.end(), _Subject(kin["name"] or kin["kin"], own=False))
@@ -318,7 +322,7 @@ def _draft(
         value=value,
         span=(found.start(), max(found.end(slot.group) for slot in row.slots)),
         statement="ended" if slot.ended else "asserted",
-        announced=row.announced and not slot.ended,
+        announced=(row.announced or subject.new) and not slot.ended,
         timed=row.timed,
         dated=row.dated,
         content=content,
