@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from events.people.judgement import person_id
 from events.platform.database import Connection, connect
 from events.sealing import sealer as sealing
 from events.store import log
 from events.store.verification import verify
+from events.types.cards import StateAsserted
 from events.types.envelope import NewEvent, partition_of, uuid7
 from events.types.extraction import ExtractionFailed
+from events.types.people import PersonAliased, PersonEvent, PersonsMerged, PersonsSplit
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
@@ -26,6 +29,7 @@ from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import digest_of
 from projectors.rebuild.rebuild import Rebuild
 from tests.support.ingest.memories import Memory, words_in_tables
+from tests.support.projectors.folding import NOW, ORIGIN, event
 
 TERMS = Terms(by="test")
 DRY = Terms(by="test", dry_run=True)
@@ -165,9 +169,6 @@ def test_a_person_is_found_in_any_case_accent_and_script(
 def test_a_person_is_found_by_a_nickname_that_the_memory_tells(
     memory: Memory, connection: Connection
 ) -> None:
-    from events.types.cards import StateAsserted
-    from tests.support.projectors.folding import NOW, ORIGIN, event
-
     memory.say(connection, "ada", "Zyxelia phoned.", turn_id="phoned")
     named = StateAsserted(
         content="Quillwort goes by Zyxelia", entity="Quillwort", concept_key="nickname", value="Zyxelia", tags=(),
@@ -178,6 +179,58 @@ def test_a_person_is_found_by_a_nickname_that_the_memory_tells(
     outcome = subjects.erase_person(memory.eraser(), connection, ["Quillwort"], ["ada"], TERMS)
     assert set(outcome.names) == {"quillwort", "zyxelia"}
     assert words_in_tables(connection, "zyxelia") == words_in_tables(connection, "quillwort") == {}
+
+
+def judged(connection: Connection, *told: PersonEvent) -> None:
+    """Appends what commands say of the people of Ada."""
+    log.append(connection, [event(each, "ada") for each in told])
+
+
+def known_as(handle: str) -> UUID:
+    return person_id("ada", handle)
+
+
+def test_a_person_goes_under_every_name_that_the_people_of_the_memory_have(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.say(connection, "ada", "My sister Alexandra Kim lives in Rome.", "Lexi bought a boat.")
+    memory.say(
+        connection, "ada", "Alexandra visited me.", "Zyxelia Rowe told me so.", "Marin Rowe told me so."
+    )
+    memory.understand(connection)
+    sister = known_as("alexandra kim|sister")
+    judged(
+        connection,
+        PersonAliased(person_id=sister, alias="Lexi", origin=ORIGIN),
+        PersonsMerged(person_id=known_as("zyxelia rowe|"), into_id=sister, origin=ORIGIN),
+        PersonsMerged(person_id=known_as("marin rowe|"), into_id=sister, origin=ORIGIN),
+        PersonsSplit(person_id=known_as("marin rowe|"), from_id=sister, origin=ORIGIN),
+    )
+    outcome = subjects.erase_person(memory.eraser(), connection, ["Alexandra Kim"], ["ada"], TERMS)
+    assert outcome.names == ("alexandra", "alexandra kim", "lexi", "zyxelia rowe")
+    assert outcome.counts["turns"] == 4
+    memory.fold()
+    for word in ("alexandra", "lexi", "zyxelia"):
+        assert words_in_tables(connection, word) == {}
+    assert words_in_tables(connection, "marin")
+    assert rebuilt_equal(memory)
+
+
+def test_a_first_name_of_two_people_erases_neither_with_the_other(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.say(connection, "ada", "My sister Noor is a nurse.", "Nunu bought a boat.")
+    memory.say(connection, "ada", "Noor from work told me that the job is boring.", "Marin came.")
+    memory.understand(connection)
+    judged(
+        connection,
+        PersonAliased(person_id=known_as("noor|sister"), alias="Nunu", origin=ORIGIN),
+        PersonAliased(person_id=known_as("noor|work"), alias="Marin", origin=ORIGIN),
+    )
+    alone = subjects.erase_person(memory.eraser(), connection, ["Nunu"], ["ada"], DRY)
+    assert (alone.names, alone.counts["turns"]) == (("nunu",), 1)
+    shared = subjects.erase_person(memory.eraser(), connection, ["Noor"], ["ada"], DRY)
+    assert (shared.names, shared.counts["turns"]) == (("noor",), 2)
 
 
 def test_a_name_is_a_whole_word(memory: Memory, connection: Connection) -> None:
