@@ -297,6 +297,12 @@ def test_no_target_is_private(url: str) -> None:
         checked_url(url, private=False)
 
 
+def test_the_refusal_of_http_names_who_needs_the_setting() -> None:
+    told = "CARDLOG_WEBHOOK_PRIVATE=on in the write service and the webhooks worker"
+    with pytest.raises(TargetError, match=told):
+        checked_url("http://example.com/", private=False)
+
+
 def test_a_name_that_leads_inwards_is_refused_and_a_redirect_is_not_followed() -> None:
     assert is_public("93.184.216.34")
     for name in ("localhost", "2130706433", "127.1"):

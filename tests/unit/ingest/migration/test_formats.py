@@ -68,6 +68,12 @@ def test_relations_and_further_pages_are_remarked() -> None:
     ]
 
 
+def test_an_empty_memory_is_left_out_and_counted() -> None:
+    found = read('[{"memory": "Likes tea"}, {"memory": " "}, {"memory": ""}]')
+    assert [each.text for each in found.memories] == ["Likes tea"]
+    assert found.remarks == ["memories without words are left out: 2"]
+
+
 @pytest.mark.parametrize(
     ("text", "form", "where"),
     [
@@ -76,7 +82,8 @@ def test_relations_and_further_pages_are_remarked() -> None:
         ("{}", "mem0", "/"),
         ('{"results": {}}', "auto", "/results"),
         ('[{"memory": "a"}, "b"]', "auto", "/1"),
-        ('[{"memory": " "}]', "auto", "/0/memory"),
+        ('[{"memory": " "}]', "auto", ""),
+        ('[{"memory": null}]', "auto", "/0/memory"),
         ('{"results": [{"text": "a"}]}', "auto", "/results/0/memory"),
         ('[{"memory": "a", "updated_at": "soon"}]', "auto", "/0/updated_at"),
         ('[{"memory": "a", "created_at": 5}]', "auto", "/0/created_at"),
