@@ -83,6 +83,8 @@ def _problems() -> Iterator[None]:
         yield
     except ModeRefusedError as error:
         if error.missing:
+            if error.reason:
+                raise ProblemError(404, "Not found", str(error), field=error.field) from None
             raise missing("mode", error.field) from None
         if error.taken:
             raise conflict("Name taken", error.field, error.reason, reason=error.reason) from None
@@ -181,6 +183,11 @@ def reembed(
         # Cards may have the name of a mode that the settings do not name any more.
         known = meant == GENERAL_MODE or modes.mode(project_id or "", meant) is not None
         if not known and not (plan.cards or plan.waiting):
+            if elsewhere := [
+                each.project_id for each in before.modes if each.name == name and not each.deleted
+            ]:
+                reason = f"must name a project that has this mode, such as {elsewhere[0]}"
+                raise ModeRefusedError("project_id", reason, missing=True)
             raise ModeRefusedError("name", "", missing=True)
         planned.append((meant, plan))
         if dry_run or not plan.needed:

@@ -16,6 +16,7 @@ from events.core.patches import Op, applied_one
 from events.core.pointers import MISSING, Tokens, join, split, value_at
 from events.core.proposals import undone
 from events.core.rows import change_of, entry_of, state_of
+from events.core.schema import DYNAMIC
 from events.core.state import Change, CoreState, Mark, QueueEntry, mark_of, stepped
 from events.platform.database import Row, statement
 from events.resources.core import QueueStatus
@@ -216,7 +217,9 @@ def _told(value: Json) -> str:
 
 def _lines(place: Tokens, value: Json) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
-        for name in sorted(value):
+        # What the service keeps beside the data of a dynamic category is no fact.
+        of_category = place[:1] == (DYNAMIC,) and len(place) == 2
+        for name in value.keys() & {"data"} if of_category else sorted(value):
             yield from _lines((*place, name), value[name])
     elif isinstance(value, list):
         if all(not isinstance(each, dict | list) for each in value):

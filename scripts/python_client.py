@@ -29,6 +29,7 @@ Instants are ISO 8601 text. Any version may add fields.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 '''
 _OPERATIONS = '''"""The operations of the services, made by ``scripts/python_client.py``. Do not edit.
@@ -73,6 +74,8 @@ class AsyncOperations:
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _NULLS = {"declare_project"}
 """Operations whose null takes a setting away, besides those that take any field."""
+_GIVEN = {"Turn": {"said_at": "NotRequired[str | datetime | None]"}}
+"""Fields that an app gives, of another type than in JSON."""
 _ALIKE = 5
 """The least number of fields of a base with another name."""
 
@@ -241,7 +244,7 @@ def _names_in(schema: Any) -> Iterator[str]:
 
 def _typed_dict(name: str, schemas: Mapping[str, Schema]) -> str:
     """Returns a type. A type that extends another one names only its own fields."""
-    fields = _fields(schemas[name])
+    fields = _fields(schemas[name]) | _GIVEN.get(name, {})
     described = f'"""{schemas[name]["description"]}"""'
     if any(iskeyword(field) for field in fields):
         items = ", ".join(f'"{field}": {each}' for field, each in fields.items())

@@ -183,7 +183,9 @@ def migration_router(
 
 def _messages(body: MigrateIn) -> tuple[str, list[Memory], list[str]]:
     """Returns (form, messages, remarks). Raises a 422 problem that names the line or pointer at fault."""
-    if (body.text is None) == (body.messages is None):
+    if body.text is None and body.messages is None:
+        raise invalid("text", "is required; send text or messages")
+    if body.text is not None and body.messages is not None:
         raise invalid("text", "and messages exclude each other; send one of them")
     if body.messages is not None:
         return "messages", [Memory(each.content, each.said_at, each.role) for each in body.messages], []

@@ -17,6 +17,7 @@ from events.types.turn_contract import (
     FIELDS,
     MAX_NAME_BYTES,
     MAX_TEXT_BYTES,
+    ROLES,
     TurnInvalidError,
     fields_of,
     parse_turn,
@@ -154,6 +155,8 @@ def _turn(message: object, shared: Mapping[str, object], index: int) -> object:
     role = turn.get("role")
     if isinstance(role, str) and role in _ROLES:
         turn["role"] = _ROLES[role]
+    elif isinstance(role, str) and role.strip() not in ("", *ROLES):
+        raise invalid("role", f"is {role[:40]!r}; use one of {', '.join((*ROLES, *_ROLES))}", index=index)
     return turn
 
 

@@ -10,6 +10,8 @@ from functools import cached_property
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
 from events.language.names import latin
+from events.people.mentions import name_in
+from events.people.person import People
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.envelope import Payload
 
@@ -58,8 +60,25 @@ class Names:
                 found.update(names)
         elif isinstance(payload, EventNoted):
             return frozenset()
-        fresh = {folded(name).strip() for name in found}
-        return frozenset(name for name in fresh - self.all if _SHORTEST <= len(name) <= _LONGEST)
+        return self._usable(found) - self.all
+
+    def known_to(self, people: People) -> frozenset[str]:
+        """Returns further names that ``people`` give the person. A name that names somebody else too is left out."""
+        told = [self._usable(map(name_in, each.handles)) for each in people.people]
+        found: set[str] = set()
+        for own in told:
+            if own.isdisjoint(self.all):
+                continue
+            others = frozenset(name for each in told if each is not own for name in each)
+            if own & self.all - others:
+                found.update(name for name in own if not Names([name]).said_in(*others))
+        return self._usable(found) - self.all
+
+    @staticmethod
+    def _usable(names: Iterable[str]) -> frozenset[str]:
+        """Returns names in their folded form, without those that are too short or too long to look for."""
+        fresh = {folded(name).strip() for name in names}
+        return frozenset(name for name in fresh if _SHORTEST <= len(name) <= _LONGEST)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from events.language.concepts import normalise_value
+from events.people.people_log import told_of
 from events.platform.database import Connection
 from events.store.log import Unreadable, history
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
@@ -101,12 +102,12 @@ def said_before(instant: datetime, mode: str | None = None, without: frozenset[s
 def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Selection, Names]:
     """Selects every turn that names a person, and what was made of them. Returns all names that were looked for.
 
-    A name that the memory itself tells (a nickname, another name) counts as a name too.
+    A name that the memory itself tells (a nickname, another name, a name of the same person) counts as a name too.
     """
-    selection = Selection()
+    selection, people = Selection(), told_of(connection, storage_id).people()
     named = True
     while named:
-        more: set[str] = set()
+        more = set(names.known_to(people))
         named = False
         for event in events_of(connection, storage_id):
             selection.read_up_to = event.position

@@ -11,7 +11,7 @@ from events.types.json_values import Json
 from ingest.migration.memories import Memories, TextInvalidError
 
 _LISTS = ("results", "memories")
-_REMEDY = "export with get_all(), which gives a list of objects with the member memory"
+_REMEDY = "JSON is read as get_all() of mem0 gives it, a list of objects with the member memory; give others as notes"
 
 
 def read(text: str) -> Memories:
@@ -33,12 +33,13 @@ def read(text: str) -> Memories:
     if not isinstance(document, list):
         raise TextInvalidError(pointer or "/", f"must be a list; {_REMEDY}")
     users: dict[str, None] = {}
+    empty = 0
     for number, item in enumerate(document):
         where = f"{pointer}/{number}"
         if not isinstance(item, dict):
             raise TextInvalidError(where, f"must be an object; {_REMEDY}")
         memory = item.get("memory")
-        if not isinstance(memory, str) or not memory.strip():
+        if not isinstance(memory, str):
             raise TextInvalidError(f"{where}/memory", f"must be a text; {_REMEDY}")
         if isinstance(user := item.get("user_id"), str):
             users[user] = None
@@ -46,7 +47,10 @@ def read(text: str) -> Memories:
             raise TextInvalidError(
                 f"{where}/user_id", "names another user than the memories before; migrate one user at a time"
             )
+        empty += not memory.strip()
         found.add(memory, f"{where}/memory", _instant(item, where))
+    if empty:
+        found.remarks.append(f"memories without words are left out: {empty}")
     return found
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import orjson
 
+from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.envelope import Event
 from events.types.tenancy import user_of
 
@@ -28,7 +29,7 @@ def body_of(event: Event) -> bytes:
     """Returns the JSON of a message. The same event always gives the same bytes.
 
     ``stream`` is the kind of the stream without its name, because a name may hold words. ``ids`` are the ids in the
-    event, by the name of their field.
+    event, by the name of their field, with the turns that the event rests on and the card that it makes.
     """
     data = {
         "user_id": user_of(event.user_id),
@@ -61,4 +62,8 @@ def _ids(event: Event) -> dict[str, object]:
             isinstance(value, tuple) and value and all(isinstance(one, UUID) for one in value)
         ):
             found[each.name] = value
+    origin = getattr(event.payload, "origin", event.payload)
+    found |= {name: value for name in ("turn_id", "turn_ids") if (value := getattr(origin, name, None))}
+    if isinstance(event.payload, StateAsserted | EventNoted | KnowledgeLearned):
+        found["card_id"] = event.event_id
     return found

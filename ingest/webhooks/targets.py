@@ -21,7 +21,9 @@ EXCHANGE_S = 10.0
 LONGEST_HEAD = 16_384
 """The most bytes of the head of an answer."""
 _URL = re.compile(r"https?://[!-~]+")
-_REMEDY = "a private address needs CARDLOG_WEBHOOK_PRIVATE=on"
+_REMEDY = (
+    "http and private addresses need CARDLOG_WEBHOOK_PRIVATE=on in the write service and the webhooks worker"
+)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -46,7 +48,7 @@ def checked_url(url: str, *, private: bool) -> SplitResult:
     if parts.username is not None or parts.password is not None or "#" in url:
         raise TargetError("must hold no user name, password or fragment")
     if parts.scheme != "https" and not private:
-        raise TargetError("must begin with https://; http needs CARDLOG_WEBHOOK_PRIVATE=on")
+        raise TargetError(f"must begin with https://; {_REMEDY}")
     try:
         literal = ipaddress.ip_address(host)
     except ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ from typing import Any, Self
 import httpx2
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events.access.principal import Principal
 from events.http.access import principal_of
@@ -22,6 +23,7 @@ from retrieval.http.write_service import WriteService
 from retrieval.mcp.memory import Memory
 
 PATHS = ("/mcp/", "/mcp")
+_DUMP = re.compile(rb'"Validation error: (?:[^"\\]|\\.)*"')
 _HERE = "http://localhost"
 
 
@@ -83,7 +85,7 @@ class McpEndpoint:
         manager = await asyncio.shield(self._ready)
         # Blanks around a value are no part of it (RFC 9110), and the protocol compares values with the body.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        await manager.handle_request({**scope, "headers": headers}, receive, send)
+        await manager.handle_request({**scope, "headers": headers}, receive, _in_a_sentence(send))
 
     async def _serve(self) -> None:
         try:
@@ -106,6 +108,26 @@ class McpEndpoint:
         return Memory(
             self._client, self._write.client, user, request.query_params.get("project_id") or None, headers
         )
+
+
+def _in_a_sentence(send: Send) -> Send:
+    """Returns ``send``, which says in one sentence what the package says in many lines: a message is no request."""
+    starts: list[Message] = []
+
+    async def told(message: Message) -> None:
+        from retrieval.mcp.server import NO_REQUEST  # noqa: PLC0415 - see McpEndpoint
+
+        if message["type"] == "http.response.start" and message["status"] == 400:
+            starts.append(message)
+            return
+        if starts:
+            start, body = starts.pop(), _DUMP.sub(f'"{NO_REQUEST}"'.encode(), message["body"])
+            headers = [each for each in start["headers"] if each[0] != b"content-length"]
+            await send({**start, "headers": [*headers, (b"content-length", b"%d" % len(body))]})
+            message = {**message, "body": body}
+        await send(message)
+
+    return told
 
 
 def _loaded(endpoint: McpEndpoint) -> Any:

@@ -24,6 +24,7 @@ from retrieval.mcp.pages import page, pieces
 from retrieval.mcp.tools import Tool, tools
 
 Context = ServerRequestContext[Any, Any]
+NO_REQUEST = "the message is no request of JSON-RPC 2.0; send one object with jsonrpc, id, method and params"
 _TEXT = "text/plain"
 _INSTRUCTIONS = (
     "Cardlog is the long-term memory of one user. Recall before you answer a question about the user, their work or "
@@ -142,15 +143,20 @@ async def run_stdio(server: Server[Any]) -> None:
 
 
 def _refusal(unreadable: ValidationError) -> types.JSONRPCError | None:
-    """Returns the answer to a line that is no request, or None where the line has no id."""
-    try:
-        request_id = json.loads(unreadable.errors()[0]["input"])["id"]
-        error = types.ErrorData(
-            code=types.PARSE_ERROR, message="the request cannot be read; leave lone surrogates out"
-        )
-        return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return None
+    """Returns the answer to a line that is no message of the protocol, or None for a blank line."""
+    faults, request_id = unreadable.errors(include_url=False), None
+    if faults[0]["type"] == "json_invalid":
+        if not faults[0]["input"].strip():
+            return None
+        code, text = types.PARSE_ERROR, "the request cannot be read as JSON; leave lone surrogates out"
+        with suppress(ValueError, TypeError, LookupError, RecursionError):
+            request_id = json.loads(faults[0]["input"])["id"]
+    else:
+        code, text = types.INVALID_REQUEST, NO_REQUEST
+        request_id = next((each["input"].get("id") for each in faults if each["type"] == "missing"), None)
+    if not isinstance(request_id, str | int):
+        request_id = None
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=text))
 
 
 def _described(tool: Tool) -> types.Tool:

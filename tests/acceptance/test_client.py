@@ -8,9 +8,11 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -71,6 +73,24 @@ def test_a_client_takes_its_addresses_from_the_environment_and_names_what_is_wro
 def test_what_is_no_turn_is_refused_with_an_example_of_one(turns: Any) -> None:
     with Client() as client, pytest.raises(RefusedError, match=r"^turns: .*\"user_id\": "):
         client.push(turns)
+
+
+def test_a_client_takes_an_aware_datetime_for_every_time(client: Client) -> None:
+    said = datetime(2024, 5, 3, 10, tzinfo=ZoneInfo("Europe/Rome"))
+    token = client.push({"user_id": "ines", "text": "I live in Rome.", "said_at": said})["token"]
+    [card, *_] = client.recall("ines", "where do I live?", wait_for=token)["cards"]
+    assert datetime.fromisoformat(card["effective_at"] or "") == said
+    for shown in (client.recall("ines", "where do I live?", as_of=said), client.cards("ines", as_of=said)):
+        assert "Rome" in {each["value"] for each in shown["cards"]}
+    naive = said.replace(tzinfo=None)
+    for field, ask in (
+        ("said_at", lambda: client.push({"user_id": "ines", "text": "x", "said_at": naive})),
+        ("as_of", lambda: client.recall("ines", "where do I live?", as_of=naive)),
+        ("as_of", lambda: client.cards("ines", as_of=naive)),
+    ):
+        with pytest.raises(RefusedError, match=f"^{field}: .*no offset") as refused:
+            ask()
+        assert refused.value.field == field
 
 
 def test_a_client_follows_a_turn_until_its_cards_have_vectors(stack: Running, client: Client) -> None:

@@ -130,7 +130,8 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
         card["value"] == "Porto" for card in stack.recall("petra", "Where does the user live?")["cards"]
     )
     assert taken(stack, "pam", str(source), "--user", "petra", status=1)["known_before"] == 3
-    stack.redis.xadd("turns", {"user_id": "petra", "text": "My dog is called Rex.", "turn_id": "own"})
+    for text in ("My dog is called Rex.", "I have a dentist appointment on 17 March."):
+        stack.redis.xadd("turns", {"user_id": "petra", "text": text, "said_at": "2024-02-02T10:00:00Z"})
     stack.wait()
     done = stack.command("export", "pam", str(written), "--user", "petra")
     assert done.returncode == 0, done.stderr
@@ -139,6 +140,14 @@ def test_a_round_trip_over_pam_keeps_the_memories_and_its_validator_passes(
     found = {each["id"]: each for each in json.loads(written.read_text("utf-8"))["memories"]}
     assert [found.pop(each["id"]) for each in given["memories"][:3]] == given["memories"][:3]
     assert [each["metadata"]["value"] for each in found.values() if each["type"] == "fact"] == ["Rex"]
+    assert {each["temporal"]["created_at"] for each in found.values()} == {"2024-02-02T10:00:00Z"}
+    taken(stack, "pam", str(written), "--user", "petronella")
+    stack.wait()
+    [plan] = [
+        card for card in stack.recall("petronella", "When is the dentist?")["cards"]
+        if "dentist" in card["content"] and card["occurred_at"]
+    ]  # fmt: skip
+    assert plan["occurred_at"][:10] == "2024-03-17"
 
 
 def test_words_have_no_meaning_in_the_index_of_a_folder_of_markdown(stack: Running, tmp_path: Path) -> None:

@@ -296,7 +296,8 @@ def test_two_users_and_two_keys_are_apart(stack: Running) -> None:
 def test_malformed_messages_get_the_errors_of_the_protocol(stack: Running, content: bytes, code: int) -> None:
     answer = Client(stack).post(content)
     assert answer.status_code in (200, 400, 404)
-    assert answer.json()["error"]["code"] == code
+    error = answer.json()["error"]
+    assert (error["code"], "\n" in error["message"], "http" in error["message"]) == (code, False, False)
 
 
 def test_wrong_arguments_are_told_to_the_model(stack: Running) -> None:
@@ -331,8 +332,11 @@ def test_wrong_requests_are_refused_before_the_protocol(stack: Running) -> None:
     assert short.status_code == 200
 
 
-def piped(stack: Running, *lines: dict[str, Any]) -> list[dict[str, Any]]:
-    """Starts a session over stdio, sends ``lines`` to it, and closes it. Returns the answers to the lines."""
+def piped(stack: Running, *lines: dict[str, Any] | str) -> list[dict[str, Any]]:
+    """Starts a session over stdio, sends ``lines`` to it, and closes it. Returns the answers to the lines.
+
+    The last line is a request with the id 2. The end of the input cancels a request that has no answer yet.
+    """
     hello = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -342,16 +346,25 @@ def piped(stack: Running, *lines: dict[str, Any]) -> list[dict[str, Any]]:
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ]
-    done = subprocess.run(
+    told: list[dict[str, Any]] = []
+    with subprocess.Popen(
         [COMMAND[0], *COMMAND[1:], "mcp", "--user", "dana", "--data", str(stack.data)],
-        input="".join(json.dumps(line) + "\n" for line in [*begun, *lines]),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
         env=clean_environment() | WITHOUT_MODEL,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    hello_again, *answers = map(json.loads, done.stdout.splitlines())
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in [*begun, *lines]:
+            print(line if isinstance(line, str) else json.dumps(line), file=process.stdin)
+        process.stdin.flush()
+        while not told or told[-1]["id"] != 2:
+            told.append(json.loads(process.stdout.readline()))
+        rest, errors = process.communicate(timeout=120)
+    assert (process.returncode, rest, errors) == (0, "", "")
+    hello_again, *answers = told
     assert hello_again["id"] == 1
     return answers
 
@@ -373,6 +386,20 @@ def test_a_request_with_a_lone_surrogate_gets_an_error(stack: Running) -> None:
     )
     assert [each["id"] for each in answers] == ["recall", "remember", 2]
     assert "surrogate" in answers[0]["error"]["message"]
+
+
+def test_a_malformed_line_gets_an_error_of_the_protocol(stack: Running) -> None:
+    lines = (
+        "{bad",
+        "[]",
+        '"x"',
+        "",
+        '{"jsonrpc": "2.0", "id": 7}',
+        '{"jsonrpc": "2.0", "id": "a", "method": 3}',
+    )
+    answers = piped(stack, *lines, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    told = [(each["id"], each.get("error", {}).get("code")) for each in answers]
+    assert told == [(None, -32700), (None, -32600), (None, -32600), (7, -32600), ("a", -32600), (2, None)]
 
 
 def test_very_many_notifications_hold_up_nobody(stack: Running) -> None:

@@ -122,6 +122,11 @@ def test_a_path_that_cannot_be_is_refused_and_nothing_is_written(
     assert [each["key"] for each in client.references(user)["references"]] == ["there"]
 
 
+def test_a_file_that_is_too_long_is_refused_in_words_about_a_file(tool: CardlogMemoryTool) -> None:
+    refusal = told(tool, {"command": "create", "path": "/memories/long", "file_text": "x" * 70_000})
+    assert refusal.endswith("are allowed: shorten, archive or remove a part of it")
+
+
 def test_the_twin_does_the_same(stack: Running, user: str, tool: CardlogMemoryTool) -> None:
     asked: list[dict[str, Any]] = [
         {"command": "create", "path": "/memories/a/b", "file_text": "one\n"},

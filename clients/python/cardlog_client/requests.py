@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from urllib.parse import quote
@@ -59,9 +60,9 @@ class Request:
     headers: Mapping[str, str] | None = None
 
     def arguments_with(self, key: Mapping[str, str]) -> dict[str, Any]:
-        """Returns the request as arguments of httpx2, with the header of an API key."""
+        """Returns the request as arguments of httpx2, with the header of an API key. Raises :class:`RefusedError`."""
         names = ("method", "url", "json", "params")
-        found = {name: value for name in names if (value := getattr(self, name)) is not None}
+        found = {name: _told(value) for name in names if (value := getattr(self, name)) is not None}
         return found | {"headers": {**key, **(self.headers or {})}}
 
 
@@ -84,6 +85,22 @@ def request_of(
         return Request(operation.method, address, json=fields | once)
     headers = {name.replace("_", "-"): str(value) for name, value in once.items()}
     return Request(operation.method, address, json=fields, headers=headers)
+
+
+def _told(value: Any, field: str = "") -> Any:
+    """Returns a value with its instants as text. Raises :class:`RefusedError` for one without an offset."""
+    if isinstance(value, Mapping):
+        return {name: _told(each, str(name)) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_told(each, field) for each in value]
+    if not isinstance(value, datetime):
+        return value
+    if value.utcoffset() is None:
+        raise RefusedError(
+            f"{field}: {value.isoformat()} has no offset; give an aware datetime, such as datetime.now(UTC)",
+            {"field": field},
+        )
+    return value.isoformat()
 
 
 def in_path(text: str) -> str:

@@ -5,6 +5,7 @@ Instants are ISO 8601 text. Any version may add fields.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 
@@ -1365,7 +1366,7 @@ class Turn(TypedDict):
     document_id: NotRequired[str | None]
     context_layer: NotRequired[Literal["personal", "work", "social", ""] | None]
     mode: NotRequired[str | None]
-    said_at: NotRequired[str | None]
+    said_at: NotRequired[str | datetime | None]
     timezone: NotRequired[str | None]
     contact: NotRequired[str | None]
     direction: NotRequired[Literal["incoming", "outgoing", ""] | None]

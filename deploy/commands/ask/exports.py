@@ -126,7 +126,7 @@ def _memories(client: Client, user: str) -> Iterator[dict[str, Json]]:
 def _memory(card: Json, cards: list[Json]) -> dict[str, Json]:
     kind, custom = _KINDS[card["kind"]]
     status = _STATUSES.get(card["status"], "active")
-    times = {"created_at": card["created_at"]}
+    times = {"created_at": card["said_at"]}
     if card["kind"] == "state":
         times |= {"valid_from": card["effective_at"], "valid_until": card["superseded_at"]}
     temporal = {name: instant_text(datetime.fromisoformat(each)) for name, each in times.items() if each}

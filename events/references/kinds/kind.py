@@ -14,6 +14,7 @@ Op = JsonObject
 
 MAX_DATA_BYTES = 64 * 1024
 MAX_RENDERING_BYTES = 16 * 1024
+_SHORTER = "shorten, archive or remove a part of it"
 MAX_ITEMS = 1000
 MAX_ITEM_TEXT_BYTES = 2048
 MAX_DEPTH = 64
@@ -94,7 +95,7 @@ def check_size(data: Json, field: str = "data") -> bytes:
     if len(written) > MAX_DATA_BYTES:
         raise ReferenceInvalidError(
             field,
-            f"would be {len(written)} bytes long; at most {MAX_DATA_BYTES} are allowed: archive or remove items",
+            f"would be {len(written)} bytes long; at most {MAX_DATA_BYTES} are allowed: {_SHORTER}",
         )
     return written
 
@@ -108,7 +109,7 @@ def rendering_of(kind: Kind, key: str, data: Json) -> str:
     if (size := len(text.encode())) > MAX_RENDERING_BYTES:
         raise ReferenceInvalidError(
             "data",
-            f"would be {size} bytes long as text; at most {MAX_RENDERING_BYTES} are allowed: archive or remove items",
+            f"would be {size} bytes long as text; at most {MAX_RENDERING_BYTES} are allowed: {_SHORTER}",
         )
     return text
 

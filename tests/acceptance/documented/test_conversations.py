@@ -87,6 +87,11 @@ def test_a_wrong_conversation_is_refused_with_field_and_message(
     assert problem["reason"]
 
 
+def test_a_role_that_is_none_is_refused_with_all_roles_of_a_message(stack: Running) -> None:
+    answer = push(stack, {"user_id": "talk", "messages": [{"content": "a", "role": "tool"}]})
+    assert answer.json()["reason"] == "is 'tool'; use one of user, assistant, system, developer"
+
+
 def test_wrong_metadata_on_the_stream_are_a_dead_letter_and_in_a_question_a_problem(stack: Running) -> None:
     entry = stack.redis.xadd("turns", {"user_id": "talk", "text": "hello", "metadata": "{broken"})
 

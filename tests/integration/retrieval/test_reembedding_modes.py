@@ -102,6 +102,15 @@ def memory(database: str, redis_url: str, connection: Connection) -> Iterator[Me
         yield Memory(database, redis_url, connection, writes, reads)
 
 
+def test_a_mode_of_a_project_is_not_found_without_the_project(memory: Memory) -> None:
+    memory.put("trips", project_id="shop")
+    answer = memory.reembed("trips", dry_run=True)
+    assert (answer.status_code, answer.json()["field"]) == (404, "project_id")
+    assert "a project that has this mode, such as shop" in answer.json()["detail"]
+    assert memory.reembed("trips", project_id="shop", dry_run=True).status_code == 200
+    assert memory.reembed("ships", dry_run=True).json()["field"] == "name"
+
+
 def test_the_cost_is_said_and_the_old_vectors_answer_until_one_swap(memory: Memory) -> None:
     memory.say([f"The harbour class number {number} closes a socket" for number in range(CARDS)])
     memory.say(["The harbour was closed"], None)

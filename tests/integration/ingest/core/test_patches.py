@@ -322,6 +322,21 @@ def test_facts_stand_first_in_a_prompt_and_stay_the_same(ada: Documents) -> None
     assert (refused.status_code, refused.json()["field"]) == (422, "paths")
 
 
+@pytest.mark.parametrize("path", ["", "/dynamicCategories", "/dynamicCategories/routine"])
+def test_a_prompt_has_the_data_of_a_dynamic_category_without_what_the_service_keeps(
+    ada: Documents, path: str
+) -> None:
+    ada.patch(
+        add("/dynamicCategories/routine", {"description": "habits", "confidence": 0.9, "data": {}}),
+        add("/dynamicCategories/routine/data/yoga", "weekly"),
+    )
+    asked = {"user_id": ada.user, "query": "x", "paths": [path]}
+    _, facts, *_ = ada.read.post("/v1/context", json=asked).json()["blocks"]
+    assert facts["text"] == (
+        '<facts>\n<fact path="/dynamicCategories/routine/data/yoga">weekly</fact>\n</facts>\n'
+    )
+
+
 def test_a_prompt_names_the_categories_that_the_document_does_not_have(ada: Documents) -> None:
     """A category without a value yet is no mistake, and a misspelt one is."""
     asked = {

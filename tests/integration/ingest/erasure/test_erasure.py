@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from events.people.judgement import person_id
 from events.platform.database import Connection, connect
 from events.sealing import keystore
 from events.sealing import sealer as sealing
@@ -15,6 +16,7 @@ from events.store.verification import verify
 from events.types.cards import StateAsserted
 from events.types.envelope import partition_of
 from events.types.extraction import ExtractionFailed
+from events.types.people import PersonAliased, PersonEvent, PersonsMerged, PersonsSplit
 from events.types.sessions import SessionCheckpointed, checkpoint_stream
 from events.types.tombstones import Erased, SubjectErased
 from ingest.erasure import subjects
@@ -185,6 +187,58 @@ def test_a_person_is_found_by_a_nickname_that_the_memory_tells(
     outcome = subjects.erase_person(memory.eraser(), connection, ["Quillwort"], ["ada"], TERMS)
     assert set(outcome.names) == {"quillwort", "zyxelia"}
     assert words_in_tables(connection, "zyxelia") == words_in_tables(connection, "quillwort") == {}
+
+
+def judged(connection: Connection, *told: PersonEvent) -> None:
+    """Appends what commands say of the people of Ada."""
+    log.append(connection, [event(each, "ada") for each in told])
+
+
+def known_as(handle: str) -> UUID:
+    return person_id("ada", handle)
+
+
+def test_a_person_goes_under_every_name_that_the_people_of_the_memory_have(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.say(connection, "ada", "My sister Alexandra Kim lives in Rome.", "Lexi bought a boat.")
+    memory.say(
+        connection, "ada", "Alexandra visited me.", "Zyxelia Rowe told me so.", "Marin Rowe told me so."
+    )
+    memory.understand(connection)
+    sister = known_as("alexandra kim|sister")
+    judged(
+        connection,
+        PersonAliased(person_id=sister, alias="Lexi", origin=ORIGIN),
+        PersonsMerged(person_id=known_as("zyxelia rowe|"), into_id=sister, origin=ORIGIN),
+        PersonsMerged(person_id=known_as("marin rowe|"), into_id=sister, origin=ORIGIN),
+        PersonsSplit(person_id=known_as("marin rowe|"), from_id=sister, origin=ORIGIN),
+    )
+    outcome = subjects.erase_person(memory.eraser(), connection, ["Alexandra Kim"], ["ada"], TERMS)
+    assert outcome.names == ("alexandra", "alexandra kim", "lexi", "zyxelia rowe")
+    assert outcome.counts["turns"] == 4
+    memory.fold()
+    for word in ("alexandra", "lexi", "zyxelia"):
+        assert words_in_tables(connection, word) == {}
+    assert words_in_tables(connection, "marin")
+    assert rebuilt_equal(memory)
+
+
+def test_a_first_name_of_two_people_erases_neither_with_the_other(
+    memory: Memory, connection: Connection
+) -> None:
+    memory.say(connection, "ada", "My sister Noor is a nurse.", "Nunu bought a boat.")
+    memory.say(connection, "ada", "Noor from work told me that the job is boring.", "Marin came.")
+    memory.understand(connection)
+    judged(
+        connection,
+        PersonAliased(person_id=known_as("noor|sister"), alias="Nunu", origin=ORIGIN),
+        PersonAliased(person_id=known_as("noor|work"), alias="Marin", origin=ORIGIN),
+    )
+    alone = subjects.erase_person(memory.eraser(), connection, ["Nunu"], ["ada"], DRY)
+    assert (alone.names, alone.counts["turns"]) == (("nunu",), 1)
+    shared = subjects.erase_person(memory.eraser(), connection, ["Noor"], ["ada"], DRY)
+    assert (shared.names, shared.counts["turns"]) == (("noor",), 2)
 
 
 def test_a_name_is_a_whole_word(memory: Memory, connection: Connection) -> None:

@@ -93,6 +93,16 @@ def test_a_hostile_text_is_refused_and_leaves_nothing(write: TestClient, connect
     assert noted(connection) == 0
 
 
+def test_a_request_without_a_memory_says_what_to_send(write: TestClient) -> None:
+    for body, words in (
+        ({}, "text: is required; send text or messages"),
+        ({"text": '{"facts": [{"fact": "Likes tea"}]}'}, "JSON is read as get_all() of mem0 gives it"),
+    ):
+        answer = write.post(PATH, json=body)
+        assert (answer.status_code, answer.json()["field"]) == (422, "text")
+        assert words in answer.json()["detail"]
+
+
 def test_memories_with_one_id_or_one_text_count_by_their_text(write: TestClient) -> None:
     body = memories(
         {"id": "same", "memory": "Likes tea"}, {"id": "same", "memory": "Has a cat"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -17,6 +18,7 @@ from events.platform.database import Connection
 from events.store import log
 from events.types.envelope import NewEvent, uuid7
 from events.types.tenancy import storage_id
+from events.types.turns import TurnRecorded
 from events.types.webhooks import STREAM, WebhookAdded
 from ingest.api.write_api import create_app
 from ingest.erasure import subjects
@@ -24,7 +26,7 @@ from ingest.erasure.erasure import Eraser, Terms
 from ingest.webhooks.message import new_secret
 from ingest.webhooks.targets import TargetError, checked_url, is_public, post
 from ingest.webhooks.worker import Webhooks
-from tests.support.projectors.folding import NOW, count, noted, settings_of
+from tests.support.projectors.folding import NOW, count, event, moved, noted, settings_of
 from tests.support.waiting import PATIENT, eventually
 
 Got = list[tuple[dict[str, str], bytes]]
@@ -142,6 +144,22 @@ def test_a_message_is_verified_by_the_library_and_holds_no_words(hooked: Callabl
     ).fetchone()
     assert stored is not None
     assert added["secret"] not in stored[0]
+
+
+def test_a_message_names_the_turns_and_the_card_of_its_event(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    said = TurnRecorded(
+        turn_id="t7", text="I live in Porto", role="user", said_at=NOW, timezone="UTC", session_id="s",
+        project_id="default",
+    )  # fmt: skip
+    made = [event(said, "ada"), noted("Ada moved", "ada"), replace(moved("Porto", 3), user_id="ada")]
+    with target() as (url, got):
+        ada.add(url, ["TurnRecorded", "EventNoted", "StateAsserted"])
+        log.append(ada.connection, made)
+        ada.work()
+    told = {each["data"]["event_id"]: each["data"]["ids"] for each in (orjson.loads(body) for _, body in got)}
+    turn, *cards = map(str, (each.event_id for each in made))
+    assert told == {turn: {"turn_id": "t7"}} | {card: {"turn_ids": ["t"], "card_id": card} for card in cards}
 
 
 def test_a_failed_message_is_tried_again_and_is_dead_after_the_last_try(
@@ -277,6 +295,12 @@ def test_an_unknown_type_is_refused(hooked: Callable[..., Hooked]) -> None:
 def test_no_target_is_private(url: str) -> None:
     with pytest.raises(TargetError):
         checked_url(url, private=False)
+
+
+def test_the_refusal_of_http_names_who_needs_the_setting() -> None:
+    told = "CARDLOG_WEBHOOK_PRIVATE=on in the write service and the webhooks worker"
+    with pytest.raises(TargetError, match=told):
+        checked_url("http://example.com/", private=False)
 
 
 def test_a_name_that_leads_inwards_is_refused_and_a_redirect_is_not_followed() -> None:

@@ -60,6 +60,12 @@ def test_relations_and_further_pages_are_remarked() -> None:
     ]
 
 
+def test_an_empty_memory_is_left_out_and_counted() -> None:
+    found = read('[{"memory": "Likes tea"}, {"memory": " "}, {"memory": ""}]')
+    assert [each.text for each in found.memories] == ["Likes tea"]
+    assert found.remarks == ["memories without words are left out: 2"]
+
+
 @examples_and(
     ("# only a heading", "notes", ""),
 )
