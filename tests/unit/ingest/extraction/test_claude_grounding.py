@@ -393,3 +393,29 @@ def test_a_moved_plan_keeps_the_day_of_its_label() -> None:
     batch = SessionBatch((said("Choir is at half past eleven now."),), known=known_of(plan))
     [card] = events(ground_cards(answer_of({"events": [moved]}), batch))
     assert card.occurred_at == datetime.fromisoformat("2026-05-14T11:30:00+08:00")
+
+
+@pytest.mark.parametrize("statement", ["ended", "asserted"])
+@pytest.mark.parametrize("hint", ["from 2015 to 2018", "2015到2018年"])
+def test_what_was_true_for_a_stretch_of_time_holds_from_its_begin_until_its_end(
+    hint: str, statement: str
+) -> None:
+    words = f"Rented a loft in Porto {hint}."
+    rented = state(words, "Porto", content=words, statement=statement, occurred_at_hint=hint)
+    [card] = states(grounded([said(words)], states=[rented]))
+    assert card.effective_until is not None
+    assert (card.statement, card.effective_at.year, card.effective_until.year) == ("asserted", 2015, 2019)
+
+
+def test_a_known_fact_ends_with_the_stretch_in_which_it_was_true() -> None:
+    words = "I painted watercolours from 2015 to 2018."
+    over = state(
+        words,
+        "painting",
+        content=words,
+        statement="ended",
+        same_as="F1",
+        occurred_at_hint="from 2015 to 2018",
+    )
+    [card] = states(grounded([said(words)], states=[over]))
+    assert (card.statement, card.effective_at.year, card.effective_until) == ("ended", 2019, None)
