@@ -17,6 +17,9 @@ from ingest.extraction.rules.moments import Moment
 
 _INTERVAL = re.compile(r"(?<=\d)(Z|[+-]\d\d:\d\d)?\s*/\s*(?=\d{4}-)")
 _ENDS = re.compile(r"[.!?](?=\s)|[。！？\n]")
+# In Chinese a space, or a mark without one, stands between two sentences too.
+PARTS = re.compile(rf"{_ENDS.pattern}|[!?](?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])\s+(?![^\u4e00-\u9fff])")
+CLAUSES = re.compile(rf"{PARTS.pattern}|[,，;；]")
 _LONGEST_HINT = 200
 _AROUND = 300  # Characters before and after a quote that may belong to its sentence.
 _CLOCK = re.compile(
@@ -245,10 +248,13 @@ def _best(found: Iterable[timex.Found]) -> timex.Found | None:
     return max(found, key=lambda one: (one.start is not None, one.confidence), default=None)
 
 
-def sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Returns the span of the sentences that a quote touches, at most 300 characters to either side of the quote."""
+def sentence(text: str, start: int, end: int, ends: re.Pattern[str] = _ENDS) -> tuple[int, int]:
+    """Returns the span of the sentences that a quote touches, at most 300 characters to either side of the quote.
+
+    With :data:`PARTS` or :data:`CLAUSES` as ``ends`` the span is that of the smaller units.
+    """
     begin = max(0, start - _AROUND)
-    for mark in _ENDS.finditer(text, begin, start):
+    for mark in ends.finditer(text, begin, start):
         begin = mark.end()
-    behind = _ENDS.search(text, max(end - 1, 0), end + _AROUND)
+    behind = ends.search(text, max(end - 1, 0), end + _AROUND)
     return begin, behind.end() if behind is not None else min(len(text), end + _AROUND)
