@@ -69,7 +69,7 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
-    ahead = found.status in ("planned", "wished")
+    ahead = found.status != "happened"
     time = quote.when(found.occurred_at_hint, ahead=ahead)
     if found.occurred_at_hint and (found.status == "planned" or found.slip):
         moved = _time_of(target, replaces, quote, ahead=ahead)

@@ -395,6 +395,15 @@ def test_a_moved_plan_keeps_the_day_of_its_label() -> None:
     assert card.occurred_at == datetime.fromisoformat("2026-05-14T11:30:00+08:00")
 
 
+def test_a_cancelled_plan_lies_ahead() -> None:
+    off = event("I can't make the quiz on Monday", status="cancelled", occurred_at_hint="on Monday")
+    [card] = events(grounded([said("I can't make the quiz on Monday.")], events=[off]))
+    assert card.occurred_at > card.origin.said_at
+    off = event("We skipped the quiz last Monday", status="cancelled", occurred_at_hint="last Monday")
+    [card] = events(grounded([said("We skipped the quiz last Monday.")], events=[off]))
+    assert card.occurred_at < card.origin.said_at
+
+
 @pytest.mark.parametrize("statement", ["ended", "asserted"])
 @pytest.mark.parametrize("hint", ["from 2015 to 2018", "2015到2018年"])
 def test_what_was_true_for_a_stretch_of_time_holds_from_its_begin_until_its_end(
