@@ -404,6 +404,20 @@ def test_a_cancelled_plan_lies_ahead() -> None:
     assert card.occurred_at < card.origin.said_at
 
 
+def test_a_loose_content_is_the_part_of_a_turn_without_punctuation_that_the_quote_touches() -> None:
+    words = "搬家第三天 房東送了一盆蘭花 蘭花要多久澆一次水"
+    gift = event("房東送了一盆蘭花", content="房東親切地贈送蘭花")
+    [card] = events(grounded([said(words)], events=[gift]))
+    assert card.content == "房東送了一盆蘭花"
+
+
+def test_a_space_between_chinese_words_separates_what_is_past_from_what_is_to_come() -> None:
+    words = "昨天拔了智齒 週一要回診"
+    visit = event("週一要回診", content="週一要回診", occurred_at_hint="週一")
+    [card] = events(grounded([said(words)], events=[visit]))
+    assert (card.status, card.occurred_at.day) == ("planned", 11)
+
+
 @pytest.mark.parametrize("statement", ["ended", "asserted"])
 @pytest.mark.parametrize("hint", ["from 2015 to 2018", "2015到2018年"])
 def test_what_was_true_for_a_stretch_of_time_holds_from_its_begin_until_its_end(
