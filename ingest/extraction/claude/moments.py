@@ -13,6 +13,7 @@ from events.language.timex.calendar import WITHIN_DAY
 from events.types.cards import SourceSpan
 from events.types.turn_contract import local_said_at
 from events.types.turns import TurnRecorded
+from ingest.extraction.event_linking import at_hour_of
 from ingest.extraction.rules.moments import Moment
 
 _INTERVAL = re.compile(r"(?<=\d)(Z|[+-]\d\d:\d\d)?\s*/\s*(?=\d{4}-)")
@@ -167,7 +168,7 @@ def completed(hint: str, turn: TurnRecorded, found: Moment | None, plan: Moment)
     "At 5" of a plan on the 27th is the 27th at 5, "the Tuesday after" of a plan at ten is that Tuesday at ten.
     """
     try:
-        return _on_its_day(hint, turn, plan) or _at_its_hour(found, turn, plan)
+        return _on_its_day(hint, turn, plan) or _at_its_hour(found, plan)
     except (ValueError, OverflowError):  # At the ends of the calendar.
         return found
 
@@ -189,18 +190,14 @@ def _on_its_day(hint: str, turn: TurnRecorded, plan: Moment) -> Moment | None:
     return Moment.of(clock, hint)
 
 
-def _at_its_hour(found: Moment | None, turn: TurnRecorded, plan: Moment) -> Moment | None:
+def _at_its_hour(found: Moment | None, plan: Moment) -> Moment | None:
     """Returns a day at the hour of ``plan``. Any other time stays as it is."""
     if found is None or found.start is None or found.grain != "day" or found.stretch:
         return found
     if plan.start is None or plan.grain not in WITHIN_DAY:
         return found
-    hour = plan.start.astimezone(local_said_at(turn).tzinfo).time()
-    start, other = (
-        None if day is None else datetime.combine(day, hour, day.tzinfo)
-        for day in (found.start, found.alternative)
-    )
-    end = None if plan.end is None or start is None else _moved(start, plan.end - plan.start)
+    start, end = at_hour_of(found.start, plan.start, plan.end)
+    other = found.alternative and at_hour_of(found.alternative, plan.start, None)[0]
     return replace(found, start=start, end=end, grain=plan.grain, alternative=other)
 
 
