@@ -15,6 +15,7 @@ from uuid import UUID
 from events.language import timex
 from events.language.concepts import normalise_entity
 from events.language.terms import analyse, fold, stem
+from events.language.timex.calendar import WITHIN_DAY
 from events.language.values import word_set
 from events.types.cards import EventNoted, StateAsserted
 from events.types.envelope import NewEvent
@@ -60,6 +61,7 @@ _MARGIN, _NAMELESS_MARGIN = 0.08, 0.3
 _ALIKE = 0.6
 _ENTITY_PENALTY, _TIME_PENALTY = 0.25, 0.3
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+_LONGEST_DAY = timedelta(hours=25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
 
     The earlier event is of the same mode. It is one of ``known``, or precedes the event in ``events``. Plans come first
     for a plan that is cancelled or moves. An event keeps a target that it already has. Episodes are never a target.
-    "Moved to 4 pm" is on the day of the earlier event.
+    "Moved to 4 pm" is on the day of the earlier event, and "moved to Friday" is at its hour.
 
     The end of something without an owner ("Rex died") gets the one owner that is known. Without one it is left out.
     """
@@ -133,7 +135,7 @@ def linked(events: Sequence[NewEvent], known: KnownCards) -> list[NewEvent]:
         if owned is None:
             found = [_refused(event, one) for one in found]
             continue
-        made = _on_the_same_day(_with_target(owned, known, here), known, here)
+        made = _completed(_with_target(owned, known, here), known, here)
         card = known_card(made)
         if isinstance(card, KnownEvent):
             here = [*(one for one in here if one.event_id != card.replaces_event), card]
@@ -227,14 +229,14 @@ def _with_target(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent])
     return event if target is None else replace(event, payload=replace(payload, replaces_event=target))
 
 
-def _on_the_same_day(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent]) -> NewEvent:
-    """Returns a moved or corrected event on the day of its target, when its words name a time of day and no day."""
+def _completed(event: NewEvent, known: KnownCards, here: Sequence[KnownEvent]) -> NewEvent:
+    """Returns a moved or corrected event with what its words leave out: the day of its target, or its hour."""
     payload = event.payload
     if (
         not isinstance(payload, EventNoted)
         or payload.replaces_event is None
         or payload.status not in ("planned", "corrected")
-        or not (payload.time_resolved and _names_hours_only(payload.occurred_at_hint or ""))
+        or not payload.time_resolved
     ):
         return event
     others = (*here, *known.plans, *known.events)
@@ -243,6 +245,8 @@ def _on_the_same_day(event: NewEvent, known: KnownCards, here: Sequence[KnownEve
         return event
     day = on_clock(target.occurred_at, payload.origin.time_zone)
     said = on_clock(payload.occurred_at, payload.origin.time_zone)
+    if not _names_hours_only(payload.occurred_at_hint or ""):
+        return replace(event, payload=_at_the_same_hour(payload, said, target))
     # The difference of two instants, because a clock may change between the days.
     moved = said.replace(year=day.year, month=day.month, day=day.day)
     later = moved.astimezone(UTC) - said.astimezone(UTC)
@@ -254,6 +258,28 @@ def _on_the_same_day(event: NewEvent, known: KnownCards, here: Sequence[KnownEve
         alternative_at=other and other + later,
     )
     return replace(event, payload=payload)
+
+
+def _at_the_same_hour(payload: EventNoted, day: datetime, target: KnownEvent) -> EventNoted:
+    until = payload.occurred_until
+    other = payload.alternative_at and on_clock(payload.alternative_at, payload.origin.time_zone)
+    one_day = payload.time_grain == "day" and day.hour == 0 and (until is None or until - day <= _LONGEST_DAY)
+    if payload.status != "planned" or not one_day or target.time_grain not in WITHIN_DAY:
+        return payload
+    start, end = at_hour_of(day, target.occurred_at, target.occurred_until)
+    return replace(
+        payload,
+        occurred_at=start,
+        occurred_until=end,
+        time_grain=target.time_grain,
+        alternative_at=other and at_hour_of(other, target.occurred_at, None)[0],
+    )
+
+
+def at_hour_of(day: datetime, plan: datetime, until: datetime | None) -> tuple[datetime, datetime | None]:
+    """Returns the begin and the end on ``day`` of what begins at the hour of ``plan`` and lasts until ``until``."""
+    start = datetime.combine(day, plan.astimezone(day.tzinfo).time(), day.tzinfo)
+    return start, until and start + (until - plan)
 
 
 def _names_hours_only(words: str) -> bool:

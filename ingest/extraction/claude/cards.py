@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from events.language.asking import asking
 from events.language.chinese_script import has_cjk
 from events.language.concepts import canonical_key, normalise_entity, normalise_value
 from events.types.cards import EventNoted, EventStatus, KnowledgeLearned, SourceSpan, StateAsserted, origin_of
@@ -19,12 +20,14 @@ from ingest.extraction.claude.grounding.quotes import QuoteInContext, TurnWords,
 from ingest.extraction.claude.grounding.spoken import SURE, as_spoken, content_of, owner_of
 from ingest.extraction.claude.grounding.states import GroundedState, ground_state
 from ingest.extraction.claude.known_labels import KnownLabels
+from ingest.extraction.claude.moments import CLAUSES
 from ingest.extraction.claude.schema import Answer, EventFound, KnowledgeFound, ProblemFound, StateFound
 from ingest.extraction.extractor_port import CardEvent, CardLink, ProblemTold, Relation, SessionBatch
 from ingest.extraction.memory_blocks import memory_blocks, without_memory_blocks
 from ingest.extraction.rules.problems.reader import noted
 
 _ASKS = ("?", "？")
+_INVERTED = re.compile(r"\W*(?:do|does|did|is|are|was|were|will|would|could|should)\b", re.IGNORECASE)
 Finding = StateFound | EventFound | KnowledgeFound | ProblemFound
 
 
@@ -33,13 +36,13 @@ def ground_problem(
 ) -> ProblemTold | None:
     """Returns the event of a problem, or None.
 
-    It is refused when an assistant says it, when its sentence asks, and when the words of the problem or the approach
+    It is refused when an assistant says it, when its clause asks, and when the words of the problem or the approach
     are in no turn of the speaker. ``heard`` are the turns up to that of the quote. A speaker with a name is named in
     the problem ("Nora's insomnia"), so each speaker has problems of their own. A label of ``labels`` names an
     open problem, which is not opened again.
     """
     turn = quote.turn
-    if turn.role != "user" or quote.sentence.rstrip().endswith(_ASKS):
+    if turn.role != "user" or _asks(quote):
         return None
     own = [each for each in heard if same_speaker(each.turn, turn)]
     known = labels.problem(found.problem)
@@ -66,6 +69,14 @@ def ground_problem(
         tried_at=turn.said_at,
         origin=origin,
     )
+
+
+def _asks(quote: QuoteInContext) -> bool:
+    """Returns True when a quote asks. "My knee hurts, any tips?" tells of the knee before it asks."""
+    if not quote.sentence.endswith(_ASKS):
+        return False
+    clause = quote.touched(CLAUSES).rstrip(",，;； ")
+    return clause.endswith(_ASKS) or asking(clause) > 0 or _INVERTED.match(clause) is not None
 
 
 _FOREIGN = re.compile(r"[^\W\d_]")

@@ -23,7 +23,10 @@ _PLANS_TOKENS = 200
 _ONGOING_TOKENS = 100
 """Estimated tokens of the open problems, and of the open threads."""
 _MOST_UNRELATED = 6
-"""Facts that share no word with the turns. The latest are shown, because a pronoun may mean them."""
+"""Facts of the speakers that share no word with the turns. The latest are shown, because the turns may mean them."""
+_MOST_MEANT = 3
+"""Facts of others that are shown when a pronoun of the turns may mean them."""
+_SOMEBODY = re.compile(r"\b(?:he|him|his|she|hers?|they|them|theirs?)\b|(?<![其吉])[他她牠]", re.IGNORECASE)
 _LONGEST_VALUE, _LONGEST_CONTENT = 80, 120
 _LONGEST_TEXT = 6_000  # Characters of the turns that are compared.
 _LABEL = re.compile(r"\s*[\[(]?\s*([FPR])\s*(\d{1,3})\s*[\])]?\s*[.:]?\s*", re.IGNORECASE)
@@ -39,8 +42,8 @@ class KnownLabels:
     ``R1`` are open problems. Open threads are shown without labels.
 
     The same batch always gives the same labels. The most relevant card comes first: a card that shares words with the
-    turns, then a card about somebody whom the turns name, then the latest. All lists together are bounded by
-    :data:`MOST_TOKENS`.
+    turns, then a card about somebody whom the turns name or may mean by a pronoun, then the latest. All lists together
+    are bounded by :data:`MOST_TOKENS`.
     """
 
     def __init__(self, batch: SessionBatch) -> None:
@@ -113,7 +116,14 @@ class _Turns:
         ]  # fmt: skip
         related = [each for each in scored if each[0] > 0]
         others = [each for each in scored if each[0] == 0 and self._speaks(each[2].entity)]
-        return [each[2] for each in (*_best_first(related), *_best_first(others)[:_MOST_UNRELATED])]
+        strangers = [each for each in scored if each[0] == 0 and not self._speaks(each[2].entity)]
+        meant = strangers if _SOMEBODY.search(self._text) else []
+        shown = (
+            *_best_first(related),
+            *_best_first(meant)[:_MOST_MEANT],
+            *_best_first(others)[:_MOST_UNRELATED],
+        )
+        return [each[2] for each in shown]
 
     def plans(self, plans: Sequence[KnownEvent]) -> list[KnownEvent]:
         scored = [

@@ -47,6 +47,7 @@ class Moment:
 
     ``end`` is exclusive and lies after the last named day: "to May 3" ends at the end of May 3. ``start`` is None when
     the words name only an end ("until June"). ``alternative`` is the start of the other reading of ambiguous words.
+    ``stretch`` is True when the words name both a begin and an end ("from 2011 to 2014").
     """
 
     start: datetime | None
@@ -57,14 +58,16 @@ class Moment:
     grain: str
     ambiguous: bool = False
     alternative: datetime | None = None
+    stretch: bool = False
 
     @classmethod
     def of(cls, found: timex.Found, words: str) -> Moment:
         """Returns the moment of a time expression. An end that the speaker names is part of the range."""
         end = found.through or found.end
         return cls(
-            found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous, found.alternative
-        )
+            found.start, end, words, found.begin, found.stop, found.grain, found.ambiguous, found.alternative,
+            stretch=found.start is not None and found.through is not None,
+        )  # fmt: skip
 
     @property
     def point(self) -> datetime | None:

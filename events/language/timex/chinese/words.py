@@ -84,7 +84,8 @@ _WORD = re.compile(
 STARTS = words_of("chinese.starts").union(
     DAYS, NIGHTS, YEARS, PARTS, SEASONS, WEEKDAYS, HOLIDAYS, ERAS, LENGTHS
 )
-_CLAUSE = re.compile(r"[,，、;；]")
+# A space between two Chinese words separates clauses too.
+_CLAUSE = re.compile(r"[,，、;；]|(?<=[\u4e00-\u9fff])\s+(?![^\u4e00-\u9fff])")
 _SENTENCE = re.compile(r"[。！？!?\n；;]")
 _AHEAD = re.compile(
     r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|[定订约排改][在到]|[定订]于|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"

@@ -15,8 +15,9 @@ from typing import Literal
 
 from py_rust_stemmers import SnowballStemmer
 
+from events.language import stop_words
 from events.language.chinese_script import to_simplified
-from events.language.terms import stem
+from events.language.terms import IRREGULAR, stem
 from ingest.extraction.claude.grounding.evidence_words import (
     ALIKE,
     ALIKE_CJK,
@@ -29,7 +30,6 @@ from ingest.extraction.claude.grounding.evidence_words import (
     LINKING,
     MEANINGS,
     NOUGHT,
-    OPENERS,
     ORDINARY,
     claimed,
     is_number_word,
@@ -42,6 +42,7 @@ Verdict = Literal["borne", "loose", "refused"]
 
 _CJK = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _WORD = re.compile(rf"[^\W_{_CJK}]+(?:'[^\W_{_CJK}]+)*")
+_WORD_OR_JOINT = re.compile(rf"{_WORD.pattern}|[,&]")
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _PUNCTUATION = re.compile(r"[\u2e80-\u2fff\u3000-\u303f\u30fb]+")
 _QUOTES = str.maketrans("‘’“”ʼ", "''\"\"'")
@@ -58,6 +59,11 @@ _GROUPS_CJK = {
 }
 _NAME_AFTER = frozenset("在到去叫姓给欠跟和与往于自是住回对")
 _HIRAGANA = re.compile("[\u3040-\u309f]")
+_ADVERB = re.compile(r"also|always|even|just|longer|never|no|not|now|often|only|sometimes|still|\w{4,}ly")
+_AUXILIARY = re.compile(r"(?:is|was|has|had|does|did|will|would|can|could|should|might|must)(?:n't)?")
+# "Sells", "moved" and "moving". Few names end like a verb in the third person: "Lucas", "Iris" and "Ross" do not.
+_JOINTS = ("and", "&", ",", "")
+_VERB = re.compile(r"\w+[^\Waiosu]s|\w{2,}(?:ed|ing)|beat|bet|cost|cut|hit|hurt|let|put|quit|read|set")
 
 
 def plain(text: str) -> str:
@@ -126,7 +132,8 @@ class Evidence:
 
         "refused": ``content`` states a number or a name that nobody said, or shares no word with ``near``, or shares
         less than the fraction ``share`` of its words. "loose": a name occurs only in ``far``, or ``content`` is a
-        paraphrase. The speaker's own words are then better. "borne": the words bear out ``content``.
+        paraphrase, perhaps one that shares no more than its verb. The speaker's own words are then better. "borne": the
+        words bear out ``content``.
         """
         near, known_words = self._near, _Words(known)
         text = plain(content)
@@ -143,9 +150,11 @@ class Evidence:
         if cjk == "refused":
             return "refused"
         words = [word for word in _content_words(text) if not known_words.has(word)]
-        shared = sum(near.has(word) for word in words) + len(claimed(text))
-        if words and (shared == 0 or shared < share * len(words)) and not _CJK_RUN.search(text):
-            return "refused"
+        # "Likes" and "went" tell little of what a content is about.
+        told = words[1:] if len(words) > 1 and _is_verb(words[0]) else words
+        shared = sum(near.has(word) for word in told) + len(claimed(text))
+        if told and (shared == 0 or shared < share * len(told)) and not _CJK_RUN.search(text):
+            return "loose" if told is not words and not share and near.has(words[0]) else "refused"
         return "loose" if cjk == "loose" else verdict
 
     def _cjk_verdict(self, text: str, known: _Words) -> Verdict:
@@ -284,25 +293,45 @@ def _is_numeric(word: str) -> bool:
 
 
 def _names(content: str) -> list[str]:
-    """Returns the words of a content that are written as names. A capital that only begins a sentence is no name."""
+    """Returns the words of a content that are written as names. A capital that only begins a sentence is no name.
+
+    In Chinese no capital begins a sentence.
+    """
     found: list[str] = []
     for sentence in re.split(r"(?<=[.!?;:])\s+", unicodedata.normalize("NFKC", content.translate(_QUOTES))):
-        for index, match in enumerate(_WORD.finditer(sentence)):
-            word = plain(match[0])
-            if not match[0][:1].isupper() or word in NOUGHT or _is_numeric(word):
+        words = _WORD_OR_JOINT.findall(sentence)
+        plain_words = list(map(plain, words))
+        for index, (written, word) in enumerate(zip(words, plain_words, strict=True)):
+            if not written[:1].isupper() or word in NOUGHT or _is_numeric(word):
                 continue
-            if index == 0 and (word in OPENERS or word in ATTRIBUTES or word.endswith(("ed", "ing"))):
-                continue
-            found.append(word)
+            if index > 0 or _CJK_RUN.search(sentence) or _is_subject(word, plain_words[1:]):
+                found.append(word)
     return found
 
 
+def _is_subject(first: str, others: list[str]) -> bool:
+    """Returns True when the first word of a sentence may be a name: a predicate, another name or nothing follows it.
+
+    "Marco moved" has a name, "Sells the tent" and "Only talks Dutch" leave out their subject. What somebody owns
+    follows a name too. A word with the ending
+    of a verb is a name only before an auxiliary.
+    """
+    if first in ATTRIBUTES or first in stop_words.ENGLISH or _ADVERB.fullmatch(first):
+        return False
+    if first.endswith("'s"):
+        return True
+    follows = next((word for word in others if not _ADVERB.fullmatch(word)), "")
+    if _AUXILIARY.fullmatch(follows):
+        return True
+    return not _is_verb(first) and (follows in _JOINTS or _is_verb(follows))
+
+
+def _is_verb(word: str) -> bool:
+    return _VERB.fullmatch(word) is not None or word in IRREGULAR
+
+
 def _content_words(text: str) -> list[str]:
-    return [
-        word
-        for word in _WORD.findall(text)
-        if word not in NOUGHT and word not in OPENERS and not _is_numeric(word)
-    ]
+    return [word for word in _WORD.findall(text) if word not in NOUGHT and not _is_numeric(word)]
 
 
 def _covered(run: str, words: _Words, known: _Words | None) -> list[bool]:

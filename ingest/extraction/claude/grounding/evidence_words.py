@@ -45,24 +45,6 @@ LINKING = word_set(
     "should would could can will must may might do does did has have had get gets other others all also just only too"
 )
 """Words that join the words of a value. A value may use them unsaid."""
-OPENERS = word_set(
-    "lives lived live works worked likes liked loves loved has had have having is was are were will "
-    "would can could does did do done uses used using went goes go moved moves bought buys plans planned "
-    "planning speaks spoke studies studied plays played prefers preferred wants wanted hates hated "
-    "dislikes disliked owns owned drives drove born married single allergic got gets started starts quit "
-    "left leaves joined met visited visits travelled traveled travels attended attends adopted named "
-    "called no not currently formerly previously now once still also enjoys enjoyed eats ate drinks "
-    "drank reads read watches watched runs ran takes took makes made gave gives became becomes graduated "
-    "finished completed passed won lost sold broke ended began begins celebrates celebrated needs needed "
-    "knows knew learned learnt learns teaches taught writes wrote favourite favorite both user assistant "
-    "it this that there in on at for from with since after before during her his their my our your they "
-    "he she we one someone somebody people owes flew flies ate slept swam rode rides built builds caught "
-    "came comes said says told tells thinks thought felt feels found kept keeps grew grows sang sings "
-    "wears wore weighs earns pays paid rents rented hired works engaged divorced pregnant fluent born "
-    "based raised interested afraid suffers plan goal every each when while until because if "
-    "cancelled canceled cancels postponed rescheduled corrected called off instead trip"
-)
-"""The first words of a content that leaves out its subject or reports in its own words."""
 BACK = word_set(
     "it its he she they him her them his hers their theirs this that these those there here then same "
     "both one ones we us our yes yeah yep yup no nope sure too either neither so did do does former "

@@ -21,7 +21,10 @@ from ingest.extraction.claude.grounding.spoken import (
     ground,
 )
 from ingest.extraction.claude.known_labels import KnownLabels
+from ingest.extraction.claude.moments import completed
 from ingest.extraction.claude.schema import EventFound
+from ingest.extraction.known_cards import KnownEvent
+from ingest.extraction.rules.moments import Moment
 
 _LABEL = re.compile(r"P\d{1,3}")
 _TOGETHER = re.compile(
@@ -66,7 +69,12 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     content = content_of(found.content, quote, evidence, known, labelled=target is not None)
     if content is None:
         return None
-    time = quote.when(found.occurred_at_hint, ahead=found.status in ("planned", "wished"))
+    ahead = found.status != "happened"
+    time = quote.when(found.occurred_at_hint, ahead=ahead)
+    if found.occurred_at_hint and (found.status == "planned" or found.slip):
+        moved = _time_of(target, replaces, quote, ahead=ahead)
+        if moved is not None:
+            time = replace(time, moment=completed(found.occurred_at_hint, turn, time.moment, moved))
     start = time.moment.start if time.moment is not None else None
     status: EventStatus = found.status
     if status == "happened" and start is not None and start > turn.said_at:
@@ -98,6 +106,18 @@ def _ground(found: EventFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     return GroundedEvent(
         card, refused + strangers, bool(participants) or bool(_TOGETHER.search(quote.sentence))
     )
+
+
+def _time_of(
+    plan: KnownEvent | None, words: str | None, quote: QuoteInContext, *, ahead: bool
+) -> Moment | None:
+    """Returns the time of the event that another one replaces: a known plan, or what the ``words`` of a turn tell."""
+    if plan is None:
+        told = quote.when(words, ahead=ahead)
+        return told.moment if told.said else None
+    if not plan.time_resolved or plan.time_grain is None:
+        return None
+    return Moment(plan.occurred_at, plan.occurred_until, plan.content, 0, 0, plan.time_grain)
 
 
 def _until(time: SpokenTime, begin: datetime) -> datetime | None:

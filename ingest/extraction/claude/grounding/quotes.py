@@ -134,6 +134,11 @@ class QuoteInContext:
             both.turn_ids = (*self.turn_ids, words.turn.turn_id)
             yield both
 
+    def touched(self, ends: re.Pattern[str]) -> str:
+        """Returns the words between the ``ends`` around the quote."""
+        begin, end = sentence(self.words.trusted, self.span.start, self.span.end, ends)
+        return self.words.trusted[begin:end].strip()
+
     def evidence(self, *, back: bool = False, known: str = "") -> Evidence:
         """Returns the evidence for a state or an event: the sentence of the quote, and the words ``known``.
 

@@ -11,6 +11,7 @@ from events.types.cards import EventNoted, StateAsserted
 from events.types.turns import TurnRecorded
 from ingest.extraction.claude.grounding.evidence import Evidence
 from ingest.extraction.claude.grounding.quotes import QuoteInContext
+from ingest.extraction.claude.moments import PARTS
 
 SURE, LESS_SURE = 0.9, 0.75
 """Confidence of a card in the speaker's words, and of a card with another reading or in other words."""
@@ -21,8 +22,8 @@ def content_of(
 ) -> str | None:
     """Returns the content of a card, or None when the words refuse ``text``. Names in ``known`` need no evidence.
 
-    The content is ``text`` when the words bear it out. It is the speaker's own sentence when ``text`` is loose, and
-    when the words refuse ``text`` of a card that is ``labelled`` with a known card.
+    The content is ``text`` when the words bear it out. It is what the speaker said when ``text`` is loose, and when the
+    words refuse ``text`` of a card that is ``labelled`` with a known card.
     """
     spoken = as_spoken(text, quote.turn, quote.span.text)
     if spoken == quote.span.text:
@@ -30,7 +31,7 @@ def content_of(
     verdict = evidence.verdict(spoken, known=f"{known} {' '.join(quote.speakers)}")
     if verdict == "refused" and not labelled:
         return None
-    return spoken if verdict == "borne" else quote.sentence or quote.span.text
+    return spoken if verdict == "borne" else quote.touched(PARTS) or quote.span.text
 
 
 class Grounded(Protocol):

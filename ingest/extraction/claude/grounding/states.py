@@ -184,7 +184,18 @@ def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         return None
     hint, value_hint = _hints(found, key, value, turn_has_time=_is_time(value, quote))
     time = quote.when(hint, holds=not ended)
-    point, until = _validity(time.moment, ended=ended, end=found.time_role == "end" and value_hint is None)
+    point, until = _validity(
+        time.moment, turn.said_at, ended=ended, end=found.time_role == "end" and value_hint is None
+    )
+    statement = found.statement
+    if point is not None and until is not None:
+        # What was true "from 2011 to 2014" ends what is known to hold. Otherwise it was true for that long.
+        if ended and same is not None:
+            point, until = until, None
+        elif ended:
+            statement = "asserted"
+    elif not ended and until is not None and until <= turn.said_at:
+        until = None  # "It is half done by today" is true now.
     value_time, value_at, value_until = _value_time(
         value_hint, quote, end=found.time_role == "end" or "deadline" in key, ahead=not ended
     )
@@ -192,8 +203,6 @@ def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
     replaces = found.replaces if corrected and evidence.knows(found.replaces or "") else None
     known = concept(key)
     cardinality = _known_cardinality(entity, key, labels) or _cardinality(found, key, value, quote)
-    if not ended and until is not None and until <= turn.said_at:
-        until = None  # "It is half done by today" is true now.
     card = StateAsserted(
         content=content,
         entity=entity,
@@ -203,7 +212,7 @@ def _ground(found: StateFound, quote: QuoteInContext, labels: KnownLabels) -> Gr
         tags=tuple(dict.fromkeys((known.category if known is not None else "fact", key))),
         origin=origin_of(turn, quote.span, quote.turn_ids),
         effective_at=point or turn.said_at,
-        statement=found.statement,
+        statement=statement,
         replaces=replaces,
         effective_until=until,
         announced=found.announced,
@@ -367,10 +376,17 @@ def _overlap(one: str, other: str) -> bool:
     return first in second or second in first
 
 
-def _validity(when: Moment | None, *, ended: bool, end: bool) -> tuple[datetime | None, datetime | None]:
-    """Returns the instants from which and until which a state holds. None is not known."""
+def _validity(
+    when: Moment | None, said_at: datetime, *, ended: bool, end: bool
+) -> tuple[datetime | None, datetime | None]:
+    """Returns the instants from which and until which a state holds. None is not known.
+
+    Both are known only of a stretch of time that is over at ``said_at``.
+    """
     if when is None:
         return None, None
+    if when.stretch and when.end is not None and when.end < said_at:
+        return when.start, when.end
     if when.start is None or (end and not ended):
         until = when.end or when.start
         return (until, None) if ended else (None, until)

@@ -296,3 +296,113 @@ def test_every_example_of_the_prompt_passes_the_check_that_answers_have_to_pass(
 def test_the_stable_text_is_short() -> None:
     text = prompt.system()
     assert about_tokens(text[: text.index("<concept_keys>")]) <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "hint", "start"),
+    [
+        (
+            "Piano tuner on the 19th at 2pm.",
+            "Ah, he says quarter past three.",
+            "quarter past three",
+            "19T15:15",
+        ),
+        ("Piano tuner on the 19th at 2pm.", "He makes it at 5 instead.", "at 5", "19T17:00"),
+        ("Piano tuner on the 19th at 2pm.", "He comes on the 21st, same hour.", "on the 21st", "21T14:00"),
+        (
+            "Piano tuner on the 19th at 9am.",
+            "He comes on the 21st at noon.",
+            "on the 21st at noon",
+            "21T12:00",
+        ),
+        ("Piano tuner on the 19th.", "He comes on the 21st.", "on the 21st", "21T00:00"),
+        (
+            "Piano tuner on the 19th at 2pm.",
+            "He comes from the 21st to the 23rd.",
+            "from the 21st to the 23rd",
+            "21T00:00",
+        ),
+        ("後天上午九點調鋼琴", "三天後再來", "三天後", "11T09:00"),
+        ("後天上午九點調鋼琴", "改成十一點了", "十一點", "10T11:00"),
+        ("後天下午三點調鋼琴", "改到13號,時間一樣", "13號", "13T15:00"),
+    ],
+)
+def test_a_moved_plan_keeps_what_nobody_says_of_its_day_or_hour(
+    before: str, words: str, hint: str, start: str
+) -> None:
+    moved = event(
+        words, turn=2, content=words, status="planned", occurred_at_hint=hint, replaces=before.rstrip(".")
+    )
+    [card] = events(grounded([said(before, 1), said(words, 2)], events=[moved]))
+    assert f"{card.occurred_at:%Y-%m-%dT%H:%M}" == f"2026-05-{start}"
+    assert card.time_resolved
+
+
+def test_a_corrected_hour_of_what_happened_keeps_its_day() -> None:
+    slip = event(
+        "no, at eight", turn=2, content="no, at eight", occurred_at_hint="at eight", slip=True,
+        replaces="The boiler broke on Monday at seven",
+    )  # fmt: skip
+    turns = [said("The boiler broke on Monday at seven.", 1), said("Sorry, no, at eight.", 2)]
+    [card] = events(grounded(turns, events=[slip]))
+    assert (card.status, card.occurred_at.day, card.occurred_at.hour % 12) == ("corrected", 4, 8)
+
+
+def test_a_moved_plan_keeps_the_day_of_its_label() -> None:
+    at_ten = datetime.fromisoformat("2026-05-14T10:00:00+08:00")
+    plan = planned("Choir rehearsal", 9, occurred_at=at_ten, time_resolved=True, time_grain="hour")
+    moved = event(
+        "at half past eleven now", status="planned", occurred_at_hint="half past eleven", replaces="P1"
+    )
+    batch = SessionBatch((said("Choir is at half past eleven now."),), known=known_of(plan))
+    [card] = events(ground_cards(answer_of({"events": [moved]}), batch))
+    assert card.occurred_at == datetime.fromisoformat("2026-05-14T11:30:00+08:00")
+
+
+def test_a_cancelled_plan_lies_ahead() -> None:
+    off = event("I can't make the quiz on Monday", status="cancelled", occurred_at_hint="on Monday")
+    [card] = events(grounded([said("I can't make the quiz on Monday.")], events=[off]))
+    assert card.occurred_at > card.origin.said_at
+    off = event("We skipped the quiz last Monday", status="cancelled", occurred_at_hint="last Monday")
+    [card] = events(grounded([said("We skipped the quiz last Monday.")], events=[off]))
+    assert card.occurred_at < card.origin.said_at
+
+
+def test_a_loose_content_is_the_part_of_a_turn_without_punctuation_that_the_quote_touches() -> None:
+    words = "搬家第三天 房東送了一盆蘭花 蘭花要多久澆一次水"
+    gift = event("房東送了一盆蘭花", content="房東親切地贈送蘭花")
+    [card] = events(grounded([said(words)], events=[gift]))
+    assert card.content == "房東送了一盆蘭花"
+
+
+def test_a_space_between_chinese_words_separates_what_is_past_from_what_is_to_come() -> None:
+    words = "昨天拔了智齒 週一要回診"
+    visit = event("週一要回診", content="週一要回診", occurred_at_hint="週一")
+    [card] = events(grounded([said(words)], events=[visit]))
+    assert (card.status, card.occurred_at.day) == ("planned", 11)
+
+
+@pytest.mark.parametrize("statement", ["ended", "asserted"])
+@pytest.mark.parametrize("hint", ["from 2015 to 2018", "2015到2018年"])
+def test_what_was_true_for_a_stretch_of_time_holds_from_its_begin_until_its_end(
+    hint: str, statement: str
+) -> None:
+    words = f"Rented a loft in Porto {hint}."
+    rented = state(words, "Porto", content=words, statement=statement, occurred_at_hint=hint)
+    [card] = states(grounded([said(words)], states=[rented]))
+    assert card.effective_until is not None
+    assert (card.statement, card.effective_at.year, card.effective_until.year) == ("asserted", 2015, 2019)
+
+
+def test_a_known_fact_ends_with_the_stretch_in_which_it_was_true() -> None:
+    words = "I painted watercolours from 2015 to 2018."
+    over = state(
+        words,
+        "painting",
+        content=words,
+        statement="ended",
+        same_as="F1",
+        occurred_at_hint="from 2015 to 2018",
+    )
+    [card] = states(grounded([said(words)], states=[over]))
+    assert (card.statement, card.effective_at.year, card.effective_until) == ("ended", 2019, None)

@@ -134,6 +134,23 @@ def test_a_plan_that_moves_to_another_hour_keeps_its_day(words: str, day: int) -
     assert linked([made], known) == [made]
 
 
+@pytest.mark.parametrize(
+    ("grain", "hour", "kept"), [("hour", 19, "hour"), ("day", 0, "day"), (None, 0, "day")]
+)
+def test_a_plan_that_moves_to_another_day_keeps_its_hour(grain: str | None, hour: int, kept: str) -> None:
+    at = datetime(2026, 5, 12, 19 if grain == "hour" else 0, tzinfo=UTC)
+    known = known_of(planned("Dinner with Nora", 1, time_resolved=True, occurred_at=at, time_grain=grain))
+    day = datetime(2026, 5, 15, tzinfo=UTC)
+    new = planned(
+        "The dinner moved", 2, replaces="the dinner", days=0, occurred_at_hint="on the 15th", time_resolved=True,
+        occurred_at=day, occurred_until=day + timedelta(days=1), time_grain="day",
+    )  # fmt: skip
+    [made] = linked([new], known)
+    assert isinstance(made.payload, EventNoted)
+    assert (made.payload.occurred_at, made.payload.time_grain) == (day.replace(hour=hour), kept)
+    assert linked([made], known) == [made]
+
+
 def test_what_happened_closes_its_plan_and_no_other_event() -> None:
     known = known_of(planned("Starts PT", 1), planned("Walked with Ivo", 2, status="happened"))
     helped = planned("PT helped", 3, status="happened", replaces="PT")

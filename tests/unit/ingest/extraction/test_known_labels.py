@@ -41,6 +41,11 @@ def test_the_card_that_shares_words_with_the_turns_comes_first() -> None:
     assert "Nora" not in labels("I sold the car").sections()["known_facts"]
 
 
+@pytest.mark.parametrize("text", ["Her boss is a tyrant", "he got promoted", "她升職了"])
+def test_a_pronoun_may_mean_somebody_of_whom_a_fact_is_known(text: str) -> None:
+    assert "Nora.employer = Acme" in labels(text).sections()["known_facts"]
+
+
 def test_a_plan_is_shown_with_its_day_on_the_speakers_clock_as_exact_as_it_was_said() -> None:
     lines = labels("Bergen is off").sections()["open_plans"].splitlines()
     assert lines[0] == "P1 2026-05-16 Nora's weekend in Bergen"
