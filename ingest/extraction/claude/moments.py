@@ -184,7 +184,7 @@ def _on_its_day(hint: str, turn: TurnRecorded, plan: Moment) -> Moment | None:
         return None
     if clock.ambiguous and clock.start.hour < 12 <= before.hour:  # A plan of the afternoon stays there.
         half = timedelta(hours=12)
-        start, end = (None if one is None else _moved(one, half) for one in (clock.start, clock.end))
+        start, end = (None if one is None else one + half for one in (clock.start, clock.end))
         clock = replace(clock, start=start, end=end, ambiguous=False, alternative=None)
     return Moment.of(clock, hint)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from events.types.cards import EventNoted
 from events.types.problems import ProblemAttempted, ProblemClosed, ProblemOpened
 from ingest.extraction.claude.cards import GroundedCards, ground_cards
