@@ -16,7 +16,7 @@ from evaluation.people.command import run_people
 from events.platform.settings import Settings, SettingsError
 from ingest.extraction.choosing import uses_model
 from ingest.extraction.extractor_port import Extractor
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 
 app = App(
     name="eval",

@@ -18,7 +18,7 @@ from events.store import log
 from events.store.subscription import Handler
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RemoteExtractor
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.model_worker import ModelWorker
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.recorder import recorded_event

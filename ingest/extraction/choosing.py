@@ -22,7 +22,7 @@ def create_extractor(settings: Settings) -> Extractor:
         from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415
 
         return ClaudeExtractor(settings)
-    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
+    from ingest.extraction.rules.extractor import RulesExtractor  # noqa: PLC0415
 
     return RulesExtractor()
 
@@ -31,7 +31,7 @@ def create_extractor_worker(
     settings: Settings, stopping: Callable[[], bool], name: str, feed: Feed | None = None
 ) -> Worker:
     """Returns the worker of the chosen extractor. Rules run inside a transaction, calls of a model outside."""
-    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415 - as above
+    from ingest.extraction.rules.extractor import RulesExtractor  # noqa: PLC0415 - as above
 
     if uses_model(settings):
         from ingest.extraction.claude.extractor import ClaudeExtractor  # noqa: PLC0415

@@ -64,7 +64,7 @@ def reextract(
             return _run(options, settings, choice, extractor, extractor.estimate, stop)
         finally:
             extractor.close()
-    from ingest.extraction.rules import RulesExtractor  # noqa: PLC0415
+    from ingest.extraction.rules.extractor import RulesExtractor  # noqa: PLC0415
 
     return _run(options, settings, choice, RulesExtractor(), _for_nothing, stop)
 

@@ -43,7 +43,7 @@ from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from ingest.extraction.choosing import create_extractor_worker
 from ingest.extraction.extractor_port import SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.recording.intake import open_intake
 from ingest.recording.recorder import Recorder
 from projectors.embedding.embedder import (

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.aging.chains import chains
 from tests.bench.support.locomo import turns_of
 from tests.bench.support.stack import eval_data

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from events.platform.database import Connection
 from events.store import log
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import recorded_event
 from projectors.people import PeopleProjector

@@ -12,7 +12,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.turns import TurnRecorded
 from ingest.erasure.erasure import Eraser
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import recorded_event
 from projectors.cards.projector import CardsProjector

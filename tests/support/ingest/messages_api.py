@@ -25,7 +25,7 @@ from typing import Any, Self
 from events.platform.settings import Settings
 from events.types.cards import EventNoted, StateAsserted
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support.events.turns import recorded
 
 _TURN = re.compile(r"<turn ([^<>]*)>([^<>]*)</turn>")

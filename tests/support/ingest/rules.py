@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.turns import Role
 from ingest.extraction.extractor_port import CardEvent, RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support.events.turns import recorded
 
 # A Friday.

@@ -11,7 +11,7 @@ from redis import Redis
 from events.platform.database import connect
 from events.platform.settings import Settings
 from events.resources.resource import plain
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker
 from ingest.recording.recorder import Recorder
 from ingest.recording.turn_queue import TurnQueue

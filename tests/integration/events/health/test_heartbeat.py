@@ -12,7 +12,7 @@ from events.platform.database import Connection
 from events.platform.settings import Settings
 from events.store import log
 from events.types.envelope import Event, partition_of
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.overviews import overview
 from ingest.recording.recorder import Recorder

@@ -19,7 +19,7 @@ from events.platform.database import Connection, connect, migrate
 from events.platform.settings import Settings
 from events.store import log
 from events.store.verification import verify
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.generations.generations import ensure_live

@@ -21,7 +21,7 @@ from events.store.checkpoints import Processor
 from events.types.codec import PayloadError
 from events.types.envelope import partition_of
 from events.types.extraction import TurnsExtracted
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import PROCESSOR as EXTRACTOR
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from ingest.recording.recorder import Recorder

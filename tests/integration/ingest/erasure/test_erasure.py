@@ -26,7 +26,7 @@ from ingest.erasure.selection import events_of, is_readable
 from ingest.extraction import erased_turns, extraction_events
 from ingest.extraction.conversation import recorded
 from ingest.extraction.extractor_port import Extraction, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.rules_worker import ExtractorWorker
 from projectors.forgetting import ForgettingProjection
 from projectors.generations.digest import digest_of

@@ -16,7 +16,7 @@ from events.types.envelope import NewEvent
 from events.types.extraction import TurnsExtracted
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import Extraction, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support.events.payloads import EVENT, KNOWLEDGE, STATE
 from tests.support.ingest.claude import said
 from tests.support.projectors.folding import event, fold_live

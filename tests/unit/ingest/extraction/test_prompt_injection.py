@@ -13,7 +13,7 @@ from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import CardEvent, SessionBatch
 from ingest.extraction.prompt_injection import trusted, untrusted_spans
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support import hostile
 from tests.support.ingest.claude import said, state
 from tests.support.tables import LongText, examples, rows

@@ -13,7 +13,7 @@ from events.language.terms import analyse, term_keys
 from events.platform.settings import Settings
 from events.types.turns import TurnRecorded
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.rules.patterns import compiled
 from projectors.cards.card import StoredCard
 from retrieval.pool import open_pool

@@ -16,7 +16,7 @@ from ingest.extraction.claude.cards import ground_cards
 from ingest.extraction.claude.extractor import ClaudeExtractor
 from ingest.extraction.claude.schema import answer_of
 from ingest.extraction.extractor_port import Extraction, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from tests.support import hostile
 from tests.support.ingest.claude import answering, event, noted, said, state, states
 from tests.support.ingest.known import known_of, stated

@@ -14,7 +14,7 @@ from events.store.feed import LogFeed
 from events.types.cards import KnowledgeLearned
 from events.types.envelope import NewEvent, partition_of
 from events.types.extraction import TurnsExtracted
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers import partition_assignment
 from ingest.extraction.workers.partition_assignment import PartitionAssignment
 from ingest.extraction.workers.rules_worker import PROCESSOR, ExtractorWorker

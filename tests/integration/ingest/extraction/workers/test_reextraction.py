@@ -17,7 +17,7 @@ from events.platform.settings import Settings
 from events.store import log
 from events.types.extraction import CardsWithdrawn, TurnsExtracted
 from ingest.extraction.claude.extractor import ClaudeExtractor
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.workers.reextraction import (
     Reextraction,
     ReextractionBusyError,

@@ -12,7 +12,7 @@ from events.types.cards import PASTED
 from events.types.turn_contract import parse_turn
 from ingest.extraction.episodes import read
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.rules import RulesExtractor
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.small_talk import is_small_talk
 from tests.support.ingest.rules import episodes
 from tests.support.tables import texts
