@@ -51,7 +51,8 @@ from ingest.extraction.conversation import CONTEXT_TURNS
 from ingest.extraction.event_linking import linked
 from ingest.extraction.extraction_events import events_of
 from ingest.extraction.extractor_port import RecordedTurn, SessionBatch
-from ingest.extraction.rules.extractor import RulesExtractor, patterns
+from ingest.extraction.rules import patterns
+from ingest.extraction.rules.extractor import RulesExtractor
 from ingest.extraction.turn_modes import mode_context
 from projectors.cards.card import StoredCard
 from projectors.cards.card_rows import card_of_reference, reference_card
