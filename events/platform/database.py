@@ -267,7 +267,7 @@ def check_server(connection: Connection) -> None:
 def migrate(connection: Connection) -> list[str]:
     """Applies the missing migrations of the log schema, in one transaction. Returns their names.
 
-    Any number of processes may call it at the same time. Raises :class:`DatabaseUnfitError` when a newer Cardlog
+    Many processes may call it at the same time. Raises :class:`DatabaseUnfitError` when a newer Cardlog
     migrated the database, when the role may not migrate it, or when :func:`check_server` fails.
     """
     check_server(connection)

@@ -115,7 +115,7 @@ class _Draft:
 
 
 class Eraser:
-    """Erases. ``derived`` are all tables with derived rows. Any number of erasers may run."""
+    """Erases. ``derived`` are all tables with derived rows. Several erasers may run at once."""
 
     def __init__(
         self, settings: Settings, derived: Sequence[Derived], *, keystore: Keystore = sealing

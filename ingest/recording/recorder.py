@@ -99,7 +99,7 @@ class Recorder:
     loses none. The idempotency key of the turn makes the repetition harmless. While Postgres or Redis is away, the
     recorder waits, reports the reason in its heartbeat and tries again. A stream whose Redis node is away does not
     delay the other streams. The recorder looks for streams every second, so the publishers may use another number of
-    streams. Any number of recorders may run. Each recorder needs its own ``name``.
+    streams. Several recorders may run at once. Each recorder needs its own ``name``.
     """
 
     def __init__(self, settings: Settings, name: str, stopping: Callable[[], bool]) -> None:

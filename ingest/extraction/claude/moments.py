@@ -190,7 +190,7 @@ def _on_its_day(hint: str, turn: TurnRecorded, plan: Moment) -> Moment | None:
 
 
 def _at_its_hour(found: Moment | None, plan: Moment) -> Moment | None:
-    """Returns a day at the hour of ``plan``. Any other time stays as it is."""
+    """Returns a day at the hour of ``plan``. Another time stays as it is."""
     if found is None or found.start is None or found.grain != "day" or found.stretch:
         return found
     if plan.start is None or plan.grain not in WITHIN_DAY:
