@@ -75,6 +75,12 @@ def test_turns_are_shown_and_several_questions_are_asked_by_the_verbs(stack: Run
     (tmp_path / "questions.txt").write_text("where do I live?\n\nwhere do I work?\n")
     home, job = told(stack, "recall", "--file", str(tmp_path / "questions.txt"), *mine)
     assert [each["answer"]["cards"][0]["value"] for each in (home, job)] == ["Oslo", "Acme"]
+    history = stack.command(
+        "cards", "history", home["answer"]["cards"][0]["card_id"], *mine
+    ).stdout.splitlines()
+    assert "Lives in Oslo" in history[0]
+    assert history[1].startswith("    user_stated: “")
+    assert f"Oslo” in {turn}, said 20" in history[1]
     unasked = stack.command("recall", *mine)
     missing = "cardlog recall: QUESTION is missing; see: cardlog recall --help\n"
     assert (unasked.returncode, unasked.stderr) == (2, missing)

@@ -1,4 +1,4 @@
-"""``cardlog cards``: lists the cards of a user, corrects a card, or retracts it."""
+"""``cardlog cards``: lists the cards of a user, tells the history of a fact, corrects a card, or retracts it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = App(
     name="cards",
-    help="the cards of a user; take back one that was never true. Nothing leaves the log, so both can be undone",
+    help="the cards of a user, and why they are believed; take back a wrong one. Nothing leaves the log, so it can be undone",
 )
 verbs = Verbs(app)
 _ID = "the card's id, as `cardlog cards list` and `cardlog recall --ids` print it"
@@ -29,6 +29,14 @@ Status = Literal["current", "future", "superseded", "contested", "retracted", "a
 
 def _lines(card: types.Card) -> Iterator[str]:
     yield f"{card['card_id']}  {card['kind']:<9}  {card['status']:<10}  {card['content']}   [{when_of(dict(card))}]"
+
+
+def _told(history: types.CardHistory) -> Iterator[str]:
+    """Yields every card of a fact, each with the words and the turns that it rests on."""
+    for card in history["cards"]:
+        yield from _lines(card)
+        words = f"“{span['text']}” in " if (span := card["source_span"]) else ""
+        yield f"    {card['provenance']}: {words}{', '.join(card['turn_ids'])}, said {card['said_at']}"
 
 
 def _correct(client: Client, user: str, card: str, value: str | None, **more: Any) -> object:
@@ -44,6 +52,10 @@ verbs.pages(
     option("limit", int, "the most cards", 50, validator=at_least(1)),
     items="cards", lines=_lines,
     none=lambda status: f"{{user}} has no {'' if status == 'all' else f'{status} '}cards like that",
+)  # fmt: skip
+verbs.call(
+    "history", "show all that was true of a fact, in order of time, and the words that each card rests on",
+    Client.card_history, argument("card", UUID, _ID), lines=_told,
 )  # fmt: skip
 verbs.call(
     "correct", "put a card with the right words in the place of a card", _correct,
