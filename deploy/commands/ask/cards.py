@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = App(
     name="cards",
-    help="the cards of a user, and why they are believed; take back a wrong one. Nothing leaves the log, so it can be undone",
+    help="the cards of a user, and why they are believed; take back a wrong one. Nothing leaves the log",
 )
 verbs = Verbs(app)
 _ID = "the card's id, as `cardlog cards list` and `cardlog recall --ids` print it"
