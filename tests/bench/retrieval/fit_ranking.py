@@ -247,6 +247,8 @@ def main() -> int:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps the found cards for the next run")
     parser.add_argument("--write", type=Path, help="the file of coefficients to write")
+    parser.add_argument("--without", nargs="*", default=[], help="features to leave out")
+    parser.add_argument("--without-sets", nargs="*", default=[], help="sets to measure and not to fit on")
     options = parser.parse_args()
     chosen = []
     for name in options.sets:
@@ -264,10 +266,10 @@ def main() -> int:
             kept_samples.write_bytes(pickle.dumps(samples))
     samples = [sample for sample in samples if sample.name in options.sets]
     given = {name for sample in samples for each in sample.candidates for name in each.features}
-    names = sorted(given - set(_CHOSEN))
+    names = sorted(given - set(_CHOSEN) - set(options.without))
     model = shipped()
     fixed = {name: model.coefficients.get(name, 0.0) for name in _CHOSEN}
-    choices = choices_of(samples, names)
+    choices = choices_of([each for each in samples if each.name not in options.without_sets], names)
     held_out = []
     for fold in range(FOLDS):
         values = fit(choices, fold)
