@@ -82,7 +82,7 @@ def compare(found: Sequence[Candidate], asked: Asked) -> None:
             _compare_with([(each, said[each]) for each in later], older, weights, names, asked)
     for place, newer in telling:
         if mends(_own_words(newer.card.content)):
-            _mend(newer, own[:place])
+            _mend(newer, own[:place], asked)
     known = {each.card_id: each for each in found}
     for turn, successor in asked.over.items():
         # A turn is over when another card superseded its only fact.
@@ -186,8 +186,11 @@ def _compare_with(
             older.is_ended(newer, share, surely=replaced)
 
 
-def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
-    """Notes the last turn before a brief correction that it can mean. It needs no word of that turn."""
+def _mend(correction: Candidate, earlier: Sequence[Candidate], asked: Asked) -> None:
+    """Notes the last turn before a brief correction that it can mean. It needs no word of that turn.
+
+    Of several sentences it means the last one, or one with another value of the same kind.
+    """
     for before in reversed(earlier):
         if (
             before.card.episode
@@ -195,8 +198,18 @@ def _mend(correction: Candidate, earlier: Sequence[Candidate]) -> None:
             and correction.card.session_id == before.card.session_id
             and correction.card.said_at - before.card.said_at <= _SOON
         ):
-            before.is_ended(correction, 1.0, surely=True)
+            if _may_mean(_own_words(correction.card.content), before, asked):
+                before.is_ended(correction, 1.0, surely=True)
             return
+
+
+def _may_mean(correction: str, before: Candidate, asked: Asked) -> bool:
+    """True unless the question asks for another sentence of a turn than the one that a correction can mean."""
+    *first, last = [each for each in told_sentences(before.card.content) if each.strip()] or [""]
+    about = [each for each in first if asked.keys & _name_keys(each, asked.user_id)]
+    if not about or asked.keys & _name_keys(last, asked.user_id):
+        return True
+    return any(_differ(_values(correction), _values(each)) for each in about)
 
 
 def _completed(own: Sequence[Candidate]) -> dict[Candidate, frozenset[int]]:

@@ -318,3 +318,17 @@ def test_a_card_that_a_card_of_its_own_place_ended_keeps_the_place() -> None:
     by = Candidate(card=episode(1, "I moved to Oslo, and then to Rome."), evidence=evidence)
     ended.is_ended(by, 1.0, surely=True)
     assert below_the_newer([ended], {ended: [by]}) == [ended]
+
+
+def test_a_correction_means_the_last_sentence_or_one_with_another_value() -> None:
+    def mended(question: str, turn: str, correction: str) -> bool:
+        said = episode(1, turn, said_at=LATER)
+        return ended(question, said, episode(2, correction, said_at=LATER + timedelta(minutes=2))) == {1: 2}
+
+    course, cash = "I signed up for the pottery course. I pay by card for now.", "Actually, cash is easier."
+    assert not mended("Which pottery course is it?", course, cash)
+    assert mended("Do I pay by card?", course, cash)
+    assert mended("How is it going?", course, cash)
+    dentist = "My dentist is on the 3rd. Remind me to bring the form."
+    assert mended("When is my dentist?", dentist, "no wait, it's the 5th")
+    assert not mended("我报了哪个陶艺课？", "我报了陶艺课。钱先用卡付。", "不对，用现金。")
