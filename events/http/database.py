@@ -47,6 +47,7 @@ def problem_of(error: BaseException, title: str) -> ProblemError:
             f"tables are missing or of another version of Cardlog ({reason}); see that the workers run, and run the "
             "rebuild that cardlog doctor names (cardlog rebuild PROJECTION)"
         )
+        logger.warning("a request failed: %s", reason)
     if is_gone(error) or isinstance(error, _OTHER_TABLES):
         return ProblemError(503, title, reason)
     if isinstance(error, psycopg.Error) and is_the_datas_fault(error):

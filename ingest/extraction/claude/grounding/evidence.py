@@ -61,8 +61,8 @@ _NAME_AFTER = frozenset("在到去叫姓给欠跟和与往于自是住回对")
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 _ADVERB = re.compile(r"also|always|even|just|longer|never|no|not|now|often|only|sometimes|still|\w{4,}ly")
 _AUXILIARY = re.compile(r"(?:is|was|has|had|does|did|will|would|can|could|should|might|must)(?:n't)?")
-# "Sells", "moved" and "moving". Few names end like a verb in the third person: "Lucas", "Iris" and "Ross" do not.
 _JOINTS = ("and", "&", ",", "")
+# "Sells", "moved" and "moving". Few names end like a verb in the third person: "Lucas", "Iris" and "Ross" do not.
 _VERB = re.compile(r"\w+[^\Waiosu]s|\w{2,}(?:ed|ing)|beat|bet|cost|cut|hit|hurt|let|put|quit|read|set")
 
 
@@ -313,8 +313,7 @@ def _is_subject(first: str, others: list[str]) -> bool:
     """Returns True when the first word of a sentence may be a name: a predicate, another name or nothing follows it.
 
     "Marco moved" has a name, "Sells the tent" and "Only talks Dutch" leave out their subject. What somebody owns
-    follows a name too. A word with the ending
-    of a verb is a name only before an auxiliary.
+    follows a name too. A word with the ending of a verb is a name only before an auxiliary.
     """
     if first in ATTRIBUTES or first in stop_words.ENGLISH or _ADVERB.fullmatch(first):
         return False
