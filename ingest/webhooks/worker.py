@@ -86,16 +86,18 @@ class Webhooks(LogWorker):
             read = handle_batch(
                 connection, PROCESSOR, self._feed, lambda batches: _note(connection, batches), events=_EVENTS
             )
-        self._send(connection)
+        # A message whose end is noted in this round leaves its place to one that is due already.
+        busy = self._send(connection) or bool(self._sent)
         if self._sent:
             wait(self._sent, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
         self._settle(connection)
-        return RoundResult(passed=read.passed, more=read.more or bool(self._sent), wait_s=1.0)
+        return RoundResult(passed=read.passed, more=read.more or busy, wait_s=1.0)
 
-    def _send(self, connection: Connection) -> None:
+    def _send(self, connection: Connection) -> bool:
+        """Sends the due messages that have a place. Returns whether there was one."""
         places = _AT_ONCE - len(self._sent)
         if places <= 0:
-            return
+            return False
         users = [each.user_id for each in self._sent.values()]
         values = {
             "webhooks": [each.webhook_id for each in self._sent.values()],
@@ -123,6 +125,7 @@ class Webhooks(LogWorker):
                 connection.execute(statement(_PACKAGE, "drop_delivery"), due.names)
                 continue
             self._sent[self._senders.submit(self._post, webhook, event)] = due
+        return bool(claimed)
 
     def _post(self, webhook: Webhook, event: Event) -> None:
         body = body_of(event)

@@ -30,6 +30,10 @@ from tests.support.projectors.folding import NOW, count, event, moved, noted, se
 from tests.support.waiting import PATIENT, eventually
 
 Got = list[tuple[dict[str, str], bytes]]
+SAID = TurnRecorded(
+    turn_id="t7", text="I live in Porto", role="user", said_at=NOW, timezone="UTC", session_id="s",
+    project_id="default",
+)  # fmt: skip
 
 
 @contextmanager
@@ -148,11 +152,7 @@ def test_a_message_is_verified_by_the_library_and_holds_no_words(hooked: Callabl
 
 def test_a_message_names_the_turns_and_the_card_of_its_event(hooked: Callable[..., Hooked]) -> None:
     ada = hooked()
-    said = TurnRecorded(
-        turn_id="t7", text="I live in Porto", role="user", said_at=NOW, timezone="UTC", session_id="s",
-        project_id="default",
-    )  # fmt: skip
-    made = [event(said, "ada"), noted("Ada moved", "ada"), replace(moved("Porto", 3), user_id="ada")]
+    made = [event(SAID, "ada"), noted("Ada moved", "ada"), replace(moved("Porto", 3), user_id="ada")]
     with target() as (url, got):
         ada.add(url, ["TurnRecorded", "EventNoted", "StateAsserted"])
         log.append(ada.connection, made)
@@ -160,6 +160,21 @@ def test_a_message_names_the_turns_and_the_card_of_its_event(hooked: Callable[..
     told = {each["data"]["event_id"]: each["data"]["ids"] for each in (orjson.loads(body) for _, body in got)}
     turn, *cards = map(str, (each.event_id for each in made))
     assert told == {turn: {"turn_id": "t7"}} | {card: {"turn_ids": ["t"], "card_id": card} for card in cards}
+
+
+def test_a_due_message_is_sent_in_the_place_of_erased_ones(hooked: Callable[..., Hooked]) -> None:
+    ada = hooked()
+    log.append(ada.connection, [event(replace(SAID, turn_id="t"), "ada")])
+    with target(503, 503) as (url, got):
+        ada.add(url, ["EventNoted", "TurnRecorded"])
+        ada.note()
+        ada.note()
+        ada.work()
+        subjects.erase_turn(Eraser(ada.settings, ()), ada.connection, "ada", "t", Terms(by="test"))
+        ada.hurry()
+        log.append(ada.connection, [event(SAID, "ada")])
+        ada.work()
+    assert [orjson.loads(body)["type"] for _, body in got] == ["EventNoted"] * 2 + ["TurnRecorded"]
 
 
 def test_a_failed_message_is_tried_again_and_is_dead_after_the_last_try(
