@@ -1,7 +1,5 @@
 """Waits until everything pushed so far has become cards."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing

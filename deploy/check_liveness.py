@@ -3,8 +3,6 @@
 The container engine runs it. It reads the command line of process 1. It imports little, because it runs often.
 """
 
-from __future__ import annotations
-
 import socket
 import ssl
 import sys

@@ -1,7 +1,5 @@
 """The parts of a start: their reports, and the processes, which are started again whenever they end."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import logging

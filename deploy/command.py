@@ -1,7 +1,5 @@
 """The process of the ``cardlog`` command: signals, exit statuses, and errors of one line."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Parses the command line of ``cardlog`` and calls the verb. Errors are one line."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

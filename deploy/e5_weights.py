@@ -6,8 +6,6 @@ float) and 32 numbers from -8 to 7, stored as 0 to 15: byte j holds number j in 
 high half.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The start of the process ``cardlog``. A Ctrl-C while the command is being loaded ends the process in silence."""
 
-from __future__ import annotations
-
 import _signal  # type: ignore[import-not-found, unused-ignore]
 
 # Python's own handler would raise KeyboardInterrupt inside an import and print a traceback. The module `signal` itself

@@ -5,8 +5,6 @@ The first source that has a setting counts: the environment, the file ``.env`` o
 (events/platform/settings_sources.py) only when a source has a setting.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Finds the Cardlog that a command talks to: by settings, by data folder, or the one that runs on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """Types that the verbs of ``cardlog`` share: common options, limits of numbers, and values that no user gives."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """The progress of a long command: a bar on a terminal, else a plain line every few seconds."""
 
-from __future__ import annotations
-
 import time
 from typing import Self
 

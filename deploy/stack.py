@@ -1,7 +1,5 @@
 """Runs a whole Cardlog: embedded servers unless others are set, workers and both services. Restarts what ends."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -3,8 +3,6 @@
 A worker shares this memory until it writes to it. It stays a process of its own: its end harms no other one.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import importlib

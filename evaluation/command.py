@@ -1,7 +1,5 @@
 """``cardlog eval``: measures extraction and answers on conversations labelled by hand."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any, Literal
 

@@ -4,8 +4,6 @@ The price lines are those of ``ingest/extraction/claude/prices.json``, and the p
 module. Edit a file and run ``python -m evaluation.cost_page``. The turns are those of ``evaluation/answers``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from evaluation.answers.conversations import own

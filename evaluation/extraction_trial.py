@@ -4,8 +4,6 @@
 ``may`` are optional and count neither for nor against.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

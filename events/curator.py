@@ -1,7 +1,5 @@
 """The runs of the curator: the fold that makes them of events, and their events at the end of the log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

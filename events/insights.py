@@ -1,7 +1,5 @@
 """The insights of a user: what the curator concludes from several cards, and the fold that makes them of events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import datetime

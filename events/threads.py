@@ -1,7 +1,5 @@
 """The threads of a user: topics that go on over sessions, and the fold that makes them of events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Webhooks: the fold that makes the webhooks of a user of events, and the messages that are due."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime

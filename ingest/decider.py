@@ -6,8 +6,6 @@ command runs in a transaction of the caller, which announces the append after th
 (:func:`events.store.log.announce`).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

@@ -4,8 +4,6 @@ Every command is decided under a lock of the user's modes (:mod:`ingest.decider`
 appends nothing, so a repeated command is safe.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

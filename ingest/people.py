@@ -4,8 +4,6 @@ Every command is decided under a lock of the user's people (:mod:`ingest.decider
 destroys: a split takes a merge back, and a merge takes a split back. Only distinct holds for ever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID

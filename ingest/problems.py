@@ -4,8 +4,6 @@ Every command is decided under a lock of the user's problems (:mod:`ingest.decid
 on a stale table. A command also appends a noted event in words, which is the card that a recall finds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Describes for operators whether the cards without a vector become more or fewer."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from events.platform.counting import counted

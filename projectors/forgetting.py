@@ -4,8 +4,6 @@ An erasure forgets in the live and in every retired generation at once. A genera
 when it folds the event ``SubjectErased``, as every generation does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 

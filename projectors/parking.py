@@ -4,8 +4,6 @@ The checkpoint passes a parked event, and no table of the generation holds anyth
 are parked behind it without being folded, so every history is folded in order.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The people projector. It keeps the names that cards tell, and the places of the events that say who is whom."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The problems projector. It folds the events of problems into their present state, one user at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The references projector. It folds the events of references into their present values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """All projectors, in the order in which they start."""
 
-from __future__ import annotations
-
 from events.platform.settings import Settings
 from projectors.cards.arbitration import Thresholds
 from projectors.cards.projector import CardsProjector

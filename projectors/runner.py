@@ -1,7 +1,5 @@
 """The runner: folds the live generation of a projection, each event exactly once."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

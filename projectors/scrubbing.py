@@ -10,8 +10,6 @@ A DELETE leaves bytes in pages, in indexes, in statistics and in the write-ahead
 One scrub serves all erasures before it. A scrub that is interrupted can be repeated.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

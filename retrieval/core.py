@@ -1,7 +1,5 @@
 """Core documents as they are read: now, then, where values come from, and what differs between two, in words."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime

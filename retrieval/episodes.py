@@ -1,7 +1,5 @@
 """Episodes by topic, by place in the core document and by importance, each score with its explanation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Read your own writes: waits until the turns or the command of a token are in the cards."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Hooks of assistants: the question that an event asks, and the turns that it tells."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime

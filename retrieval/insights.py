@@ -1,7 +1,5 @@
 """Reads the insights of a user from the log, their status from the live cards, and chooses those about a question."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from events.insights import Insight, Insights, insights

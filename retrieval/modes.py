@@ -1,7 +1,5 @@
 """Reads the modes of a user from the log, for one recall or one request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from psycopg.rows import dict_row

@@ -1,7 +1,5 @@
 """Reads the people of a user from the live tables and from the tail of the log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Connections of the read service. Their statements use a generic plan, or a plan for one user."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Reads the problems of a user from the live table and from the tail of the log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from uuid import UUID
 

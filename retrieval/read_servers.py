@@ -1,7 +1,5 @@
 """Chooses the Postgres server of each question: a replica that is fresh enough, else the primary."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """References as they are read: the present values, the values then, and their history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Turns as they were recorded, by id and by session, and the way of a turn through the stages."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence

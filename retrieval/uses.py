@@ -1,7 +1,5 @@
 """Counts how often things are read. The counts are written in batches, and a lost batch loses only counts."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

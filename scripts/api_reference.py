@@ -1,7 +1,5 @@
 """The API reference as Markdown, made from the OpenAPI documents of the two services."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Keeps the table of ``docs/decisions/README.md`` equal to the decision records. ``make docs`` runs this."""
 
-from __future__ import annotations
-
 import re
 import sys
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 The site holds README.md, CONTRIBUTING.md, CHANGELOG.md, ``docs/``, ``examples/`` and the API reference.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

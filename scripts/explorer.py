@@ -7,8 +7,6 @@ The digest covers the sources of the app, and of the OpenAPI documents the opera
 they refer to, without prose. A changed contract of a used operation asks for a build; any other change does not.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

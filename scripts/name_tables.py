@@ -5,8 +5,6 @@
 libraries. Run time reads only the tables.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import defaultdict

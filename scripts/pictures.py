@@ -3,8 +3,6 @@
 A picture is a set of boxes on a grid and arrows between them. The SVG holds its own colours and asks for no web font.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ becomes a method of the synchronous and of the asynchronous client: the user and
 and the others are keyword arguments. Only a push is written by hand, because it names its turns.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap

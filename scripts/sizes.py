@@ -3,8 +3,6 @@
 A branchy function is one that ruff finds over 15 branches (C901). Blank lines and comments count as lines.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

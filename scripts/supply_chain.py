@@ -5,8 +5,6 @@ refuses a licence that pyproject.toml does not allow and a version with a known 
 vulnerabilities does not answer, it says so and refuses nothing.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -7,8 +7,6 @@
 the documents: so a machine without Node notices that they changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Servers for every test that wants one: one Postgres and one Redis a process, a fresh database a test."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -4,8 +4,6 @@ Each round is a process of its own over a few files, so that memory stays bounde
 seed, which repeats it.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

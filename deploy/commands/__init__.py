@@ -1,7 +1,5 @@
 """The verbs of ``cardlog``. The module of a verb is imported only when the verb is used."""
 
-from __future__ import annotations
-
 COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("up", "run.up:up", "run everything: servers, workers, both services"),
     ("push", "run.push:push", "push turns from a JSONL file onto the queue"),

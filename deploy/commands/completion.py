@@ -1,7 +1,5 @@
 """``cardlog completion``: the completion script of a shell."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``cardlog eval``: the verbs of the package ``evaluation``. A checkout has that package, the wheel does not."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

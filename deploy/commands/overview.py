@@ -1,7 +1,5 @@
 """``cardlog --help`` and ``cardlog --version``. They need no parser, whose import takes most of a start."""
 
-from __future__ import annotations
-
 import shutil
 import textwrap
 

@@ -1,7 +1,5 @@
 """Explains a wrong command line in one sentence that names the option and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Literal, get_args, get_origin

@@ -1,7 +1,5 @@
 """Chooses the account that a server runs as. No server runs as root; root uses an unprivileged account."""
 
-from __future__ import annotations
-
 import os
 import pwd
 from dataclasses import dataclass

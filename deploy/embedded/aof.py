@@ -1,7 +1,5 @@
 """Repairs the append-only files of an embedded Redis that does not start. Everything readable is kept."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

@@ -5,8 +5,6 @@ archives takes less than a second. It starts no server, needs no home folder and
 cannot do that.
 """
 
-from __future__ import annotations
-
 import fcntl
 import importlib.metadata
 import importlib.util

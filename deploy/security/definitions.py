@@ -1,7 +1,5 @@
 """Compares the functions and triggers that guard the log with those of the migrations."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Sequence

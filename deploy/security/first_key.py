@@ -1,7 +1,5 @@
 """The API key that ``cardlog up`` makes at its first start and keeps in its data folder."""
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, datetime
 from pathlib import Path

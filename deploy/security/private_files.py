@@ -1,7 +1,5 @@
 """Files of verbs. Only their owner may read them: they hold words of users, or proofs of the log."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

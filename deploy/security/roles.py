@@ -1,7 +1,5 @@
 """Database roles: one role owns the log and never logs in. Each process has the least rights that it needs."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """``cardlog eval answers`` and ``cardlog eval record``: measure the way from a conversation to an answer."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

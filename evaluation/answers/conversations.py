@@ -1,7 +1,5 @@
 """The conversations that are read, and the questions about them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Judges if shown cards hold the answer to a question. The judgement is deterministic and asks no model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

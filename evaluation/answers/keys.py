@@ -1,7 +1,5 @@
 """Keys of answers: what a person wrote down that an answer must hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

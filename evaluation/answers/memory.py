@@ -1,7 +1,5 @@
 """A memory for one measurement: an embedded PostgreSQL, the real extraction worker, projectors and recall."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Sequence

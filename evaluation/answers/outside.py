@@ -1,7 +1,5 @@
 """Conversations of public data that is not part of the project: it is read from its folder and never copied."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

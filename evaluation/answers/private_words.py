@@ -1,7 +1,5 @@
 """Keeps the words of turns out of a recorded reading: a stretch of a turn becomes its place, and comes back from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recorded readings: what a model answered about a batch of turns, as one file each."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The model extractor over recorded readings: it replays them, and records those that are missing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime

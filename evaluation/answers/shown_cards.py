@@ -1,7 +1,5 @@
 """What a reader of an answer sees: the words of each card, and the times that the card tells."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The trial of answers: conversations are read, questions are asked, and what the answers hold is counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``cardlog eval curator``: precision and recall of the relations between pairs of statements."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

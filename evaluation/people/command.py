@@ -1,7 +1,5 @@
 """``cardlog eval people``: the precision and the recall of merges at each threshold, and the chosen point."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ names of one speaker are one person. An episode of Character Identification has 
 data are read from the folder in ``CARDLOG_EVAL_DATA``, and no word of them is kept.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ The entries form one chain of digests in ``audit.entries``. A user is a keyed ha
 names nobody, and the erasure of a user leaves no name in it.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

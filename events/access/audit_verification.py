@@ -1,7 +1,5 @@
 """Verifies the audit log: no hole, no changed entry, and the same history as the anchors saw."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256

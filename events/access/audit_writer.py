@@ -1,7 +1,5 @@
 """Writes audit entries in batches, in a thread of its own, which holds the connection. Requests do not wait for it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

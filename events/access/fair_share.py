@@ -1,7 +1,5 @@
 """Shares a number of places among those who ask, so that nobody can hold them all."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 Asker = tuple[str, str]

@@ -4,8 +4,6 @@ A key is ``clk_<id>_<secret>``. The id names the key and is no secret. The secre
 keeps an HMAC-SHA-256 of the whole key under a secret of the database. Nobody can compute a key from it.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import re

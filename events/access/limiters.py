@@ -1,7 +1,5 @@
 """Limits of requests: how many run at the same time, and how many come in a second."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """The principal of a request: who asks, for which tenant, and what the API key allows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """JSON Web Tokens of an identity provider, as a credential in addition to API keys."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

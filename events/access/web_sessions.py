@@ -5,8 +5,6 @@ the key, so every process checks a session without a table. A session is worth n
 key is revoked or expires. A browser never keeps the key itself.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The statements of one user that the fold of the document needs, by identity."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain

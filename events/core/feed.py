@@ -1,7 +1,5 @@
 """The port between state cards and the document: which values the cards of a user say hold now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 The fold uses no clock, no network and no database. Events come in the order of the log.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

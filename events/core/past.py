@@ -4,8 +4,6 @@ Cards hold in their valid time, and a change by a command from the time of the c
 arrived therefore does not matter. The fold is pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -3,8 +3,6 @@
 Two documents share the parts that a patch did not touch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

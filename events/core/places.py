@@ -4,8 +4,6 @@ The registry is ``places.json``. A place that ends with ``/-`` is a list. One th
 objects that the fact names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """JSON Pointers (RFC 6901) as tuples of reference tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

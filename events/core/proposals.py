@@ -1,7 +1,5 @@
 """Values that are not sure enough to apply: they wait in the queue as proposals. All functions are pure."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid5

@@ -1,7 +1,5 @@
 """The document without some of its events: the results of a rollback and of a cherry-pick."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID

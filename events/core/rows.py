@@ -1,7 +1,5 @@
 """Rows of the tables of the document as states, changes and queue entries, and back."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from uuid import UUID
 

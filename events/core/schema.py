@@ -1,7 +1,5 @@
 """The categories of the document: their JSON Schemas, the empty document, and the places that nobody may change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The document of one user at one version, and the step from one version to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

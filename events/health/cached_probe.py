@@ -1,7 +1,5 @@
 """Caches the result of a probe that may hang. The caller never hangs with the probe."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

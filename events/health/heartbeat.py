@@ -1,7 +1,5 @@
 """The heartbeat of each worker: its state, its rate and its last error."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """Workers. One that follows the log is a handler with the heartbeat and the subscription that run it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """The health of the stages as Prometheus metrics, collected at each scrape. An unknown number has no sample."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

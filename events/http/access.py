@@ -1,7 +1,5 @@
 """The principal of a request as a parameter of a route. The guard's authentication puts the principal there."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Annotated
 

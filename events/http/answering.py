@@ -1,7 +1,5 @@
 """The one way from what a route returns to the bytes of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from inspect import iscoroutinefunction

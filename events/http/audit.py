@@ -1,7 +1,5 @@
 """Records every request that reads or changes memory in the audit log, whatever its outcome."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

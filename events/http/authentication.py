@@ -1,7 +1,5 @@
 """Authentication of requests: API keys and signed tokens in the header Authorization, and the cookie of a browser."""
 
-from __future__ import annotations
-
 import ipaddress
 from contextlib import AsyncExitStack
 from typing import Self

@@ -1,7 +1,5 @@
 """Parses JSON bodies within bounds."""
 
-from __future__ import annotations
-
 import re
 
 import orjson

@@ -1,7 +1,5 @@
 """Turns errors of the database into problem documents."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The documentation of a service: its OpenAPI document, and the page `/docs`, which loads nothing from anywhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from html import escape

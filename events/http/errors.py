@@ -1,7 +1,5 @@
 """Errors as RFC 9457 problem documents. Both HTTP services use them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any

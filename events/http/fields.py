@@ -1,7 +1,5 @@
 """Fields of requests: UUIDs as every answer writes them (RFC 9562), instants and days, texts, and metadata of apps."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable

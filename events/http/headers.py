@@ -1,7 +1,5 @@
 """The headers that every answer of a service has."""
 
-from __future__ import annotations
-
 _PAGES = ("/docs",)
 """Pages that set a content security policy of their own."""
 _EXPLORER = "/explorer/"

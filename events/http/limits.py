@@ -1,7 +1,5 @@
 """Limits of requests: the rate of each key and user, the concurrency of each user, and the length of a page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager

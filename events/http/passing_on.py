@@ -1,7 +1,5 @@
 """Passes requests on between the read and the write service, so that an app needs one address."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Shares the connections of a service among tenants, and among the memories of each tenant."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

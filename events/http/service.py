@@ -1,7 +1,5 @@
 """The parts that both HTTP services share: problem documents, the guard before every route, ``/healthz``."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

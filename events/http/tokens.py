@@ -3,8 +3,6 @@
 Only the services can make a token.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac

@@ -4,8 +4,6 @@ The words are closed classes: question words, auxiliary verbs before a subject, 
 something. Any text is allowed, and at most its first :data:`READ` characters are read.
 """
 
-from __future__ import annotations
-
 import re
 
 from events.language.chinese_script import has_cjk, to_simplified

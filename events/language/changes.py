@@ -3,8 +3,6 @@
 The words are in ``changes.txt``. Any text is allowed, and at most its first :data:`READ` characters are read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Set
 from functools import cache

@@ -5,8 +5,6 @@
 therefore has the length of the original, and offsets are the same in both.
 """
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 

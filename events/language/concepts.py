@@ -6,8 +6,6 @@ that must all occur, with ``|`` between alternatives. ``opposite`` is the key th
 a set of substrings in simplified script. All functions are pure, and no text makes them raise.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

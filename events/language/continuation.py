@@ -4,8 +4,6 @@
 assistant stands by itself: the words before it would lift the wrong turn (docs/benchmarks.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from events.types.cards import Utterance

@@ -4,8 +4,6 @@ Only a request to the assistant counts. A story ("I forgot my umbrella"), a warn
 change of plans ("forget the trip") are ordinary words. All functions are pure and raise on no text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How often something is done: the words of a frequency, in English and Chinese. All functions are pure."""
 
-from __future__ import annotations
-
 import re
 
 _UNIT = r"(?:day|week|month|year|night|morning|afternoon|evening|weekday|weekend)"

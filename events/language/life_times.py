@@ -1,7 +1,5 @@
 """Finds the times of a life: "when I was ten", "back in college", 小時候. No calendar tells when they were."""
 
-from __future__ import annotations
-
 import re
 
 _WHO = r"(?:I|we|she|he|they|(?:my|our) \w+)"

@@ -6,8 +6,6 @@ employers of the Chinese-speaking and of the English-speaking world, the common 
 is a code, the English names with the canonical one first, and the Chinese names. A table is read when it is first used.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache

@@ -4,8 +4,6 @@ Latin words give padded trigrams as in pg_trgm ("cat": "  c", " ca", "cat", "at 
 of characters. Cards and questions are folded like terms, so 臺灣 and 台湾 share pairs.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from math import ceil

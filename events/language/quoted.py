@@ -3,8 +3,6 @@
 The length of a text stays the same, so an offset in the result is one in the text.
 """
 
-from __future__ import annotations
-
 import re
 
 # Replaces each character of hidden words. No pattern matches it.

@@ -6,8 +6,6 @@ model in the package ``jieba3``, which has traditional and simplified forms. Thi
 card in one script and a question in the other are thus segmented at the same places.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

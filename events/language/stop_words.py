@@ -1,7 +1,5 @@
 """Stop words: words without a topic. Term search ignores them in cards and questions."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 

@@ -4,8 +4,6 @@ A term is a lower-case stem, a code, a number, or a Chinese word in simplified c
 "moving", and 資料庫 finds 资料库. No text makes these functions raise, and their time is linear in its length.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

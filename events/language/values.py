@@ -1,7 +1,5 @@
 """The identity of a value. Two wordings with the same identity state the same fact."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

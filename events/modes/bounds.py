@@ -1,7 +1,5 @@
 """The bounds of modes and projects: names and lengths, and the error of a refused one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

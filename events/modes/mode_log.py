@@ -1,7 +1,5 @@
 """The registry of a user's modes as the log has it. A read right after a write sees it, because it needs no table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 

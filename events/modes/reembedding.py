@@ -1,7 +1,5 @@
 """What a re-embedding of a mode would do. The write service says it, and the projections know it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

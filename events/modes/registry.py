@@ -3,8 +3,6 @@
 All functions are pure. They raise :class:`ModeRefusedError` for what cannot be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 

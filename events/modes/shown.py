@@ -1,7 +1,5 @@
 """Modes and projects as resources, the same in both services and in the command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar

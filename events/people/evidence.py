@@ -4,8 +4,6 @@ The scores are ranks set by hand, and the threshold was chosen on a curve (``car
 Names with other numbers, and two people whom one sentence names side by side, are never proposed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

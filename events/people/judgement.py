@@ -1,7 +1,5 @@
 """What the log says of pairs of ids of people, and the sets of ids that follow. A pure fold."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 from functools import lru_cache

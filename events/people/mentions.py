@@ -4,8 +4,6 @@ A mention names a *handle*: a folded name with a tie, as in ``alex|sister`` and 
 ``alex|``. Everything here reads one card alone, so the order in which cards arrive changes nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The people of a user as the log has them. A read right after a write sees it, whatever the projector's lag is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The words are tables (:mod:`events.language.names`): ``kinship`` and ``circles``.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Numbers of things in plain English: 1 turn, 2 turns."""
 
-from __future__ import annotations
-
 
 def counted(number: int, noun: str) -> str:
     """Returns the number with ``noun``, which takes an s unless the number is 1: ``2,000 events``."""

@@ -1,7 +1,5 @@
 """PostgreSQL: connections, named statements and their rows, the check of the server, and the migrations of the log."""
 
-from __future__ import annotations
-
 import logging
 import re
 import time

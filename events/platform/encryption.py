@@ -4,8 +4,6 @@ The drivers encrypt as the URLs say. This module refuses a start that would othe
 server that will never have it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket

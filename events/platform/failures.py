@@ -1,7 +1,5 @@
 """Tells an error of an away server from an error of the data, retries reads, and renders errors as one line."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine

@@ -1,7 +1,5 @@
 """Isolates bad items in a batch. One bad item must not fail the other items of its batch."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

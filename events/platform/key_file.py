@@ -1,7 +1,5 @@
 """Files with secret keys: the current key first, then the older keys. Only the owner may read such a file."""
 
-from __future__ import annotations
-
 import base64
 import hmac
 import os

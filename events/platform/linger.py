@@ -1,7 +1,5 @@
 """Waiting in workers: the wait before a retry, and the linger between batches."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Modes: the registers of turns and questions, such as code or journal."""
 
-from __future__ import annotations
-
 from events.platform.settings import Settings, SettingsError
 from events.types.turns import GENERAL_MODE
 

@@ -1,7 +1,5 @@
 """The names of the projections, for everything that names one without loading it."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 ProjectionName = Literal["cards", "vectors", "references", "problems", "people", "core"]

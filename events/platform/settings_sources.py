@@ -4,8 +4,6 @@ The import of pydantic and pydantic-settings takes 0.2 s. deploy/environment.py 
 only when a source has a setting, and ``cardlog --help`` never imports it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """The Redis streams of turns: their names, the stream of each user, and the connection to their Redis."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Compares the words that name a problem. "My high morning sugars" names "morning sugars"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

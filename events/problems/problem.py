@@ -5,8 +5,6 @@ only what a turn says, and a later reading of the same turns gives the same prob
 they tell (``occurred_at``). The order in which they arrived changes only the times of the log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime

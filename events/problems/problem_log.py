@@ -1,7 +1,5 @@
 """The problems of a user as the log has them. A read right after a write sees it, whatever the projector's lag is."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import psycopg

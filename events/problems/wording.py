@@ -1,7 +1,5 @@
 """Says an event of a problem in one sentence, so that a recall finds it as a card."""
 
-from __future__ import annotations
-
 from events.language.chinese_script import has_cjk, to_simplified
 
 _WORKED = {True: " It helped.", False: " It did not help.", None: ""}

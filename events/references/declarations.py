@@ -1,7 +1,5 @@
 """The kinds that a tenant declared, and the members of teams, as the log has them."""
 
-from __future__ import annotations
-
 from events.http.errors import ProblemError, missing
 from events.platform.database import Connection
 from events.references.kinds.custom import declared

@@ -1,7 +1,5 @@
 """Who owns a reference: a user, a team or, for declared kinds, a tenant. Streams and keys of references."""
 
-from __future__ import annotations
-
 from events.references.kinds.kind import ReferenceInvalidError
 from events.types.references import ReferenceName
 from events.types.tenancy import SEPARATOR

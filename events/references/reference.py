@@ -1,7 +1,5 @@
 """A reference as its stream tells it: the fold of the events of one stream, and its row of the table ``objects``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """References as the log has them. A read right after a write sees it, because it needs no table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

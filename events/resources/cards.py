@@ -1,7 +1,5 @@
 """Cards, their relations and their history, and conflicts between them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from functools import cache

@@ -1,7 +1,5 @@
 """The core document: its values, its history, the patches that wait, and the categories that may grow."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 

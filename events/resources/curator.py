@@ -1,7 +1,5 @@
 """The runs of the curator: what it added to a user's memory, and whether that was undone."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

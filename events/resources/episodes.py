@@ -1,7 +1,5 @@
 """Episodes: the human words of turns, found by topics and by places of the core document."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from pydantic import AwareDatetime

@@ -1,7 +1,5 @@
 """Erasures: what went, and the receipt of it."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from pydantic import Field

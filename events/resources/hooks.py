@@ -1,7 +1,5 @@
 """The answer to the hook of an assistant, in the words of the assistant."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from events.resources.resource import Absent, Resource

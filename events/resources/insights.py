@@ -1,7 +1,5 @@
 """The insights of a user: what the curator concluded from several cards, and the cards on which each rests."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The migration of another memory: what became of its sentences."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from pydantic import Field

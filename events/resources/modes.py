@@ -1,7 +1,5 @@
 """Modes and projects, and the re-embedding of a mode."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The users of a tenant, the audit log, what models cost, the generations, dead letters, and what operators ask for."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Literal
 from uuid import UUID

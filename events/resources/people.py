@@ -1,7 +1,5 @@
 """The people in the conversations of a user: who there is, by which names, and who may be whom."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field

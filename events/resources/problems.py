@@ -1,7 +1,5 @@
 """The problems of a user, with what was tried against each."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 

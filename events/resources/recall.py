@@ -1,7 +1,5 @@
 """Answers to questions: the found cards, or the blocks of a prompt, and what each channel did."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 

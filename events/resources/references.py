@@ -1,7 +1,5 @@
 """References, their history and their kinds; teams; and the ops that prose asked for."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The base of every resource, and its JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, TypeVar

@@ -1,7 +1,5 @@
 """Sessions, and the saved state of a session."""
 
-from __future__ import annotations
-
 from pydantic import AwareDatetime, Field
 
 from events.resources.resource import Resource

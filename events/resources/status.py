@@ -1,7 +1,5 @@
 """The health of the stages, of the recall channels and of the embedder."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import AwareDatetime, Field

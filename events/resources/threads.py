@@ -1,7 +1,5 @@
 """The threads of a user: topics that go on over sessions, and the cards of each."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The answer to a push of turns, and turns as they were recorded."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

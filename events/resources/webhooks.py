@@ -1,7 +1,5 @@
 """The webhooks of a user, and the messages that wait for each."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field

@@ -5,8 +5,6 @@ with each entry, so any recorder with the key-encryption key opens the entry. Qu
 tenant, which stay visible and are bound to the sealed fields.
 """
 
-from __future__ import annotations
-
 import os
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Key-encryption keys. They wrap the data keys of subjects, and the database never sees them."""
 
-from __future__ import annotations
-
 import base64
 import os
 from collections.abc import Sequence

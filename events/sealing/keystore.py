@@ -1,7 +1,5 @@
 """The keys of subjects and the salts of events in the database. Whoever destroys them erases payloads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

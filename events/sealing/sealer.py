@@ -5,8 +5,6 @@ fixed nonce is safe. The associated data bind the payload to its subject (tenant
 version, field, and to the fields that stay visible.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from binascii import a2b_base64, b2a_base64

@@ -1,7 +1,5 @@
 """Anchors: signed records of all heads of the log and of the audit log. Operators keep anchors outside the database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime

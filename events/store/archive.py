@@ -5,8 +5,6 @@ with the payload as stored and the digest of the event. The last line counts the
 bytes before it. A reader can check the chain of digests without a database.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

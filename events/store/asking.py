@@ -1,7 +1,5 @@
 """Reads that ask for queries. The caller answers them, and blocks or awaits: one reader serves both."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar

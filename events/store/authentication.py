@@ -4,8 +4,6 @@ A role that may append can append anything, and the chain of digests then covers
 carries an HMAC over its content. ``cardlog log verify`` names the first event without a valid HMAC.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta

@@ -4,8 +4,6 @@ The log accepts any JSON. The tables do not: a row of an index has at most 2,704
 and text has no NUL. An event that no table can hold would park its user, so the log refuses the event.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields

@@ -4,8 +4,6 @@ Everything happens inside one transaction of the caller. The rows of a processor
 together or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Copies rows into a table. PostgreSQL refuses COPY into a table with row-level security; such rows take a detour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Event lines: one event as one line of JSON. ``log.line`` writes them for archives and for the relay."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The sources of a processor's events: the log itself, or a stream that carries the log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Appends to the log, reads it and follows it. Every other table is folded from the log."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The loop of every processor: connect, handle batches, wait for news, and try again after a failure."""
 
-from __future__ import annotations
-
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence

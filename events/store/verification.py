@@ -1,7 +1,5 @@
 """Verifies that the log holds exactly the appended events: no hole, no change, nothing out of order, nothing forged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256

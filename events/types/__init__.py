@@ -3,8 +3,6 @@
 A new type needs only a module in this folder. Its frozen dataclasses carry ``@event_type``.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from functools import cache

@@ -1,7 +1,5 @@
 """The events that cards are folded from. One event makes one card, in the words of its turn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal

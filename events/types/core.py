@@ -4,8 +4,6 @@ All of them are in the stream ``core`` of their user. A patch is a JSON Patch (R
 of the ``test`` operations that the service added: each names the item that the next operation means.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The events of the curator's runs. What a run adds are events of other types, which the run caused."""
 
-from __future__ import annotations
-
 from dataclasses import field
 from uuid import UUID
 

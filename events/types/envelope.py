@@ -1,7 +1,5 @@
 """Events with their envelope: an event to append, an event of the log, and the result of an append."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """The events of insights: what the curator concludes from several cards. All insights of a user are in one stream."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

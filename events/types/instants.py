@@ -1,7 +1,5 @@
 """Instants as text: ISO 8601 with an offset. The stream, HTTP and the OpenAPI documents share one pattern."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, time, timedelta
 

@@ -1,7 +1,5 @@
 """JSON values: the one type for a value of any form, its canonical text, and its depth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

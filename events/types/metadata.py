@@ -1,7 +1,5 @@
 """The metadata of a turn: a small JSON object of the app, kept unchanged on the cards of the turn."""
 
-from __future__ import annotations
-
 import math
 
 import orjson

@@ -1,7 +1,5 @@
 """The event that another memory was migrated, and the mark of the turns that come from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

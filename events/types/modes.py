@@ -4,8 +4,6 @@ All modes and projects of a user are in one stream, ``modes``. Every event of th
 after it, so the last event is the present state, and the event at a position is the state at that position.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal

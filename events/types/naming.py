@@ -1,7 +1,5 @@
 """The events about the names of concepts, and the concepts to keep at hand. A person or an agent causes them."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from events.types.codec import event_type

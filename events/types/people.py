@@ -6,8 +6,6 @@ and tie. The id of a person never changes. No event destroys: a split takes a me
 for ever.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

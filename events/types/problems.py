@@ -5,8 +5,6 @@ not know it: ``problem`` then holds the words that name the problem, and the fol
 (:mod:`events.problems.problem`). ``origin`` tells the project, the turns and the words.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from uuid import UUID
 

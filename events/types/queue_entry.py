@@ -4,8 +4,6 @@ Everybody who reaches the queue may push a turn of the default tenant: such an e
 and nothing else. A turn of another tenant names its tenant too, with a proof that only the services can make.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Records: dataclasses that nobody changes, for rows that are made by the million."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TypeVar, dataclass_transform

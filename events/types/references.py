@@ -5,8 +5,6 @@ reference. ``reference_id`` is the event id of its ``ReferenceCreated``. The eve
 team instead of a user (events/references/owners.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The events that add and withdraw relations between cards."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Literal
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The events of sessions: conversations between a user and an assistant."""
 
-from __future__ import annotations
-
 from events.types.codec import event_type
 from events.types.json_values import Json
 from events.types.turn_contract import part_of_key

@@ -5,8 +5,6 @@ the tenant, a separator, and the user id of the app. The storage id of a user of
 itself, so an install with one tenant holds only plain user ids.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@
 Nothing is removed: a closed thread is opened again by a further event.
 """
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from events.types.codec import event_type

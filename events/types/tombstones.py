@@ -1,7 +1,5 @@
 """The event that records an erasure, and the payload of erased events. Both never say what was said."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal

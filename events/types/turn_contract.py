@@ -1,7 +1,5 @@
 """The turn contract: the fields that a turn may have, and their bounds. The queue and HTTP use the same check."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The event that records a turn."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from functools import lru_cache

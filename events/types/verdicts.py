@@ -1,7 +1,5 @@
 """The events in which people and agents verify cards and decide arbitrations."""
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

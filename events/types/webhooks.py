@@ -3,8 +3,6 @@
 All webhooks of a user are in one stream. ``webhook_id`` is the event id of the ``WebhookAdded``.
 """
 
-from __future__ import annotations
-
 from dataclasses import field
 from uuid import UUID
 

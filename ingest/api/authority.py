@@ -1,7 +1,5 @@
 """Who may take back what the user stated: the user alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What the write service does without a request: erasures that are due, and reviews of tiers and of schemas."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

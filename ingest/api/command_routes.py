@@ -1,7 +1,5 @@
 """Commands over HTTP: verdicts, relations, verifications, corrections, retractions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -3,8 +3,6 @@
 A command changes and destroys no card. A repeated command returns the place of the first event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeVar
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Commands about concepts: create, edit, merge, pin. Each one appends events, and nothing that was learned is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID

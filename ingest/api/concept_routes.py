@@ -1,7 +1,5 @@
 """The routes of the commands about concepts."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter

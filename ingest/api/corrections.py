@@ -3,8 +3,6 @@
 Both append a relation ``retracts``, so the card counts as never true until the relation is withdrawn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid5

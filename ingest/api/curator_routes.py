@@ -1,7 +1,5 @@
 """The commands of the curator over HTTP: run it for one user, undo a run, and retract an insight."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """Erasures over HTTP: users, persons and turns, and the receipts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The migration of another memory over HTTP: its sentences become turns, and the answer tells what they made."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

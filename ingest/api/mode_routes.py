@@ -1,7 +1,5 @@
 """Modes and projects over HTTP: declare, rename and delete modes, set a project's default, reclassify a card."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar

@@ -1,7 +1,5 @@
 """What operators ask for over HTTP: the health of stages, work on generations and parked users, and dead letters."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager

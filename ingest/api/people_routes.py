@@ -1,7 +1,5 @@
 """The commands of people over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Literal
 from uuid import UUID

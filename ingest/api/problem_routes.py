@@ -1,7 +1,5 @@
 """The commands of active problems over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Proposals over HTTP: approve or refuse an op or a retraction that prose asked for."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from fastapi import APIRouter

@@ -1,7 +1,5 @@
 """References over HTTP: create, change, archive, restore and move them. Proposals, teams and declared kinds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The schema of a core document over HTTP, to change: promotions and reversions of categories."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The command about sessions: an assistant saves the state of a conversation, to go on with it later."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Path

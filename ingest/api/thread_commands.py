@@ -4,8 +4,6 @@ Every command is decided under a lock of the user's threads (:mod:`ingest.decide
 appends nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID

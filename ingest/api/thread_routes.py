@@ -1,7 +1,5 @@
 """The commands of threads over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID

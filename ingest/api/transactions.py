@@ -1,7 +1,5 @@
 """The transactions of commands over HTTP, the senders of the commands, and the tokens of the answers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The turns of a request: the schema of the OpenAPI document, and the check of the turn contract."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """Pushes turns onto the Redis stream of their user."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Mapping, Sequence

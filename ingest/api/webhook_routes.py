@@ -1,7 +1,5 @@
 """The webhooks of a user over HTTP: add, list and remove."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The write service: takes turns and commands over HTTP. Turns go onto the same Redis streams that XADD feeds."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

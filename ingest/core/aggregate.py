@@ -5,8 +5,6 @@ back and the command is decided again. What was decided is therefore what every 
 whatever the projector's lag is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The port to the documents of users at the end of the log. The projection of documents implements it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol

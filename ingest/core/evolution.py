@@ -1,7 +1,5 @@
 """Changes of the schema of a document: proposals, promotions and reversions."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

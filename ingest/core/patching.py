@@ -1,7 +1,5 @@
 """Patches of the core document: applied as a whole, or queued with the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers to patches that wait."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Rollbacks and cherry-picks of the core document."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The commands on what the curator did: take a run back, by further events and tombstones, and retract an insight."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from events.curator import Run, acts_of, all_keys, fold, runs_of

@@ -1,7 +1,5 @@
 """Judges how a later statement stands to an earlier one. Silence is the usual answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

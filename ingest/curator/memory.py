@@ -1,7 +1,5 @@
 """What the curator reads: one user's folded memory at one position of the log. Nothing here can change it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property

@@ -4,8 +4,6 @@ A proposal says which events it appends, the key that appends them once, and the
 undone proposal is not made again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256

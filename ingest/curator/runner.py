@@ -5,8 +5,6 @@ not proposed again under another id, because the digest of its words is a tombst
 nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The reader prefers silence. A question, a wish, a doubt, hearsay and what is over make no statement.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The checkpoints tell how far every event was seen. They move only past users who
 event, so a kill at any moment repeats at most runs that then add nothing.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 

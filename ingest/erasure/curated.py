@@ -4,8 +4,6 @@ A digest of a guessed sentence is compared in a moment, so it goes with the word
 said again.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What was derived from events, as an erasure sees it. The projections implement the protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Protocol
 from uuid import UUID

@@ -5,8 +5,6 @@ derived row. A kill at any moment therefore leaves the user whole or erased. The
 was away, later. The bytes in the files of the servers are removed by a scrub.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Names of a person, and whether a text says one of them."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

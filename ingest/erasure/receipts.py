@@ -1,7 +1,5 @@
 """Receipts: signed statements of what an erasure removed. A receipt holds counts, digests and times, and no words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime

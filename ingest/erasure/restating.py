@@ -4,8 +4,6 @@ An event of a reference holds the complete value, and an event of a mode holds a
 events. All these events go, and the rest of their content is said again in new events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of retention: how long turns are kept, by tenant and mode. Older turns are erased once a day."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 

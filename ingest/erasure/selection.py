@@ -1,7 +1,5 @@
 """Which events of a user an erasure takes: whole turns, and every event that was made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime

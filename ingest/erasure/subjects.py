@@ -1,7 +1,5 @@
 """The four things that can be erased: a user, a person, a turn, and old turns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The list of erasures outside the database. After an older backup was restored, it says what to erase again."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 A field that is no known identifier is looked into, so a name in a new field is found.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Chooses the extractor and its worker from the settings: a model when one is configured, rules otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from events.health.log_worker import Worker

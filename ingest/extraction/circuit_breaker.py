@@ -1,7 +1,5 @@
 """The circuit breaker holds back calls after failures in a row, then tries one call at a time."""
 
-from __future__ import annotations
-
 import random
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The context of a session batch: the earlier turns of its session."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from events.platform.database import Connection, rows_of, statement

@@ -1,7 +1,5 @@
 """Decides which earlier turns a reader needs to understand a session batch. The functions are pure."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

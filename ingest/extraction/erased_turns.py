@@ -1,7 +1,5 @@
 """Appends the events of extractions, unless their turns were erased meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from events.platform.database import Connection, rows_of, statement

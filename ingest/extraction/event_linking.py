@@ -3,8 +3,6 @@
 The functions are pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

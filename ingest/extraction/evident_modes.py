@@ -1,7 +1,5 @@
 """The mode of a turn by evident signs: blocks of code, stack traces, differences of files. Else the rules say none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

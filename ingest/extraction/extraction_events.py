@@ -1,7 +1,5 @@
 """Makes the events of an extraction: ``TurnsExtracted`` with its card events, or ``ExtractionFailed``."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """The port of every extractor, whether it uses rules or a model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from uuid import UUID

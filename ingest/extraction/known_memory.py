@@ -1,7 +1,5 @@
 """The known memory of an extractor: what the log tells of the users whose turns it extracts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 

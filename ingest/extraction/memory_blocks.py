@@ -1,7 +1,5 @@
 """Finds and removes the memory blocks that a turn quotes from a prompt."""
 
-from __future__ import annotations
-
 import re
 
 # The blocks that a memory puts into a prompt. A turn that quotes a prompt brings the blocks back. A card that rests on

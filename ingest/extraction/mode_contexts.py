@@ -1,7 +1,5 @@
 """Reads the modes of session batches from the log: what the user declared, and the session's recent modes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from events.modes.mode_log import registries_of

@@ -14,8 +14,6 @@ Plain statements outside are kept. A request to remember ("save to memory that I
 It is the purpose of a memory. All functions are pure and raise on no text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

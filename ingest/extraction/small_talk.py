@@ -4,8 +4,6 @@ A turn is small talk when each of its sentences is. The word lists of ``small_ta
 them makes a sentence content, so no unknown word is lost.
 """
 
-from __future__ import annotations
-
 import re
 
 from events.language.chinese_script import has_cjk

@@ -1,7 +1,5 @@
 """Tokens: how many a text has about, and how many a user may cost in a day."""
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, date, datetime, time
 

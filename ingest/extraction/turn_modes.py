@@ -1,7 +1,5 @@
 """Which mode a turn belongs to: what the caller said, what the extractor read, the default, the talk's, or general."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

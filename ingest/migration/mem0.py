@@ -1,7 +1,5 @@
 """Reads what mem0 gives: the answer of ``get_all()``, as an object with ``results`` or as a list of memories."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import orjson

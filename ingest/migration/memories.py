@@ -1,7 +1,5 @@
 """What every reader of another memory returns, its bounds, and the name of the user that it tells."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads plain notes: Markdown lists and paragraphs. A list item is one memory, and so is a sentence of a paragraph."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ A memory becomes a turn that carries the mark of its source. The fields of PAM s
 gives the same memory again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Chooses the reader of a text."""
 
-from __future__ import annotations
-
 import codecs
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A dry run of a migration: everything that would happen, in a transaction that is rolled back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 

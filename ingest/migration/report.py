@@ -1,7 +1,5 @@
 """What became of the turns of a migration: read from the log, so it never lags behind a projection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Reads the saved memories of ChatGPT as a user copies them: one memory a line, often with a date before it."""
 
-from __future__ import annotations
-
 import re
 
 from ingest.migration.memories import Memories, on_day

@@ -1,7 +1,5 @@
 """Dead letters: turns that broke the contract, kept with field and reason until an operator retries or drops them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

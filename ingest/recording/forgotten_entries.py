@@ -1,7 +1,5 @@
 """Forgetting in Redis: the turns, dead letters and dropped letters of some users leave their streams."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

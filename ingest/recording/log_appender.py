@@ -1,7 +1,5 @@
 """The log appender of the recorder: one connection to the log for all Redis streams of a process."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Looks at the health of every stage, in Postgres and in the turn queues."""
 
-from __future__ import annotations
-
 from events.health.cached_probe import CachedProbe
 from events.health.health_status import LogHealth, LogMonitor
 from events.health.stage_health import Overview

@@ -1,7 +1,5 @@
 """The turn queue: one Redis stream that is read in a consumer group, acknowledged and trimmed."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass

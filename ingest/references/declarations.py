@@ -1,7 +1,5 @@
 """Declares kinds, and adds and removes members of teams. Each is an event of the log."""
 
-from __future__ import annotations
-
 import re
 
 from events.http.errors import invalid

@@ -3,8 +3,6 @@
 A sure one is applied and flagged as derived. Any other one waits for an answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID

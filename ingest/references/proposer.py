@@ -1,7 +1,5 @@
 """The proposer: reads the turns of the log in order and proposes the ops that they ask for."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

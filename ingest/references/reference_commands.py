@@ -4,8 +4,6 @@ Every command is decided under a lock of the stream and appends with the expecte
 command is therefore never lost and never applied twice, whatever the projector's lag is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Finds requests to change a list in the words of a user. Only words that ask for it count, never wishes or plans."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

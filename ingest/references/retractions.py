@@ -4,8 +4,6 @@ An approved proposal withdraws the statements of one card, and the episodes of t
 events stay in the log: `cardlog reextract` reads the turns again, and an erasure removes them.
 """
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from events.http.errors import ProblemError

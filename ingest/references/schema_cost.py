@@ -1,7 +1,5 @@
 """Bounds the time that a declared schema takes: it must not read one part of the data again and again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from urllib.parse import unquote
 

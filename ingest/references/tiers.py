@@ -1,7 +1,5 @@
 """Tiers follow use: a much used reference is pinned, an untouched one drifts to the archive."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The signed message about one event, by the specification Standard Webhooks. A message never holds words of a user."""
 
-from __future__ import annotations
-
 import dataclasses
 import hmac
 import secrets

@@ -4,8 +4,6 @@ A target is hostile. Its name is resolved once, each of its addresses is checked
 address. A redirect is never followed. One deadline bounds the exchange, and only the head of an answer is read.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -1,7 +1,5 @@
 """The commands of webhooks: add and remove. Each is decided under a lock of the user's webhooks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from uuid import UUID
 

@@ -4,8 +4,6 @@ The checkpoints and the due messages move in one transaction. A message counts a
 the table after its target took it. A kill between the two sends the message again, with the same id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A card: what it says to every reader, and what the card table holds of it besides."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from datetime import datetime
 from typing import Literal

@@ -1,7 +1,5 @@
 """The cards of valid periods, of noted events and of references, with their search keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Concepts: what was learned under one or several names, and the title of each concept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

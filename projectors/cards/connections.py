@@ -1,7 +1,5 @@
 """Relations that people and agents make between cards. Relations form no cycle."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from uuid import UUID

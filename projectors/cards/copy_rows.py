@@ -1,7 +1,5 @@
 """The rows that a fold adds, as lines that COPY reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import lru_cache

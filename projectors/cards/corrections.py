@@ -1,7 +1,5 @@
 """Corrections: a value that was taken back in the same conversation was never true."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta

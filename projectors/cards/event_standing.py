@@ -4,8 +4,6 @@ An event names the earlier event that it replaces (``EventNoted.replaces_event``
 lower position of the log, so replacements form no cycle. A name of anything else is ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The fold of the card tables: from events to row changes. It uses no clock, no network and no database."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

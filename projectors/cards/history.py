@@ -1,7 +1,5 @@
 """The card tables as they were, or would have been, at an earlier instant. Readers use this module only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID

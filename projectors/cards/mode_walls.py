@@ -3,8 +3,6 @@
 A mode is meant by its first name, which every statement carries. A new name of the mode therefore changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from uuid import UUID
 

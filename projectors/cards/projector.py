@@ -1,7 +1,5 @@
 """The cards projector: loads what the fold needs, folds, and writes the difference."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice

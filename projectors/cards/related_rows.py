@@ -1,7 +1,5 @@
 """Relations, conflicts, and the former contents of overwritten cards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Statements: one assertion about one identity, as the fold sees it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ A timeline is ordered by *effective* time.
 - What a card said was never true when a relation retracts the card. What is said again after the relation counts.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

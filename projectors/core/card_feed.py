@@ -1,7 +1,5 @@
 """Feeds the document from state cards. The fold of the cards says which values hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 

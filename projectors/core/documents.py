@@ -1,7 +1,5 @@
 """The documents of users at the end of the log, for writers: the live tables and the events above their checkpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from uuid import UUID

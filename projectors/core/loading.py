@@ -3,8 +3,6 @@
 The projector runs them on the tables of its generation, and readers on the live tables, some blocking and some not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Generator, Mapping, Sequence
 from uuid import UUID
 

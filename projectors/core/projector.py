@@ -1,7 +1,5 @@
 """The projector of the core document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import ClassVar

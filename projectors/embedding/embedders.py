@@ -1,7 +1,5 @@
 """The embedder of each mode: a mode may name its own model, and all other modes share the default model."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -7,8 +7,6 @@ turn that continues them. In notes, in meetings told line by line and in chats w
 turns (docs/benchmarks.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The server is trusted with the words of the cards, and with nothing else: every answer is bounded, timed and checked.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import os

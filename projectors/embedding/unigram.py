@@ -4,8 +4,6 @@ That package keeps the 250,000 words of multilingual-e5-small in 270 MB. A dicti
 package still normalises the text and adds the tokens at both ends. The tokens are the same, token by token.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable

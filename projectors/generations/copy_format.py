@@ -1,7 +1,5 @@
 """Renders rows in COPY format. For rows as wide as a card this takes a third of the time of psycopg's adapters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any

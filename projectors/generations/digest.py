@@ -1,7 +1,5 @@
 """Digests of a projection's tables. Equal digests mean equal rows; the order of writing does not matter."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

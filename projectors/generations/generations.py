@@ -1,7 +1,5 @@
 """Generations of a projection. The tables of the live generation are in the schema named after the projection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

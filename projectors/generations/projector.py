@@ -1,7 +1,5 @@
 """A projector: a pure fold and the tables that it fills."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

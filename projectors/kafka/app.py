@@ -1,7 +1,5 @@
 """The Faust app: one agent that offers the messages of Kafka to a feed. No other module uses Faust."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterable, Callable, Iterable

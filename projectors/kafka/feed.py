@@ -1,7 +1,5 @@
 """The feed that holds messages of Kafka for one processor. This module does not use Kafka itself."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

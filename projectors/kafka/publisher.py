@@ -1,7 +1,5 @@
 """Publishes events of the log to Kafka in batches. A batch counts when every replica acknowledged it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass

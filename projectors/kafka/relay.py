@@ -1,7 +1,5 @@
 """The relay: publishes the log to Kafka in order. Its checkpoints are in Postgres."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

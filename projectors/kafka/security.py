@@ -1,7 +1,5 @@
 """TLS and SASL to Kafka, for the client of the relay and for Faust."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from typing import Any

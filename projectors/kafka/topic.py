@@ -1,7 +1,5 @@
 """The topic that carries the log, with one partition for each partition of the log."""
 
-from __future__ import annotations
-
 import logging
 import time
 from importlib.util import find_spec

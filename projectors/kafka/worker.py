@@ -1,7 +1,5 @@
 """A worker that Kafka feeds. The processor has a thread of its own, apart from the event loop of Faust."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import tempfile

@@ -1,7 +1,5 @@
 """Folds events and stops at the first event that cannot be folded. Rebuilds use it; live projections park instead."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 

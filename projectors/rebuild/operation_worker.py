@@ -1,7 +1,5 @@
 """Does what operators ask for over HTTP: rebuilds and swaps of generations, and retries and drops of parked events."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Sequence

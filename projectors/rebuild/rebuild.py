@@ -1,7 +1,5 @@
 """Rebuilds a projection from the log while the live generation serves, and makes the new generation live."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

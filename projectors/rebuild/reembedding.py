@@ -1,7 +1,5 @@
 """Embeds the cards with the embedders of the settings: a rebuild of the vectors, and one swap."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

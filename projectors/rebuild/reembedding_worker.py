@@ -1,7 +1,5 @@
 """Does the re-embeddings of modes that everybody has, which the write service asks for."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The loop of the workers that do what the write service asks for in tables."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Makes another generation live while readers and writers continue."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from events.platform.database import Connection, statement

@@ -1,7 +1,5 @@
 """The slots whose embedder fails, and when each is tried again. One slot's failure stops no other slot."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Cards that wait for their vector, because events arrived faster than the embedder works."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The cost of a re-embedding: how many vectors are of another embedder, and how fast this machine embeds."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """The vectors projector. It embeds the words of every event that makes a card, each distinct text once."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice

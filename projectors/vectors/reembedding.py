@@ -3,8 +3,6 @@
 The event ``ModeReembedded`` asks for it. The cache keeps what is computed, so a killed worker loses one page of cards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID

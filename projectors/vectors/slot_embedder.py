@@ -1,7 +1,5 @@
 """Embeds cards with the embedders of their slots, each distinct line once. The cards of a failing slot wait."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256

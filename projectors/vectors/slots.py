@@ -3,8 +3,6 @@
 The re-embeddings are looked up to the end of the log, so a rebuild embeds each card once, with its present model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

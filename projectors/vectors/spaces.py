@@ -1,7 +1,5 @@
 """The embedder of each slot of a generation. It stays the same until another generation is live."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from events.platform.database import Connection, statement

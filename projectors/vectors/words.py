@@ -1,7 +1,5 @@
 """What a card's vector is made of: its event, its mode, and its words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Contradictions between cards, and cards that may be out of date."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Cards as readers return them, and the row factories that make them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar

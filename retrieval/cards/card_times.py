@@ -1,7 +1,5 @@
 """The times of a card as readers are told them: on the speaker's clock, at the grain of the speaker's words."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Literal
 

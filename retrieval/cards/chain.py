@@ -1,7 +1,5 @@
 """The edges between cards: the latest card of a chain, and cards that are the same. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What an event was at an instant: its status then, and if its planned time had passed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar

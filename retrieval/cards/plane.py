@@ -1,7 +1,5 @@
 """The plane that shows most of the differences between vectors: their first two principal components."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

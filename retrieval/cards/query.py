@@ -1,7 +1,5 @@
 """The parameters of the cards API, and the slices they mean."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Reads cards from the live tables: pages and groups of a slice, and one card with its relations and history."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime

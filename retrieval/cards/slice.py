@@ -1,7 +1,5 @@
 """A slice of the cards: one condition for each axis, and the instant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

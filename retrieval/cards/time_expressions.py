@@ -4,8 +4,6 @@ A reader gets the words of a turn as they were said, also when nothing else was 
 clock of the speaker resolve the times in these words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache

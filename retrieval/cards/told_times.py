@@ -3,8 +3,6 @@
 A pure function of its arguments. Nothing here raises for any aware instant, zone name or grain.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo

@@ -1,7 +1,5 @@
 """The protocol of a channel, its hits, and the statements that channels share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple

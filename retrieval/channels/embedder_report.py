@@ -1,7 +1,5 @@
 """Tells which embedder made the live vectors, and which one the settings name."""
 
-from __future__ import annotations
-
 import psycopg
 
 from events.platform.database import connect, statement

@@ -1,7 +1,5 @@
 """Fuzzy search: Latin words by trigrams against the user's own words, Chinese by character pairs."""
 
-from __future__ import annotations
-
 from psycopg import AsyncConnection
 
 from events.language.ngrams import probe_keys

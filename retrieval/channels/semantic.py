@@ -1,7 +1,5 @@
 """Semantic search: the cards whose vectors are nearest to the vector of the question."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Search by exact terms: cards that share a word, tag, name or concept with the question, ranked by BM25."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from uuid import UUID
 

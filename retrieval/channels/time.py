@@ -1,7 +1,5 @@
 """Search by time: events that happened, and states that began, in the time window of the question."""
 
-from __future__ import annotations
-
 from psycopg import AsyncConnection
 
 from events.language.terms import term_keys

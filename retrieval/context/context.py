@@ -4,8 +4,6 @@ The stable block comes first, then the cards, the contradictions, and the time l
 therefore the same for every question, byte for byte.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """An upper estimate of the tokens of a text. It needs no vocabulary of a model and never changes."""
 
-from __future__ import annotations
-
 import re
 
 _WORDS = re.compile(r"[A-Za-z]+")

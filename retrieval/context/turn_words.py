@@ -1,7 +1,5 @@
 """The words of a turn that a prompt shows: the sentences that answer best, and what a turn adds to its card."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -5,8 +5,6 @@ log, and then a line for each card with its sources, and for each insight. The l
 without it is not whole. The secret of a webhook is left out: a field of an event that its ``repr`` hides is empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime

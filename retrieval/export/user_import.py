@@ -1,7 +1,5 @@
 """Imports the export of a user: appends its turns and events again, so that the same cards are folded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The users of a tenant, a page at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from events.platform.database import Connection, statement

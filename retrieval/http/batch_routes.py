@@ -1,7 +1,5 @@
 """Several questions in one request. Each has its own answer or problem."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Cards over HTTP: slices and groups of cards, one card with its history and relations, and conflicts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The core document over HTTP, to read: now or then, its history, differences, waiting patches, and new categories."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Literal, ParamSpec, TypeVar, get_args
 

@@ -1,7 +1,5 @@
 """The runs and the insights of the curator over HTTP, to read."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 

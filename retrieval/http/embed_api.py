@@ -1,7 +1,5 @@
 """The embedding service: one loaded model for many workers and services, as an OpenAI-style ``/v1/embeddings``."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import AsyncIterator

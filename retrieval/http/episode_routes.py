@@ -1,7 +1,5 @@
 """Episodes over HTTP: the human words of turns by topic, by place in the core document and by importance."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Query

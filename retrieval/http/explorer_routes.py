@@ -1,7 +1,5 @@
 """The explorer: the files that a browser loads, from ``retrieval/explorer/built``, and the session of the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """Hooks of assistants over HTTP: context for a prompt, turns for the memory, and never a failure."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

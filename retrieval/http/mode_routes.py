@@ -1,7 +1,5 @@
 """Modes and projects over HTTP, to read."""
 
-from __future__ import annotations
-
 from asyncio import to_thread
 from collections.abc import Sequence
 from typing import Annotated

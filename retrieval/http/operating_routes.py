@@ -3,8 +3,6 @@
 An administrator sees the tenant and the users of the key only.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """People over HTTP, to read: the list, one person with current facts, and the cards that name a person."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Active problems over HTTP, to read: the list, and one problem with its history."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query

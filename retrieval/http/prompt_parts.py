@@ -1,7 +1,5 @@
 """The parts of a prompt beside its cards: pinned references and concepts, problems, facts, goals, threads."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial

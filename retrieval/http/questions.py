@@ -1,7 +1,5 @@
 """The questions that the read service takes, the recalls that they mean, and what of an answer a key may see."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal

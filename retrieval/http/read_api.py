@@ -1,7 +1,5 @@
 """The read service: recall, prompt blocks and cards over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager

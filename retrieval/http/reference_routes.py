@@ -1,7 +1,5 @@
 """References over HTTP, to read: one reference now or then, its history, lists, kinds and proposals."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response

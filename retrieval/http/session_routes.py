@@ -1,7 +1,5 @@
 """Turns, sessions and their saved states over HTTP. They come from the log, so a read right after a write sees them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from typing import Annotated
 

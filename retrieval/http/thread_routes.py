@@ -1,7 +1,5 @@
 """Threads over HTTP, to read: the list, and one thread with its cards."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 

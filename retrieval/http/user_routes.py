@@ -1,7 +1,5 @@
 """Users over HTTP: the users of a tenant, and the export of one user."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Annotated
 

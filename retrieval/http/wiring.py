@@ -1,7 +1,5 @@
 """The wiring of the read service: settings become channels, recalls and read servers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace

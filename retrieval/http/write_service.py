@@ -1,7 +1,5 @@
 """Passes writes on to the write service, which checks and decides them."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import httpx2

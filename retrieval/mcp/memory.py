@@ -1,7 +1,5 @@
 """The memory of one user, as tools see it: a client of both services with the rights of whoever calls the tool."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Results of tools: recalled text as data between fences, within a number of tokens, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr

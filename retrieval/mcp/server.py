@@ -1,7 +1,5 @@
 """The server of the protocol: one object for stdio and for HTTP, for sessions and without them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The tools, in their fixed order: what each does, what it takes, and how it is answered."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta

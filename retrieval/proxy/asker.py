@@ -1,7 +1,5 @@
 """Whose memory a request to the proxy is about, and the turns of that user."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches

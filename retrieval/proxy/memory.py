@@ -1,7 +1,5 @@
 """What the proxy asks the memory: the context of a question, and never a failure or a long wait."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -3,8 +3,6 @@
 Nothing here raises for a document of an unknown form. Such a document holds no words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

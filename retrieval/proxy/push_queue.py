@@ -1,7 +1,5 @@
 """The pushes of turns that the memory has not accepted yet."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

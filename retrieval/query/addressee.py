@@ -4,8 +4,6 @@ The words are the ordinary verbs and nouns of answering in both languages. A req
 recommend?") is no question about an earlier answer.
 """
 
-from __future__ import annotations
-
 import re
 
 from events.language.casual import written_out

@@ -5,8 +5,6 @@ other topic: all its other words belong to asking and remembering. So "what do y
 me and Rust" are ordinary questions.
 """
 
-from __future__ import annotations
-
 import re
 
 from events.language.chinese_script import has_cjk, to_simplified

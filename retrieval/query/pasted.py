@@ -1,7 +1,5 @@
 """Decides if a question asks for pasted data or code. The words are the ordinary names of such texts."""
 
-from __future__ import annotations
-
 import re
 
 from events.language.chinese_script import has_cjk, to_simplified

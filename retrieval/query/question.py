@@ -1,7 +1,5 @@
 """Analyses a question once for all channels: words, concepts, time and intent."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ People ask two things at once ("…? Also, where …?"), and think aloud before 
 is …"). Recall searches for each part by itself. Terms before the actual question weigh little.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Finds corrections for misspelt words of a question, among the words of the user's cards."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from string import ascii_lowercase

@@ -1,7 +1,5 @@
 """The names that things in a text have in the other language, as search terms."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache

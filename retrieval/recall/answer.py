@@ -1,7 +1,5 @@
 """What a recall answers. The HTTP service renders it as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """One question as it was asked, with the clock and the modes that it means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

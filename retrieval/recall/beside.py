@@ -1,7 +1,5 @@
 """What stands beside a card that answers: what qualifies it, and the other cards of its turn, its own words first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 

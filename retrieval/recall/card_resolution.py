@@ -1,7 +1,5 @@
 """Card resolution: looks up the cards that the channels found, and what chains, conflicts and turns say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Runs the channels side by side, each with its deadline. A channel that fails costs the answer only its own hits."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

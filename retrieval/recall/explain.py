@@ -1,7 +1,5 @@
 """The explanation of an answer: the parsed question, the hits of every channel, and the place of every card."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 

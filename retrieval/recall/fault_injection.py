@@ -1,7 +1,5 @@
 """Fault injection: tests and drills make a channel down, broken or slow on purpose."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, Literal

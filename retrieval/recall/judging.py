@@ -1,7 +1,5 @@
 """Judges the cards that were looked up: which of them may answer, for whom, and beside which conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Prometheus metrics of recall."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram

@@ -1,7 +1,5 @@
 """The people whom a question names: their other names, and the cards about somebody else of the same name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

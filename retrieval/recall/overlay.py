@@ -4,8 +4,6 @@ The rules extractor reads the turns that no extractor has read. Card events that
 the log. The projector's fold applies both to the rows of the tables. A new address therefore hides the old address.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """The result of the overlay: the cards of one user as they will be once their unprojected tail is folded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The order of an answer to "what do you know about me?": the most important current states of every context layer."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Recall: one question, all channels side by side, fusion, and the best cards."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence

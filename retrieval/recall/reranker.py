@@ -4,8 +4,6 @@ The server is behind the route ``/rerank`` of Text Embeddings Inference, Jina an
 question and with the texts, and with nothing else: each answer is bounded, timed and checked.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

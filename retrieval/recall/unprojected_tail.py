@@ -3,8 +3,6 @@
 Turns may wait in the turn queue, turns in the log may be unread, and card events may not be folded yet.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

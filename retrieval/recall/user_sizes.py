@@ -3,8 +3,6 @@
 Channels search a heavy user differently.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Two whole Cardlogs as a user starts them, one with rules and one with a model, their users, and one HTTP client."""
 
-from __future__ import annotations
-
 import secrets
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A few short chains of the longitudinal suite run end to end. No fact is lost within a week."""
 
-from __future__ import annotations
-
 from tests.aging.chains import MECHANISMS, Depth, chains
 from tests.aging.growth import grow
 from tests.support.stack import Running

@@ -1,7 +1,5 @@
 """A whole Cardlog whose turns a model extracts. The model is a server of the tests."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Python client as an app uses it: with a whole stack, and with a failing service."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

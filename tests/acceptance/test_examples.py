@@ -1,7 +1,5 @@
 """The programs in ``examples/`` run unchanged with a started Cardlog."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

@@ -1,7 +1,5 @@
 """Hooks of assistants: as their JSON arrives, and as ``cardlog hooks`` puts them into settings files."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``cardlog import``: exported chats become turns, once, and a report tells what was left out."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from html import escape

@@ -1,7 +1,5 @@
 """Two processes of each service run at the same time and give the same answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The Model Context Protocol over HTTP and over stdio: what tools do, and what hostile clients get."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

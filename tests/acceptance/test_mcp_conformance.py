@@ -6,8 +6,6 @@ is stale: its scenario or check passes. Against the same endpoint with the tools
 every scenario passes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Anthropic's memory tool over a whole Cardlog gives what the SDK's own tool gives over a folder."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """The verbs about a user's memory call the services, with the key of this Cardlog or as the operator of a tenant."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

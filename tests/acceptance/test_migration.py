@@ -1,7 +1,5 @@
 """The memory of another system is migrated into a running Cardlog, over HTTP and with the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An app needs one address: each service passes on the requests that belong to the other."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

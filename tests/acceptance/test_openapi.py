@@ -3,8 +3,6 @@
 ``CARDLOG_TEST_API_CASES`` requests to each, 60 unless set; ``make test-api`` sends 3,000.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

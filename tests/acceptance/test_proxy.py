@@ -1,7 +1,5 @@
 """Apps that ask their model by the proxy: what the model is asked, what the app gets, and what is kept."""
 
-from __future__ import annotations
-
 import json
 import logging
 import socket

@@ -1,7 +1,5 @@
 """An operator proves the log, saves it and rebuilds the cards of a Cardlog that runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.acceptance.test_examples import EXAMPLES, run

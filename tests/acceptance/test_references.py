@@ -1,7 +1,5 @@
 """The guide to references works as written."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

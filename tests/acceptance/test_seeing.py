@@ -1,7 +1,5 @@
 """Status, top, metrics, readiness and logs agree. None of them shows an unknown number as zero."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

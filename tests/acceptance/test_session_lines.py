@@ -1,7 +1,5 @@
 """Lists in the saved states of sessions come back exactly, also when several writers meet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

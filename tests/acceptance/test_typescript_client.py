@@ -1,7 +1,5 @@
 """The TypeScript client, as Node runs it, with a whole stack. Its own tests are in ``clients/typescript/test``."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

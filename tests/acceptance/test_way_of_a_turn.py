@@ -1,7 +1,5 @@
 """The way from a push to an answer, as an app and an assistant use it."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 

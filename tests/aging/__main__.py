@@ -4,8 +4,6 @@ Turns go into the Redis stream as an app pushes them, and become cards behind a 
 its own; questions go over HTTP, as of the instant the history has reached.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

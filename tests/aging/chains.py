@@ -5,8 +5,6 @@ of many others, alike in kind, pile up around one's own. *Revision*: facts chang
 apart. *Maintenance*: what was said once stays true and must not be tidied away.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Chains grown part by part in a running Cardlog, every question asked after every part."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The parts of chains in one language: pools of names, facts with their wordings, and small talk."""
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The curve: recall against depth, one line a mechanism."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Scores answers without a judge: the current value is among the first cards, with no superseded value above it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

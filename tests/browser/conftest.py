@@ -1,7 +1,5 @@
 """A real Chromium before a whole Cardlog with the demo conversation. Without a browser the tests are skipped."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

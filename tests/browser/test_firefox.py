@@ -1,7 +1,5 @@
 """A second engine: Firefox as the machine has it signs in, opens every screen, edits, and runs no foreign text."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from typing import Any

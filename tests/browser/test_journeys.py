@@ -1,7 +1,5 @@
 """People ask, look, correct, forget, restore and settle, in a real browser before a real stack."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Every screen is usable for everybody: axe-core finds no fault, and no word is cut on a small telephone."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

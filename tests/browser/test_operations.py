@@ -1,7 +1,5 @@
 """Operators see the stages, the generations and what models cost, and act on them. A hidden page asks nothing."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import UTC, datetime
 from typing import Any

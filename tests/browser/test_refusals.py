@@ -1,7 +1,5 @@
 """What a key may not see or do is not shown and not done, and each refusal is clear."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """One stack for the whole suite, and one ledger of everything that was pushed to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -9,8 +9,6 @@ with those of as many minutes after the warm-up of 20 minutes (a third of a shor
 them grew by more than a twentieth, or when a recall failed or a turn was lost.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -1,7 +1,5 @@
 """Faults at any moment lose no acknowledged turn. The log holds each turn once, and the cards follow the turns."""
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -1,7 +1,5 @@
 """Rollbacks, cherry-picks and promotions of a document while the write service is killed: all or nothing."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """kill -9 of the vectors worker in the middle of a re-embedding: it goes on, and old vectors answer till the end."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """References while processes are killed: no op is lost, and none is applied twice."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

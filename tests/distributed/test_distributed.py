@@ -1,7 +1,5 @@
 """A whole Cardlog of single processes on Kafka, two of each. Each is killed in turn at a hundred turns a second."""
 
-from __future__ import annotations
-
 import os
 import random
 import threading

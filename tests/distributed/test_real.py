@@ -1,7 +1,5 @@
 """Apache Kafka creates topics. A topic with another number of partitions is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A connection for the integration tests, a memory, a sealed memory, and clients of both services."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

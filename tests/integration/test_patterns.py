@@ -4,8 +4,6 @@ Every pattern of the packages is searched in texts that repeat what one of its r
 expects before, and with an end that fits nothing. ``(?:only|[a-z]+ly)*`` takes twice as long with each "only".
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil

@@ -5,8 +5,6 @@ tree is never changed. A guard counts as caught when its tests pass with it, and
 whose text is not found exactly once ends the run before any test, because the list is then older than the code.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

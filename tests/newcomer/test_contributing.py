@@ -1,7 +1,5 @@
 """The steps of CONTRIBUTING.md work as written, each section in a copy of the checkout."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -3,8 +3,6 @@
 A run by root drops to an unprivileged account for the first. A run by anybody else leaves root out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 ``make test-release`` builds the packages and runs these tests. Packages of others come from the index of the machine.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """One Cardlog for the suites. Its users have names of their own, so that each test finds an empty memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Loads tests of another project from a folder, with its own parts swapped. Nothing of them is copied."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

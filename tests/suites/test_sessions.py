@@ -1,7 +1,5 @@
 """The sessions of other frameworks, judged by the tests of these frameworks, over Cardlog."""
 
-from __future__ import annotations
-
 import asyncio
 from types import ModuleType, SimpleNamespace
 from typing import Any

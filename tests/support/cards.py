@@ -1,7 +1,5 @@
 """Makes cards in one line each. Every field has a default that a test may keep."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID

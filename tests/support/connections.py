@@ -1,7 +1,5 @@
 """Services with settings of their own, and raw connections to them."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

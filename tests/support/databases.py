@@ -1,7 +1,5 @@
 """Makes and names databases of a test server."""
 
-from __future__ import annotations
-
 import atexit
 import uuid
 from collections import deque

@@ -1,7 +1,5 @@
 """Reads the files under deploy/, and the commands, settings and metrics that those files may name."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Runs the command in a fork of the test's process, which has loaded all modules already."""
 
-from __future__ import annotations
-
 import io
 import os
 import select

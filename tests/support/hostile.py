@@ -1,7 +1,5 @@
 """Hostile turns: orders to the reader, forged calls and memory, and text made to break things."""
 
-from __future__ import annotations
-
 import itertools
 
 from tests.support.tables import texts

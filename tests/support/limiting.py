@@ -1,7 +1,5 @@
 """A line before a concurrency limiter that stands, on a clock that a test moves."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

@@ -4,8 +4,6 @@
 suite's scenarios describe.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import logging

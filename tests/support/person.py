@@ -1,7 +1,5 @@
 """A user of a whole Cardlog, with the requests that an app makes for this user."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Poison made by hypothesis, the same in every run: turns and events that no honest sender makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from random import Random

@@ -1,7 +1,5 @@
 """A streaming replica of an embedded PostgreSQL."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """A Redis Cluster of three embedded servers, each with a third of the slots and no replica."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Database roles with the rights of one process each."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

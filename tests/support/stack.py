@@ -1,7 +1,5 @@
 """A whole Cardlog as a user starts it: the command, in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Writes and reads Redis streams with the types that tests use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Examples of a test that stand in a file of their own, one a line."""
 
-from __future__ import annotations
-
 import json
 import re
 import types

@@ -1,7 +1,5 @@
 """Runs verbs of the command in the test's process."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

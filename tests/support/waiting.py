@@ -1,7 +1,5 @@
 """Waits for a condition and never for a fixed time."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

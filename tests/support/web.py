@@ -1,7 +1,5 @@
 """The HTTP client of the tests."""
 
-from __future__ import annotations
-
 import httpx2
 
 WEB = httpx2.Client(timeout=60, verify=False, limits=httpx2.Limits(max_keepalive_connections=0))

@@ -1,7 +1,5 @@
 """A typed Python client for Cardlog's two services. It needs only httpx2. The types of the answers are in ``types``."""
 
-from __future__ import annotations
-
 from cardlog_client.client import AsyncClient, Client
 from cardlog_client.errors import CardlogError, RefusedError, UnavailableError
 

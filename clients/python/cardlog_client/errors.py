@@ -1,7 +1,5 @@
 """The errors of the clients. Every error is a :class:`CardlogError` with the problem document of the service."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ A file below ``/memories`` is a reference of the kind ``memory_file``. A change 
 and brought back, and an erasure of the user removes the files. A directory exists while a file is in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from posixpath import normpath

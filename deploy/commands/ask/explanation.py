@@ -1,7 +1,5 @@
 """The explanation of a recall, as tables for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rich.markup import escape

@@ -1,7 +1,5 @@
 """``cardlog export``: gives the memory of a user in the forms of other systems, read through the client."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterator

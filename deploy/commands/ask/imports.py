@@ -1,7 +1,5 @@
 """``cardlog import``: takes what other programs export. Each message becomes a turn, pushed through the client."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """``cardlog recall`` asks a question, and ``cardlog context`` prints the prompt blocks for one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

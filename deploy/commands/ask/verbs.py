@@ -1,7 +1,5 @@
 """The one shape of a verb about a user's memory: its words, the method of the client that it calls, and its lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import Parameter, Signature

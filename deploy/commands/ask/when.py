@@ -1,7 +1,5 @@
 """``cardlog when``: shows the times that a text names."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import UTC, datetime

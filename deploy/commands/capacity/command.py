@@ -1,7 +1,5 @@
 """``cardlog capacity``: computes the processes and servers for a number of users."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

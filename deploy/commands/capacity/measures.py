@@ -1,7 +1,5 @@
 """The numbers behind ``deploy/commands/capacity/plan.py``, with units and sources."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

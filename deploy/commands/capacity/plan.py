@@ -4,8 +4,6 @@ A greater load never needs less. The result is an order of magnitude, because yo
 ``tests/bench/deploy/turn_profile.py`` measures the same numbers on your machine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from math import ceil
 from typing import Annotated

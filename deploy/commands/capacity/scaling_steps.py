@@ -1,7 +1,5 @@
 """The scaling steps of Cardlog, from the simplest on, with the number of users that each step carries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """``cardlog dead``: lists, retries and drops dead letters, the turns that broke the contract."""
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

@@ -1,7 +1,5 @@
 """``cardlog doctor``: checks the servers and the embedding models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

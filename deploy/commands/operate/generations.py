@@ -1,7 +1,5 @@
 """``cardlog generations``: lists the generations of projections, and drops retired ones."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

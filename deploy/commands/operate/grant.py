@@ -1,7 +1,5 @@
 """``cardlog grant``: gives a role the rights to append to the log, and no right to change it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``cardlog log``: shows, verifies, exports and imports the log."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

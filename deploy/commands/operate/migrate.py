@@ -1,7 +1,5 @@
 """``cardlog core migrate``: takes the memory of another system from a file."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

@@ -1,7 +1,5 @@
 """``cardlog model``: the offline embedding model of this machine."""
 
-from __future__ import annotations
-
 import sys
 from itertools import count
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``cardlog parked``: lists, retries and drops the parked events of users."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """``cardlog log verify``, ``anchor`` and ``key``: the proof that the log holds what was appended, and by whom."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

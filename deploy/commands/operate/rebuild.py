@@ -1,7 +1,5 @@
 """``cardlog rebuild``, ``rollback`` and ``digest``: tables from the log, the generation before, and digests."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,7 +1,5 @@
 """``cardlog reembed``: embeds the cards with the embedder of the settings, and swaps the vectors in."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

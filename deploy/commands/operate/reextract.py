@@ -1,7 +1,5 @@
 """``cardlog reextract``: reads old turns again with the current prompt and model."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import deque

@@ -1,7 +1,5 @@
 """``cardlog core review`` and ``cardlog ref review``: what the write service looks at once an hour, now."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 

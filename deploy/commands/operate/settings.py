@@ -1,7 +1,5 @@
 """``cardlog settings``: lists every setting."""
 
-from __future__ import annotations
-
 import sys
 
 from deploy.options import Given

@@ -1,7 +1,5 @@
 """``cardlog status``: shows the health and the lag of every stage."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """``cardlog top``: shows the stages live in a terminal."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys

@@ -1,7 +1,5 @@
 """``cardlog demo``: pushes a small conversation of two people and asks ten questions about it."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

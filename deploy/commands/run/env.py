@@ -1,7 +1,5 @@
 """``cardlog env``: prints the addresses of a Cardlog as lines for a shell."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

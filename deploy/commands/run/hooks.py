@@ -1,7 +1,5 @@
 """``cardlog hooks``: lets an assistant ask and feed the memory by the hooks in its settings file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

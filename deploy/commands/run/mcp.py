@@ -1,7 +1,5 @@
 """``cardlog mcp``: the memory of one user as an MCP server on standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 from importlib.util import find_spec
 from pathlib import Path

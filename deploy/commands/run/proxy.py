@@ -1,7 +1,5 @@
 """``cardlog proxy``: gives any app a memory by the address of its model."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from dataclasses import replace

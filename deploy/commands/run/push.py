@@ -1,7 +1,5 @@
 """``cardlog push``: pushes turns from a file onto the queue itself, so it needs Redis and no service."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime

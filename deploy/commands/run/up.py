@@ -1,7 +1,5 @@
 """``cardlog up``: runs everything in one command."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """``cardlog wait``: waits until everything pushed so far is projected."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``cardlog work``: runs one worker of the stack."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

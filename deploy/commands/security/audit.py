@@ -1,7 +1,5 @@
 """``cardlog audit``: lists, exports and verifies the audit log."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``cardlog erase``: erases users, persons, turns and old turns, and checks receipts."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

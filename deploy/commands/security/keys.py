@@ -1,7 +1,5 @@
 """``cardlog keys``: makes, lists, rotates and revokes API keys."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

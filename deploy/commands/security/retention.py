@@ -1,7 +1,5 @@
 """``cardlog retention``: how long turns are kept, by tenant and mode."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``cardlog log seal`` and ``kek``: the sealed copy of a log, and the key-encryption key."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """``cardlog users``: lists, exports and imports users."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Annotated

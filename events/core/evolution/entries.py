@@ -1,7 +1,5 @@
 """The entries of the log of a document about the changes of its schema."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from events.core.schema import EVOLUTION, META

@@ -4,8 +4,6 @@ They are made anew whenever a history is replayed. A value that is not there is 
 one value does not harm the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from events.core.patches import Op, applied_one

@@ -3,8 +3,6 @@
 Nothing here asks a model, a clock or a database: the same document gives the same candidates.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Where the values of old pointers are after promotions and reversions. All functions are pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from events.core.patches import Op

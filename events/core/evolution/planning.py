@@ -1,7 +1,5 @@
 """The plan of a promotion: the new category of a document, and the operations that make it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 always gives the same answer, and no text makes it raise.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime

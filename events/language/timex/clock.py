@@ -1,7 +1,5 @@
 """Times of day: clock times, parts of the day, their ranges, and their combination with a date."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal

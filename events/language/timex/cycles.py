@@ -4,8 +4,6 @@ A `Cycle` is such an expression: "May 8", "Friday", "Christmas". Only a directio
 reading is a `Span` or a `Cycle`. Every rule of the grammar returns a reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

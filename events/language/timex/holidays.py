@@ -1,7 +1,5 @@
 """Holidays as functions of the year, each under one key, with their names. The table is `tables/holidays.txt`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache

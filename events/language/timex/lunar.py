@@ -4,8 +4,6 @@ The table was computed from new moons and solar terms at UTC+8 by the rules of G
 give None. Islamic dates follow the civil (tabular) calendar. Observed dates can differ by a day.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from .calendar import wall

@@ -1,7 +1,5 @@
 """Numbers of every notation: 3, three, third, 三, 1,000, $1.5k, 2萬. Every reader of numbers uses this module."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Clock times and calendar dates as they are written, without a reference: "at 7:30", 下午三点, "8 May", 2016年5月."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Time expressions as JSON."""
 
-from __future__ import annotations
-
 from events.language.timex import Found
 
 

@@ -1,7 +1,5 @@
 """Parts of a period: its early part, its nth week, its last three days, the weekend around a day."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Literal

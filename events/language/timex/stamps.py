@@ -1,7 +1,5 @@
 """ISO 8601 timestamps in a text of any language. A timestamp with an offset is an absolute instant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

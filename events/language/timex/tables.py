@@ -1,7 +1,5 @@
 """The tables: words of each language, holidays, eras, lunar years. A line that begins with # is a comment."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from importlib import resources
 

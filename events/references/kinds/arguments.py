@@ -1,7 +1,5 @@
 """The arguments of ops: which ones an op has, and what each may hold. The built-in kinds declare them as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 

@@ -1,7 +1,5 @@
 """The op ``batch`` of every kind: several ops that are applied in order, all or none, as one version."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

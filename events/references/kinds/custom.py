@@ -1,7 +1,5 @@
 """Kinds that an app declares: a JSON Schema, and JSON Patch as the op."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import lru_cache
 

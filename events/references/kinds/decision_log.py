@@ -1,7 +1,5 @@
 """The kind ``decision_log``: decisions that are added, amended and reversed, and never removed."""
 
-from __future__ import annotations
-
 from events.references.kinds.arguments import Arguments, item_id, text, texts
 from events.references.kinds.items import Item, ItemKind, added, changed, found
 from events.references.kinds.kind import SEPARATOR, Op, ReferenceInvalidError, one_line

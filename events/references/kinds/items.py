@@ -1,7 +1,5 @@
 """Lists of items with ids, as values that never change, and the base of the kinds whose data are such a list."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Changes of any JSON value: at a pointer (RFC 6901), by a merge patch (RFC 7396) or by a JSON Patch (RFC 6902)."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """The port of a kind: a JSON Schema, a pure reducer and a renderer. The bounds that every kind keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from typing import Protocol

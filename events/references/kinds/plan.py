@@ -1,7 +1,5 @@
 """The kind ``plan``: a goal and ordered steps with a status."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from events.references.kinds.arguments import Arguments, item_id, place, text

@@ -1,7 +1,5 @@
 """The built-in kinds by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from events.references.kinds.decision_log import DecisionLog

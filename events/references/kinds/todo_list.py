@@ -1,7 +1,5 @@
 """The kind ``todo_list``: items that are open or done."""
 
-from __future__ import annotations
-
 from events.references.kinds.arguments import Arguments, day, item_id, item_ids, text
 from events.references.kinds.items import Item, ItemKind, added, changed, found, ordered, removed
 from events.references.kinds.kind import SEPARATOR, Op, ReferenceInvalidError, one_line

@@ -4,8 +4,6 @@ Cards are compared within one project and mode, about one subject. Two people of
 has a relation already, and a pair that the timeline of a fact orders, stay as they are.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Consolidates episodes: what several sessions tell of one theme becomes one statement of their own sentences."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Concludes what recurs: episodes of several sessions that say the same of one theme, in their own words."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import combinations

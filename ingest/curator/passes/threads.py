@@ -1,7 +1,5 @@
 """Makes a thread of an undertaking that is told of in several sessions, and adds what is told of it later."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The pairs of cards that the words alone do not decide, and about which a model may be asked."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Grounds the cards of a model: checks each card against the words of the turns, and resolves its time."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

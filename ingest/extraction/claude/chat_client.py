@@ -3,8 +3,6 @@
 Prompt, schema and the judgement of answers are those of the Messages API. This module translates both ways.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The extractor that asks a language model and keeps only the cards that the turns bear out."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

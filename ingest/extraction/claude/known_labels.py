@@ -1,7 +1,5 @@
 """The known facts, open plans, problems and threads that a prompt shows. A label lets the model answer with one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Makes one call of the Messages API with the SDK of Anthropic."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

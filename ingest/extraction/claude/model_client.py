@@ -3,8 +3,6 @@
 Keys and the words of turns are never logged.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

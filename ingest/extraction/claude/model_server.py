@@ -1,7 +1,5 @@
 """The server of the model, as the settings name it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 

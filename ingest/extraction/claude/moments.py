@@ -1,7 +1,5 @@
 """Resolves the time hint of a card with timex. The model never computes a time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ The stable part is rendered once, so its bytes are equal in every request and th
 the author's number and a hash over the stable part, the tool description and the schema.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import date, datetime

@@ -5,8 +5,6 @@ is empty, null and a blank text mean absent, and unknown fields are ignored. An 
 of a slip.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import reprlib

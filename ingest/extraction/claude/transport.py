@@ -4,8 +4,6 @@ The server is not trusted. The time limits of the library restart with every byt
 second would hold a call without end. Here every read, write and connect gets the rest of the exchange's time.
 """
 
-from __future__ import annotations
-
 import ssl
 import time
 from collections.abc import Iterable, Iterator

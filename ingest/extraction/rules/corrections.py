@@ -1,7 +1,5 @@
 """Corrections in the same conversation: "sorry, I meant Kaohsiung", 打錯了，是高雄."""
 
-from __future__ import annotations
-
 import re
 
 from events.language.concepts import normalise_value

@@ -1,7 +1,5 @@
 """The rules extractor: no model, no network, the same cards from the same turns."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

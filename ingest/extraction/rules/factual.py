@@ -1,7 +1,5 @@
 """Tells where a turn may state facts about its speaker, and whether its speaker speaks of themselves at all."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 

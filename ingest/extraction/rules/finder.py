@@ -4,8 +4,6 @@ A subject is the user, somebody of the user's kin, or a named person. A pronoun 
 does not guess whom it means.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Finds definitions: sentences that explain a general concept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

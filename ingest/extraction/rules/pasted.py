@@ -1,7 +1,5 @@
 """Hides pasted text: markup, data, letters and mails, transcripts. Their words are not those of the speaker."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from itertools import islice

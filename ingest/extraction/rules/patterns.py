@@ -4,8 +4,6 @@ The head of a table explains the form of a row. A row matches only when it expla
 end: words that are left over refuse the fact.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

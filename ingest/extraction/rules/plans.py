@@ -1,7 +1,5 @@
 """Plans and days: what somebody does on a day that the sentence names, and plans that are called off or moved."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Reads the sentences of one turn and makes its cards, with their times, scope and source."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

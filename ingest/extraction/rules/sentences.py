@@ -4,8 +4,6 @@ Every text here keeps the length of the turn's text. An offset in a sentence plu
 an offset in the turn.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A value is refused when in doubt: the turn keeps its words anyway. ``split`` che
 simplified script) and returns the spans of its parts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

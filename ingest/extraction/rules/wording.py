@@ -1,7 +1,5 @@
 """Writes the content of a card: a short sentence in the language and script of the turn."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from events.language.chinese_script import to_simplified

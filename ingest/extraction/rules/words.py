@@ -1,7 +1,5 @@
 """The closed word lists of both languages, from ``tables/words.txt``."""
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 

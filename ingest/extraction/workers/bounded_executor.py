@@ -1,7 +1,5 @@
 """Runs long calls in threads, which never keep the process alive, and shares them between users."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Finds the earlier events that new events of a worker replace, just before they are appended."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The model worker: runs many calls of a model at once, outside any transaction."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Sequence

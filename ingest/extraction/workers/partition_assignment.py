@@ -1,7 +1,5 @@
 """The partitions that a model worker owns now, with the open turns of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from events.platform.database import Connection, statement

@@ -3,8 +3,6 @@
 This module keeps records only. It has no database, no clock and no model.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Extracts old turns again with the current prompt and model. The log keeps both results, the cards the newer one."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 Extractors that wait for a model have a worker of their own: :mod:`ingest.extraction.workers.model_worker`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reads the exported conversations of ChatGPT and Claude: ``conversations.json``, alone or in the zip."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import IO

@@ -1,7 +1,5 @@
 """Reads a mailbox in the form mbox: the plain words of each mail, without those that it quotes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What every reader of an exported chat gives: messages, and an account of all that was left out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

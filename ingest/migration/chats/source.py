@@ -1,7 +1,5 @@
 """The bytes of an exported chat: a file, a member of a zip, or a stream, always as valid UTF-8."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import zipfile

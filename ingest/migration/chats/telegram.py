@@ -1,7 +1,5 @@
 """Reads the exported chats of Telegram Desktop: ``result.json`` of one chat, or of all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import IO
 

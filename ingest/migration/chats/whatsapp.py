@@ -1,7 +1,5 @@
 """Reads the exported chat of WhatsApp, ``_chat.txt``, in the forms of iOS and Android."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

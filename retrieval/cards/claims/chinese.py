@@ -1,7 +1,5 @@
 """Claims of Chinese sentences, in either script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

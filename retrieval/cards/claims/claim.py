@@ -4,8 +4,6 @@ The readers prefer silence: a sentence that asks, supposes, wishes, quotes, tell
 past or of this moment, or announces a change makes no claim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claims of English sentences."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Claims about what somebody has ever done: "I have never eaten oysters" against "I ate oysters last summer"."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The claims of a text, sentence by sentence."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

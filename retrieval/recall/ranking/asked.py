@@ -1,7 +1,5 @@
 """What a question asks, and of whom: all that the features of its cards have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The features of a card for one question: about twenty numbers with names, which one linear model weighs."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from math import exp, exp2
 

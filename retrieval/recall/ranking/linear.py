@@ -1,7 +1,5 @@
 """The linear model of the ranking: a coefficient for each feature, read from a file."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass

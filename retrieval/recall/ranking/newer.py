@@ -4,8 +4,6 @@ Everything is decided from the cards of one recall, without a model. The words o
 of their terms, so no text is analysed again.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta

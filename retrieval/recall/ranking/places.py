@@ -1,7 +1,5 @@
 """The places of an answer: the scores of the line, and what is promised whatever the scores are."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence

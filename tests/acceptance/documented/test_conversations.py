@@ -1,7 +1,5 @@
 """Conversations and metadata go in over HTTP and Redis, and come out on the cards."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

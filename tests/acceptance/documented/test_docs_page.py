@@ -1,7 +1,5 @@
 """``/`` leads to a page with every operation. The page needs no network and no key."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

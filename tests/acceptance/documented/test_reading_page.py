@@ -1,7 +1,5 @@
 """The commands of ``docs/reading.md`` run as they are written, one after the other, in one shell."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

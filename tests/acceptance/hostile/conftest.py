@@ -1,7 +1,5 @@
 """A log with a key for the tests that change it."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from pathlib import Path

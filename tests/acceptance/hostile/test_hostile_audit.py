@@ -1,7 +1,5 @@
 """A superuser who changes the audit log is found, and operators' own reads are in it."""
 
-from __future__ import annotations
-
 import json
 
 import psycopg

@@ -1,7 +1,5 @@
 """A body that does not come costs nobody else a place."""
 
-from __future__ import annotations
-
 import select
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Slow, silent or many connections cost the other connections nothing."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Hostile requests are refused with a problem that names the reason. Other requests are not affected."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Iterator

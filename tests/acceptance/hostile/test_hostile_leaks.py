@@ -1,7 +1,5 @@
 """Words of users and secrets are in no log line, no metric, no error and no command line."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """A change of the log by a superuser is found."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -4,8 +4,6 @@ The model is a loopback server that misbehaves for one user's turns only; extrac
 ``CARDLOG_TEST_MUTATIONS`` sets how many answers are mutated (`make test-model` takes 2,000).
 """
 
-from __future__ import annotations
-
 import os
 import random
 import socket

@@ -1,7 +1,5 @@
 """The role of the services can append to the log and do nothing else to it."""
 
-from __future__ import annotations
-
 import psycopg
 import pytest
 from psycopg import sql

@@ -1,7 +1,5 @@
 """Cardlog starts after every end: all processes killed, zombies left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """No object that the role of the services can make runs with the rights of an operator."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psycopg

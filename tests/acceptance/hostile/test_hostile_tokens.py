@@ -1,7 +1,5 @@
 """A wait for a token covers every table that answers. An invented token is refused, and many waits harm nobody."""
 
-from __future__ import annotations
-
 import base64
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Hostile turns against a running Cardlog harm only their sender."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import httpx2

@@ -1,7 +1,5 @@
 """The examples of the post on a layered memory: a core document, episodes and problems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.ingest.messages_api import MessagesApi, calls

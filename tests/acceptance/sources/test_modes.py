@@ -1,7 +1,5 @@
 """The examples of the note on modes: one memory with several registers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.person import Person

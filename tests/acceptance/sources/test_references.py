@@ -1,7 +1,5 @@
 """The examples of the note on references: a running list has one value at a time, and its past stays."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

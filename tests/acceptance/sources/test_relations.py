@@ -1,7 +1,5 @@
 """Relations between facts: a wrong one buries nothing, and a turn whose fact is over says so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.person import Person

@@ -1,7 +1,5 @@
 """The examples of the chapter on three kinds of cards: states that contradict each other, and concepts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.support.person import Person

@@ -1,7 +1,5 @@
 """The addresses of a running Cardlog, for a shell, a person and an app; and the pushes that use them."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

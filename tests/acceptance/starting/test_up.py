@@ -1,7 +1,5 @@
 """Start and stop: the data stays, leftovers are removed, and an error is one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

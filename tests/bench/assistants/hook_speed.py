@@ -3,8 +3,6 @@
 Both are asked in turn by one client over 200 cards of one user. The hook also pushes the prompt as a turn.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from typing import Any

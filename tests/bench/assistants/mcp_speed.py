@@ -3,8 +3,6 @@
 Both are asked in turn by one client over 200 cards of one user. The size of a result is printed beside its time.
 """
 
-from __future__ import annotations
-
 import httpx2
 
 from retrieval.context.token_estimate import count_tokens

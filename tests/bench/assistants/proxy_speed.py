@@ -4,8 +4,6 @@ The model and the memory are loopback servers that answer at once, the memory wi
 in turn: the model, the memory, and the model by the proxy, which asks both. All of them are in this process.
 """
 
-from __future__ import annotations
-
 import time
 
 import httpx2

@@ -5,8 +5,6 @@
 Each run is a process of its own. The shortest run counts, because other jobs only make a run longer.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -4,8 +4,6 @@ Floors: one INSERT in a transaction of its own, and ``/healthz``. Patches at 50/
 old versions of a document with CARDLOG_BENCH_VERSIONS patches (10,000); the fold of these patches in a rebuild.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

@@ -1,7 +1,5 @@
 """Times ``cardlog import chat``: messages/s that are read from an export of WhatsApp, and that the service takes."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -3,8 +3,6 @@
 Floors in the same run: turns/s of XADD alone, and of appending the same turns straight to the log.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

@@ -4,8 +4,6 @@ The bare table has the log's columns and no key, index, trigger or digest chain;
 500 rows from as many writers, and are measured in turn, three rounds each. Medians and ratios are printed.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import statistics
 import sys

@@ -10,8 +10,6 @@ values. Rows that expect nothing count as
 false finds when anything with a start or an end is found.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -5,8 +5,6 @@ waits for the tables), and the calls and tokens of a model per 1,000 turns. Fail
 the second and the third run add nothing, and the tables are those of a rebuild. Goal: 50 turns/s.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

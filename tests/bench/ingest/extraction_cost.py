@@ -8,8 +8,6 @@ CARDLOG_EVAL_DATA, calls and prompt tokens a turn (a quarter of the characters) 
 caching; cached tokens are also weighed at what they cost, a tenth.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing

@@ -6,8 +6,6 @@ The turns are those of the longitudinal chains, so the numbers are comparable an
 of the LoCoMo conversations, too. The floor is one pass of a pattern that finds every word.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

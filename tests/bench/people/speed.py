@@ -4,8 +4,6 @@ Every fifth card is a state, so a page shows about 40 of them. Floor: ``/healthz
 person's page within 10 ms.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

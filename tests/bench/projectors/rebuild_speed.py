@@ -7,8 +7,6 @@ a million events). COPY loads the finished tables from files, over as many conne
 indexes and statistics as the rebuild. Exit status 1 when a goal is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -6,8 +6,6 @@ them; the floor of the latency is the same worker fed by the log itself. ``--rea
 adds to the latency says nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

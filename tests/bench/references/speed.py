@@ -5,8 +5,6 @@ service's ``/healthz`` (HTTP). PATCH at 50/s, after 1 and after CARDLOG_BENCH_VE
 value, and ops of 16 clients on 100 references, one a request and 20 a request.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

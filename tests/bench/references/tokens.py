@@ -7,8 +7,6 @@ snippets are the first five cards, and beside them the first twenty. They hold t
 open item, whatever they say of it.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ behind the cards of the context. One user has the sessions of LoCoMo, in turns f
 RealMem. Each size asks about the sessions told so far. Beside it stand the tokens and dollars of a prompt of all words.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

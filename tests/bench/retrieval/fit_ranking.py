@@ -10,8 +10,6 @@ coefficients of the other four; `±` is the standard error over persons. The coe
 all persons.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

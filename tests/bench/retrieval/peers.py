@@ -8,8 +8,6 @@ conversation of LoCoMo; the second is one user who said everything of LoCoMo, Li
 out with a reason when its system or data are missing.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

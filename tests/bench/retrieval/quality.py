@@ -11,8 +11,6 @@ With `--keep`, the folder keeps the turns, the cards and the floors, and the nex
 is made for one version of the extractor: use another folder after a change there.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -9,8 +9,6 @@ in. Beside both, once a second, the age of the oldest event that is not in the c
 Exit status 1 when any recall failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import random

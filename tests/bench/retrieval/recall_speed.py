@@ -9,8 +9,6 @@ Questions are pieces of the user's own cards, a fifth of them with a time. Vecto
 random: as near to each other as texts that share words are, and as dense as a model's, at no cost.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

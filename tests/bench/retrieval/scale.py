@@ -12,8 +12,6 @@ which only users with very many cards need. ``--fit`` writes the measures of the
 prints what they predict beside every measured size.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

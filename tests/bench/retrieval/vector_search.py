@@ -6,8 +6,6 @@ URL is a database that ``recall_speed.py --heavy`` or ``support/copies.py`` fill
 use, half precision and a partition of the user, are built from the user's vectors and dropped at the end.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Any

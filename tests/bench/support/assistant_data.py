@@ -1,7 +1,5 @@
 """The evaluation sets of a person with an assistant, and of meetings told line by line."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The floors of recall: BM25, BM25 of the user's turns, vectors, and BM25 with vectors by reciprocal ranks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 

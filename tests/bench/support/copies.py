@@ -1,7 +1,5 @@
 """Multiplies folded cards inside PostgreSQL: millions of cards in minutes, as real rows with real indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter

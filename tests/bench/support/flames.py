@@ -1,7 +1,5 @@
 """Samples the stacks of this process, as collapsed stacks: the input of flame graphs."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """A long, made-up history to measure with: many users, two languages, states that change, concepts learned."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

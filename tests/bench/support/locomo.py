@@ -1,7 +1,5 @@
 """Conversations of LoCoMo as turns, their questions' evidence, and turns pushed into a started Cardlog."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import UTC, datetime

@@ -6,8 +6,6 @@ A line with ``text`` adds a memory as it is, without a language model. A line wi
 memories found, the best first. mem0 prints notices, so the answers have a stream of their own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

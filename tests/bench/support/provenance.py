@@ -4,8 +4,6 @@ A set that was looked at is training data: its figures say that nothing broke, a
 probe is written from two pages of the docs, without a look at the code. It counts once, as a first look.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

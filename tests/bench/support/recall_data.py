@@ -1,7 +1,5 @@
 """The evaluation sets as turns to push and questions with the turns that answer them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The evaluation sets of facts that change: everyday chats, and timelines of corrections."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

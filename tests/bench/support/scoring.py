@@ -1,7 +1,5 @@
 """Scores of documents, and their fusion."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A Cardlog to measure: started in a temporary folder, stopped at the end."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Counts what goes over the wire to a server: round trips and bytes."""
 
-from __future__ import annotations
-
 import select
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A command that waits for the stages says what it waits for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

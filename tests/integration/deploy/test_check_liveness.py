@@ -1,7 +1,5 @@
 """The health check of a container separates silent processes, live processes and unknown ones."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """A process of the stack keeps its last lines for the one who has to know why it ended, and ends in its own time."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A service collects garbage after its start, although the start itself does without."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Log lines are JSON objects or text, and hold no words of a user."""
 
-from __future__ import annotations
-
 import logging
 import subprocess
 from collections.abc import Callable

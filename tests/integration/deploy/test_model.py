@@ -1,7 +1,5 @@
 """The offline embedding model: its graph against arithmetic by hand, and the real model when it is built."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Workers that are forked from one process are processes of their own, and start without it, too."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The relay and the workers speak TLS to Kafka, and a broker without TLS is refused when TLS is asked for."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

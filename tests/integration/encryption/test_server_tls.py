@@ -1,7 +1,5 @@
 """TLS to PostgreSQL and Redis is had when it is asked for, or the start is refused with variable and remedy."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

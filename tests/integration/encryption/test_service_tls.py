@@ -1,7 +1,5 @@
 """A service speaks TLS with its own certificate, and refuses files that are none."""
 
-from __future__ import annotations
-
 import os
 import socket
 import ssl

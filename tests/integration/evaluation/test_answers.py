@@ -1,7 +1,5 @@
 """``cardlog eval record`` keeps what a model answers, and ``cardlog eval answers`` replays it without a server."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One way to decide a command: a repeat gets the first answer, and a moved stream is decided again."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from threading import Barrier

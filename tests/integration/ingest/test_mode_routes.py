@@ -1,7 +1,5 @@
 """Modes over HTTP: declarations are kept, and a refused one appends nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

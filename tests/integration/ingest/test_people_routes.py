@@ -1,7 +1,5 @@
 """People over HTTP: who there is, merged, split and told apart, with no command lost and nothing destroyed."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

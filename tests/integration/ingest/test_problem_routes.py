@@ -1,7 +1,5 @@
 """Active problems over HTTP: no command is lost or applied twice, and a rebuild gives the same problems."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any

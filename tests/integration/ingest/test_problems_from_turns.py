@@ -1,7 +1,5 @@
 """Problems from turns: read by the extractor, found by the fold, withdrawn with their extraction."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.platform.database import Connection

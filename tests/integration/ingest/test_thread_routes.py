@@ -1,7 +1,5 @@
 """Threads over HTTP: opened, filled, renamed, closed and opened again, seen at once and told in a prompt."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """A poison event parks its user, in order. Other users continue, and nothing is folded twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

@@ -1,7 +1,5 @@
 """Parked events are retried in order, or dropped with a record."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A reference is a card: its words are found, an op replaces them, and a rebuild gives the same rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from uuid import UUID

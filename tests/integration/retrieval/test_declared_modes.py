@@ -1,7 +1,5 @@
 """Modes that users declare: their cards, vectors and names, and what a recall makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

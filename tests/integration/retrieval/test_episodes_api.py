@@ -1,7 +1,5 @@
 """Episodes over HTTP: the words of turns that a topic or a place of the core document finds, with their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A recall with a token waits for the cards, and for vectors that come soon. It reports the vectors it lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """What a question reads of a user with a long history: what it needs, and not the history."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

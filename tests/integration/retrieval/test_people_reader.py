@@ -1,7 +1,5 @@
 """The people of a user are folded once, and again after anything that tells more of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

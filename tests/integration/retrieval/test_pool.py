@@ -1,7 +1,5 @@
 """The connections of the read service come back as soon as PostgreSQL does."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import AsyncExitStack, suppress

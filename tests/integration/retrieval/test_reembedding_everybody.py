@@ -1,7 +1,5 @@
 """A mode of everybody gets new vectors over HTTP: a vectors worker does it, and recall answers throughout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A user's mode gets new vectors: recall answers by the old ones until one swap, whatever happens to the worker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """References over HTTP, to read: a write is seen at once, the past stays, and nobody reads another's."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Read replicas answer while they are fresh enough. The primary answers while they are stale or away."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Turns and sessions are read from the log as they were said. What is erased or out of reach is absent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

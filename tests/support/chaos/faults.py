@@ -1,7 +1,5 @@
 """Injects faults, and runs a stack with several workers of a kind for them."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """Plans and pushes turns, and keeps a ledger of the acknowledged turns."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

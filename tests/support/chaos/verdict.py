@@ -1,7 +1,5 @@
 """Compares what is in the log and in the tables with what was pushed, without the fold of the project."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Events with every kind of text, for archives."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

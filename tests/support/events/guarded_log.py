@@ -1,7 +1,5 @@
 """A log with a key, and connections of its owner and of the services."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

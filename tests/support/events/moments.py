@@ -1,7 +1,5 @@
 """Expressions of time as the tests read them: on Friday 8 May 2026, 16:44 in Taipei."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 from zoneinfo import ZoneInfo

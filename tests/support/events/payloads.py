@@ -1,7 +1,5 @@
 """Valid payloads for tests to change."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from events.types.cards import CardOrigin, EventNoted, KnowledgeLearned, SourceSpan, StateAsserted

@@ -1,7 +1,5 @@
 """A log that holds poison beside good events."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

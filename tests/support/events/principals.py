@@ -1,7 +1,5 @@
 """Requests of a principal of the test's choice, without keys."""
 
-from __future__ import annotations
-
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from events.access.principal import ANYBODY, Principal

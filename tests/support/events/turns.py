@@ -1,7 +1,5 @@
 """Turns and other payloads as events of the log."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

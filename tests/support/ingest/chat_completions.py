@@ -1,7 +1,5 @@
 """A loopback server that speaks chat completions, with the model and the troubles of the Messages API beside it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

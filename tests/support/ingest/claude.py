@@ -1,7 +1,5 @@
 """Turns for the model, and the model's answers."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A user who tells things on days, which the rules read, and whom the curator curates."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Harmful answers of a model's server: in their bytes, and in their content."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

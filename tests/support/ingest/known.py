@@ -1,7 +1,5 @@
 """Cards that a user already has, as a session batch carries them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any

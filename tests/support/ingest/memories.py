@@ -1,7 +1,5 @@
 """A whole memory in one process: turns are recorded, extracted by rules, and folded into cards and vectors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ keys and hints of the turns themselves. Tokens are a quarter of the characters; 
 is written to it once and read from it afterwards.
 """
 
-from __future__ import annotations
-
 import contextlib
 import html
 import json

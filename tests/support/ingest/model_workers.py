@@ -1,7 +1,5 @@
 """Runs model workers, makes turns for them, and reads their results."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

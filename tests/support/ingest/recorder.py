@@ -1,7 +1,5 @@
 """A recorder at work, its queue, and what it recorded."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

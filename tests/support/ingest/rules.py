@@ -1,7 +1,5 @@
 """Turns for the rules extractor, and the cards that it finds in them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """Turns as a partition window takes them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from events.types.envelope import Event

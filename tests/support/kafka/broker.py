@@ -1,7 +1,5 @@
 """Brokers for tests: processes that can be stopped, killed and started again at the same address."""
 
-from __future__ import annotations
-
 import signal
 import ssl
 import subprocess

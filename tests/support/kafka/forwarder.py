@@ -1,7 +1,5 @@
 """A port that stays the same while the server behind it comes and goes."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import ssl

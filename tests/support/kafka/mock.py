@@ -4,8 +4,6 @@
 until it is killed. It tells clients to come to the advertised port, where a forwarder stands that outlives it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import sys

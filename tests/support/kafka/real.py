@@ -1,7 +1,5 @@
 """A broker of Apache Kafka in KRaft mode, from its jars, as a process. Needs Java 17, Maven and Maven Central, once."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Runs relays and reads the messages that they published."""
 
-from __future__ import annotations
-
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator

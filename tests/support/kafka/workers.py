@@ -1,7 +1,5 @@
 """Runs workers as processes by their commands, and stops, kills and restarts them by name."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An OpenAI-style embedding server on loopback that answers as a test says."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """Appends events, folds them, rebuilds their tables, and looks at the tables."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 from collections.abc import Iterator

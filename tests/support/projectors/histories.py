@@ -1,7 +1,5 @@
 """Random histories of statements and remarks, in any order and batches."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Events that a projection refuses, and the projector that refuses them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What PostgreSQL read for a statement, from EXPLAIN ANALYZE."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

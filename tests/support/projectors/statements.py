@@ -1,7 +1,5 @@
 """Statements to fold, made in a line each; days count from the first of January 2026."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The card tables in memory: the same fold, given what the projector would look up, with no database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A model that a test writes in a moment: the vector of a text is the mean of random vectors of its letters."""
 
-from __future__ import annotations
-
 import json
 import string
 from pathlib import Path

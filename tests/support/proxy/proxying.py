@@ -1,7 +1,5 @@
 """A proxy in a thread of this process, and a loopback model behind it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """States that differ in their values, for tests of alerts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5

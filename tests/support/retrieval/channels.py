@@ -1,7 +1,5 @@
 """Cards, and one channel asked for them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager

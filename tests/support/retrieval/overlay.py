@@ -1,7 +1,5 @@
 """A recall service, and turns at every stage of their way."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

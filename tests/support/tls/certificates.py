@@ -1,7 +1,5 @@
 """An authority of the test's own, and certificates that it signed."""
 
-from __future__ import annotations
-
 import ipaddress
 import ssl
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The list of guards fits the code, so that ``make guards`` can remove each of them."""
 
-from __future__ import annotations
-
 from tests.mutation.__main__ import guards, misfits
 
 

@@ -1,7 +1,5 @@
 """Every bench can be imported, so a renaming cannot break a bench that is seldom run."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The clients have every operation of the services and the version of Cardlog."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from typing import Any

@@ -1,7 +1,5 @@
 """The command line as it is typed: help, version, options in any place, completion, refusals, Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

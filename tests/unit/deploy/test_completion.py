@@ -1,7 +1,5 @@
 """The completion scripts, in the shells that read them."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A command without options finds the running Cardlog."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text logs and JSON logs hold the same facts and no secret."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """A long command reports its progress on a terminal and elsewhere."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

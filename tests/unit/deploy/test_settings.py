@@ -1,7 +1,5 @@
 """A setting comes from the first place that gives it. An invalid value is named with its remedy."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The conversations to measure with: enough of each kind, with evidence and keys that fit."""
 
-from __future__ import annotations
-
 from evaluation.answers.conversations import (
     own,
 )

@@ -1,7 +1,5 @@
 """What counts as an answer: words in one card, a date at its grain, nothing outdated before it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evaluation.answers.conversations import Question

@@ -1,7 +1,5 @@
 """The relations that the curator finds in labelled pairs are right."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.curator.command import SETS, labelled, scores

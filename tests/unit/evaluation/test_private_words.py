@@ -1,7 +1,5 @@
 """A recorded reading of private turns holds no sentence of them, and comes back word for word."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The fold of insights: what is told, what is stale, and what nobody concludes again."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from uuid import UUID
 

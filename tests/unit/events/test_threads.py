@@ -1,7 +1,5 @@
 """The fold of threads: a thread only grows, and its last event decides whether it is open."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """A chore of the write service is done soon after the start, and not only after its interval."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

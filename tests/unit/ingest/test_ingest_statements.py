@@ -1,7 +1,5 @@
 """The statements of ``ingest`` read the card tables through views only."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

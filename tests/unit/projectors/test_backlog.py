@@ -1,7 +1,5 @@
 """The operator sees how many cards wait for their vector, and for how long."""
 
-from __future__ import annotations
-
 from projectors.backlog import Backlog
 
 

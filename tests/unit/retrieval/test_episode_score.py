@@ -1,7 +1,5 @@
 """The score of an episode is three for a topic, four for a path, and the importance."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from uuid import UUID
 

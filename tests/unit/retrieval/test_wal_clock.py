@@ -1,7 +1,5 @@
 """The reported age of a replica is never too low."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

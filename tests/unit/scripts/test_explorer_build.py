@@ -1,7 +1,5 @@
 """The built explorer is that of its sources and of the contract that it calls. No Node is needed to see it."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

@@ -1,7 +1,5 @@
 """The Chinese grammar of time expressions, for traditional and simplified characters."""
 
-from __future__ import annotations
-
 import re
 
 from ..calendar import Frame

@@ -1,7 +1,5 @@
 """Chinese dates: years, months, days and dates in digits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from .. import calendar

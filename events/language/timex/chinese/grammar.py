@@ -1,7 +1,5 @@
 """The top rules of the Chinese grammar: moments, offsets, ranges and bounds, from left to right in a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

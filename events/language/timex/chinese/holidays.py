@@ -1,7 +1,5 @@
 """Chinese holidays. The script of a name decides between the calendars of China and Taiwan."""
 
-from __future__ import annotations
-
 from events.language.timex.tables import values_of
 
 from .. import calendar

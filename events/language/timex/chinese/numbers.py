@@ -1,7 +1,5 @@
 """Chinese numbers and lengths of time."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Chinese offsets: a length before or after now, within a length, a length that goes on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from .. import calendar

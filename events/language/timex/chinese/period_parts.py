@@ -1,7 +1,5 @@
 """The parts of a Chinese period: 上半年 of 今年, 初 of 五月, 第二周 of 2021年, 前10天 of 去年."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

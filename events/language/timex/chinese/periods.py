@@ -1,7 +1,5 @@
 """Chinese periods: 今年上半年, 五月初, 2021年的第二周, 去年的前10天, 九十年代."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Chinese times of day: "下午五点一刻", "晚上七点半到九点", "15时20分"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from ..clock import PARTS as PART_HOURS

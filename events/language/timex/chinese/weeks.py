@@ -1,7 +1,5 @@
 """Chinese units relative to the present one, weekdays and weekends: 上周, 下下个月, 这个星期三."""
 
-from __future__ import annotations
-
 from events.language.timex.tables import values_of
 
 from .. import calendar

@@ -4,8 +4,6 @@ The text is folded into simplified Chinese with half-width digits. The folding m
 offsets are the same in the original.
 """
 
-from __future__ import annotations
-
 import re
 
 from ..calendar import Frame, Tense

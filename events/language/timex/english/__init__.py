@@ -1,7 +1,5 @@
 """The English grammar of time expressions."""
 
-from __future__ import annotations
-
 from ..calendar import Frame
 from ..scan import Mention
 from .grammar import findings

@@ -1,7 +1,5 @@
 """English dates: in digits, with the name of a month, and holidays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from .. import calendar

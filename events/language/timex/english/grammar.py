@@ -1,7 +1,5 @@
 """Applies the English grammar to a text from left to right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """English moments: a period, a day with its time of day, a time of day alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """English names of months that are also verbs or the names of persons: "may", "march", "April called"."""
 
-from __future__ import annotations
-
 from events.language.timex.tables import words_of
 
 from ..scan import Scan, listed

@@ -1,7 +1,5 @@
 """English expressions relative to the present: today, the weekend, week 10, the day after Christmas."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """English numbers: counts, ordinals, years, and lengths of time."""
 
-from __future__ import annotations
-
 from ..calendar import full_year
 from ..lengths import Length
 from ..numerals import NUMBERS, ORDINALS, spelled

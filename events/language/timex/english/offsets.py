@@ -1,7 +1,5 @@
 """English offsets: a length before or after a moment, within a length, for a length from a moment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.language.timex.english.weekdays import weekday_name

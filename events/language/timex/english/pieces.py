@@ -1,7 +1,5 @@
 """Parts of English periods: the last week of July, mid-November, later this week."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import cast

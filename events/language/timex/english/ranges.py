@@ -1,7 +1,5 @@
 """English ranges and bounds: from X to Y, since X, before X."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from .. import calendar

@@ -1,7 +1,5 @@
 """English periods relative to the present one: last week, next three months, this past Friday."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.language.timex.english.seasons import quarter_of, season

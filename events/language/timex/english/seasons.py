@@ -1,7 +1,5 @@
 """English quarters, seasons, decades, centuries and holidays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from events.language.timex import calendar

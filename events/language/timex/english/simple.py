@@ -1,7 +1,5 @@
 """The rules for periods of the English grammar, each under its first words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from ..cycles import Reading

@@ -1,7 +1,5 @@
 """English times of day: "5 pm", "half past seven", "from 10:30 to 3", "early in the morning"."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

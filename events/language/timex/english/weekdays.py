@@ -1,7 +1,5 @@
 """English weekdays, with the date, the week or the day of the month beside them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.language.timex import calendar

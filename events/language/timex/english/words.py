@@ -1,7 +1,5 @@
 """English words of time, and the segmentation of a text into words."""
 
-from __future__ import annotations
-
 import re
 
 from events.language.timex.tables import numbers_of, values_of, words_of

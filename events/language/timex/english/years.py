@@ -1,7 +1,5 @@
 """English years without a month, and the test for numbers of four digits that are years."""
 
-from __future__ import annotations
-
 from events.language.timex import calendar
 from events.language.timex.calendar import full_year
 from events.language.timex.english.numbers import plain, spelled_year, year_number

@@ -1,7 +1,5 @@
 """The word lists of the evidence check: words that need no evidence, and words with the same meaning."""
 
-from __future__ import annotations
-
 import re
 
 from events.language.concepts import all_concepts

@@ -1,7 +1,5 @@
 """Grounds the events of a model, and joins the event that two speakers tell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

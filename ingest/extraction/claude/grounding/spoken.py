@@ -1,7 +1,5 @@
 """The content, the entity and the origin of a card, as the speaker said them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Grounds the states of a model."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Chinese words about problems: 我一直為…所苦, 我試了…沒有用, …好了. The patterns read simplified script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

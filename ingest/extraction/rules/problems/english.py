@@ -1,7 +1,5 @@
 """English words about problems: "I've been struggling with …", "I tried … and it helped", "my … is gone"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What a sentence says about a problem."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

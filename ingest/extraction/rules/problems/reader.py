@@ -1,7 +1,5 @@
 """Reads the sentences of one turn for problems, and makes their events with their words and their source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The distribution script distributes every table by user, or declares it local with a reason."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

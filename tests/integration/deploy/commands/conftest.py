@@ -1,7 +1,5 @@
 """A verb about users' memories starts both services in the test's process, and these need no model."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.platform.settings import variable_of

@@ -1,7 +1,5 @@
 """``cardlog arbitrations`` shows an operator the conflicts and records the verdict."""
 
-from __future__ import annotations
-
 from uuid import UUID, uuid4
 
 import pytest

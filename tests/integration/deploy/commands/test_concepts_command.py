@@ -1,7 +1,5 @@
 """``cardlog concepts`` lists the concept keys, and the names in the log that look like one key."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

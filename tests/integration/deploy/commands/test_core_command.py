@@ -1,7 +1,5 @@
 """``cardlog core`` patches, shows, compares and rolls back a document, and answers a patch that waits."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``cardlog keys`` makes, lists, rotates and revokes keys; services without keys stay on this machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``cardlog modes`` declares, lists, renames and deletes modes, and refuses as the routes do."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``cardlog people`` from the command line: noted, merged, split, and told apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.platform.settings import variable_of

@@ -1,7 +1,5 @@
 """``cardlog problems`` from the command line to the prompt: opened, tried, found by a question, closed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import uuid4
 

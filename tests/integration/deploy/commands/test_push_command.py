@@ -1,7 +1,5 @@
 """A push that Redis does not take ends with the cause and the remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An embedded Postgres, and a folder for it."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterator

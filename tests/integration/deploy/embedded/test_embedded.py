@@ -1,7 +1,5 @@
 """The embedded servers: start, stop, kill, leftovers, and several instances side by side."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

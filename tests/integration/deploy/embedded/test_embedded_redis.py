@@ -1,7 +1,5 @@
 """The embedded Redis: the rights of each account, and the loss from a damaged file."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Every embedded server waits for its start, and for the leftovers of an earlier run."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The port of an embedded server: kept from start to start, chosen, or taken by another program."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from pathlib import Path

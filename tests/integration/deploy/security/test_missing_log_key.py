@@ -1,7 +1,5 @@
 """A process without the log key of its database says which file it needs."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Workers and operators do their work with their own roles, under row-level security."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 

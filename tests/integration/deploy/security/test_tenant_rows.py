@@ -1,7 +1,5 @@
 """Row-level security: a session sees the rows of one tenant, and a process has only the rights that it needs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """API keys: what is kept of them, and when each process learns of a change."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

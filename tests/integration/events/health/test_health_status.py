@@ -1,7 +1,5 @@
 """The health of every stage is true. An unknown number is shown as unknown and never as zero."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Every worker writes heartbeats while it works, and a last one when it ends."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """All three services with authentication on, over one database with two users' memories."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

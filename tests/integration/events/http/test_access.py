@@ -1,7 +1,5 @@
 """Every endpoint of all three services refuses whoever may not use it, all alike."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any

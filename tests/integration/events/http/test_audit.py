@@ -1,7 +1,5 @@
 """Every request that reads or changes memory is in the audit log, and the log holds no content."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rates, concurrency and pages are limited for each key and each user."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Connections that died while nobody used them fail no request, and a service that stops leaves none open."""
 
-from __future__ import annotations
-
 from redis import Redis
 from starlette.testclient import TestClient
 

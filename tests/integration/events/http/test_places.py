@@ -1,7 +1,5 @@
 """Requests without a key take no place of the requests with one, and who would wait in vain is refused at the door."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """A PostgreSQL that keeps its connections and answers nothing, such as a suspended one, hangs no request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A person signs in to the explorer with a key or a link, and the cookie is worth what the key is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The server is checked before anything is written. Migrations run once, whichever process starts first."""
 
-from __future__ import annotations
-
 import threading
 import uuid
 

@@ -1,7 +1,5 @@
 """Sealed events: readable with the key, unreadable without, erased by destroying a key or a salt, never mixed up."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from io import BytesIO

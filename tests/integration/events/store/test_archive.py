@@ -1,7 +1,5 @@
 """An archive is exported and imported byte for byte, once and in order, or refused."""
 
-from __future__ import annotations
-
 import io
 import json
 import threading

@@ -1,7 +1,5 @@
 """The commands that export, import and show the log."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """PostgreSQL's own backups: a dump restored elsewhere is the same log and continues normally."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

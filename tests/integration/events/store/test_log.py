@@ -1,7 +1,5 @@
 """The log keeps its guarantees: contiguous positions, each event once, in order, unchangeable, verifiable."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime

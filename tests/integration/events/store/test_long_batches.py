@@ -1,7 +1,5 @@
 """A batch that takes longer than the server allows is tried again in smaller batches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

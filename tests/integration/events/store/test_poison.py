@@ -1,7 +1,5 @@
 """Poison harms only itself: three hundred bad items among good ones stop no stage from processing the good ones."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

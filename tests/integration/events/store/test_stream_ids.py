@@ -1,7 +1,5 @@
 """Queue ids that are no dates: turns are dated by arrival, and the stream continues after every last id."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Verification names the first bad position, at every place and for every size of slice."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

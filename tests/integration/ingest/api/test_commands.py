@@ -1,7 +1,5 @@
 """Verdicts, relations and verifications over HTTP are checked and appended once. A refused one appends nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID, uuid4
 

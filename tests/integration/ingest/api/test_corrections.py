@@ -1,7 +1,5 @@
 """A corrected or retracted card was never true, until that is undone. An agent does not overrule the user."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Erasures over HTTP: receipts, dry runs, scopes, and the same answer for what is missing and what is not yours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 

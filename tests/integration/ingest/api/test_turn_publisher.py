@@ -1,7 +1,5 @@
 """The publisher pushes turns, whatever became of its connections since the last push."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Topics that recur become categories: candidates, promotions, old pointers and reversions over HTTP."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The JSON Patch test cases of the evaluation data, each on a part of the document, over HTTP."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

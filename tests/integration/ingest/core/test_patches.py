@@ -1,7 +1,5 @@
 """Patches of the document over HTTP: applied as a whole, or queued with the reason, the document unchanged."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4

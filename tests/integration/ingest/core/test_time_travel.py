@@ -1,7 +1,5 @@
 """Versions, differences, rollbacks and cherry-picks of the document, and the queue of patches that wait."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 from uuid import uuid4

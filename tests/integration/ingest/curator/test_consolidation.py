@@ -1,7 +1,5 @@
 """Episodes of one theme become one statement of the user's own sentences, which rests on them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

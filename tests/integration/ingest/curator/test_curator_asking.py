@@ -1,7 +1,5 @@
 """A model is asked about the pairs that the words leave open: within a budget, once, and only to add relations."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

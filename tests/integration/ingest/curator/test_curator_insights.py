@@ -1,7 +1,5 @@
 """What recurs becomes an insight with its sources. It is stale without one of them, and a retraction holds."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

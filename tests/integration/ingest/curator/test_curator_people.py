@@ -1,7 +1,5 @@
 """The curator proposes that two people are one. Nothing merges them but a command."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

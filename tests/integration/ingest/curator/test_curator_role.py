@@ -1,7 +1,5 @@
 """The curator's role can read and add, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

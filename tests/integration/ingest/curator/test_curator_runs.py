@@ -1,7 +1,5 @@
 """The curator relates what was said apart, adds it once, and writes nothing without news."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.platform.database import Connection

@@ -1,7 +1,5 @@
 """An undone run is taken back by further events, and what it said is not added again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

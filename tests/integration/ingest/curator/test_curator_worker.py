@@ -1,7 +1,5 @@
 """The worker takes idle users, moves its checkpoints past them only, and survives a death at any moment."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sealed memory for the tests of erasures."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.ingest.memories import Memory

@@ -1,7 +1,5 @@
 """An erased turn leaves no digest of its words and no title in the runs of the curator. The rest of a run stays."""
 
-from __future__ import annotations
-
 from events.curator import asked_entry, runs_of, tombstones
 from events.curator import fold as runs_in
 from events.platform.database import Connection

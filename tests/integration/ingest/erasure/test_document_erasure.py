@@ -1,7 +1,5 @@
 """An erasure leaves nothing of a document, its queue, problems and episodes; what it leaves equals a rebuild."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from uuid import UUID

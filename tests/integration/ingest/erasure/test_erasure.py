@@ -1,7 +1,5 @@
 """An erasure takes every word of its subject and nothing of anybody else, once or never."""
 
-from __future__ import annotations
-
 import dataclasses
 from uuid import UUID, uuid4
 

@@ -1,7 +1,5 @@
 """Turns that wait in Redis go with their user, also a turn that a recorder holds in memory."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Writers and erasures of one user at the same time: nothing acknowledged is lost, and nothing erased comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

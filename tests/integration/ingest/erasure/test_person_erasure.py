@@ -1,7 +1,5 @@
 """A person is erased from every event that has words. What else these events say stays."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from datetime import datetime

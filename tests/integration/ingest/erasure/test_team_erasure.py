@@ -1,7 +1,5 @@
 """An erased user leaves no words in references of teams and no membership; what others said there stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The list of erasures outside the database: an older backup that is restored is erased again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

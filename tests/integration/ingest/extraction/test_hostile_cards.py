@@ -1,7 +1,5 @@
 """Every table takes the largest cards that may be appended. Larger cards are not appended."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A migration over HTTP: hostile texts are refused with their place, and a key belongs to one text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

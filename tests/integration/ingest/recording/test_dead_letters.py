@@ -1,7 +1,5 @@
 """Dead letters are listed, corrected and pushed again once, or dropped with a record. None is lost."""
 
-from __future__ import annotations
-
 import json
 import threading
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Turns that somebody deletes from the queue before they are recorded are counted, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

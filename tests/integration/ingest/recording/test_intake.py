@@ -1,7 +1,5 @@
 """Turns over several streams: a turn counts once on every stream, and every reader sees it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

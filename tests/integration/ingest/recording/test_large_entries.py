@@ -1,7 +1,5 @@
 """An entry of many megabytes becomes a dead letter, and no reader of the queue holds many of them at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

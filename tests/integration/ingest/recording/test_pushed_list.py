@@ -1,7 +1,5 @@
 """Turns on the list of the restricted pushers are recorded as turns of the stream are."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

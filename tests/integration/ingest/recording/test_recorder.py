@@ -1,7 +1,5 @@
 """The recorder appends every turn to the log once, records every refusal and drops nothing."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

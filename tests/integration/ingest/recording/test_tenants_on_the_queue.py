@@ -1,7 +1,5 @@
 """A turn of another tenant is recorded only with a proof that the services make."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

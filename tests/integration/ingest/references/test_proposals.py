@@ -1,7 +1,5 @@
 """Prose proposes ops: a sure one is applied and flagged, another waits, and each turn is proposed from once."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

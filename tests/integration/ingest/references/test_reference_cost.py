@@ -1,7 +1,5 @@
 """The present value is read without the history, whatever the number of versions is."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

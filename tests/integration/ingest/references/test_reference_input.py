@@ -1,7 +1,5 @@
 """Bad input about references: a problem that names the field and the remedy, and nothing is appended."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

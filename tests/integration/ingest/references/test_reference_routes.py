@@ -1,7 +1,5 @@
 """References over HTTP: no op is lost, none is applied twice, and a refused one appends nothing."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

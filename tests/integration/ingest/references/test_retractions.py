@@ -1,7 +1,5 @@
 """A request to forget becomes a proposal to retract. Nothing is retracted before somebody approves it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tiers follow use, each move is an event with its reason, and what is touched stays."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

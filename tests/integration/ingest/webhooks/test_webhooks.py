@@ -1,7 +1,5 @@
 """Webhooks: signed, tried again, dead after the last try, never to a private address, and gone with their user."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

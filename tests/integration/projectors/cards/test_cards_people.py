@@ -1,7 +1,5 @@
 """Two people of one name have two chains of facts, and the chains follow who is whom."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Exactly once: the tables are the fold of the log under two runners, a crash and a broken log."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A reclassified card keeps its mode whatever is said later, and a rebuild gives the same rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.platform.database import Connection

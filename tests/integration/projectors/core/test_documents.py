@@ -1,7 +1,5 @@
 """State cards feed the document; snapshots, tail and rebuild agree; an erasure leaves nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any

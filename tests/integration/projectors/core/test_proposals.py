@@ -1,7 +1,5 @@
 """Values of another memory: sure ones apply, unsure ones wait, and neither replaces what the user said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -1,7 +1,5 @@
 """A closed app keeps no model in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The default model, and the smaller one that takes its place where the default model was never built."""
 
-from __future__ import annotations
-
 import logging
 import pickle
 import shutil

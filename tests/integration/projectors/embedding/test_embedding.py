@@ -1,7 +1,5 @@
 """Every embedder keeps the same guarantees. The real embedder is tested where its model is built."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

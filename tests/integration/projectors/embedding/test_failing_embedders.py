@@ -1,7 +1,5 @@
 """An embedder that dies, hangs or answers nonsense: vectors wait, other channels find cards, nothing is lost."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """An embedding server: Cardlog's own, and servers that die, hang and answer anything."""
 
-from __future__ import annotations
-
 import base64
 import threading
 from collections.abc import Callable, Iterator, Sequence

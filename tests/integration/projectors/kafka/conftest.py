@@ -1,7 +1,5 @@
 """A broker for the tests of the relay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

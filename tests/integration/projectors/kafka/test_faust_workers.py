@@ -1,7 +1,5 @@
 """Workers on Kafka make the same cards as workers on the log, each once, under kills and outages."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The relay publishes the whole log to Kafka in order, under kills and outages, and reports its state."""
 
-from __future__ import annotations
-
 import signal
 from dataclasses import replace
 from functools import partial

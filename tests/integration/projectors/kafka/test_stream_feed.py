@@ -1,7 +1,5 @@
 """A reader of the feed gets each event once and in order, for everything that the stream may deliver."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Iterator

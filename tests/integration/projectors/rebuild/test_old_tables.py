@@ -1,7 +1,5 @@
 """Live tables of another version of Cardlog are named with the remedy, and no such generation becomes live."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

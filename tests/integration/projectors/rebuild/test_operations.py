@@ -1,7 +1,5 @@
 """What an operator asks for over HTTP is done once by a worker, whatever happens between."""
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A rebuild equals live folding, disturbs no reader, and leaves the live generation alone when it fails."""
 
-from __future__ import annotations
-
 import json
 import signal
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A rebuild that fails or is killed leaves the live generation as it is."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

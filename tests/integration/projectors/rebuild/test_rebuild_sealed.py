@@ -1,7 +1,5 @@
 """A rebuild of a sealed log gives the same tables, and an erased event is as if it had never been said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers and writers continue while generations are swapped, rolled back and dropped."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

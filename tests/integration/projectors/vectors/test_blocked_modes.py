@@ -1,7 +1,5 @@
 """An embedder that fails stops the cards of its own mode only, and status and metrics name the mode and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

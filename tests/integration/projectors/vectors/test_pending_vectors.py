@@ -1,7 +1,5 @@
 """Cards that arrive faster than the embedder works: the newest are embedded first, and each once."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

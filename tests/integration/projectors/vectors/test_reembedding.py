@@ -1,7 +1,5 @@
 """Another embedder: the old vectors answer until one swap, and vectors of two embedders never meet."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

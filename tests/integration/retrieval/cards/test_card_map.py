@@ -1,7 +1,5 @@
 """The map of a mode has a point for each card with a vector, within what the key may see."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.testclient import TestClient

@@ -1,7 +1,5 @@
 """Answers are counted by card and by day, outside the requests. The counts end with their cards."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """A recall at a transaction time answers as if the log ended at that instant."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

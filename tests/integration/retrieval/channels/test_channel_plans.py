@@ -1,7 +1,5 @@
 """No channel reads a whole table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

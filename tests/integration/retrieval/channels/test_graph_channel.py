@@ -1,7 +1,5 @@
 """Relations and neighbours of a hit find cards that share no word with the question."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

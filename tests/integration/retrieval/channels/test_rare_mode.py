@@ -1,7 +1,5 @@
 """A mode that one card in a hundred has: a search among many vectors finds what comparing all its cards finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Channels vote together, an explanation adds up their votes, and no channel finds the cards of another user."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The vector index finds as much as a full scan."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Words find cards in both languages, misspelt too. Rare words come before common words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial

@@ -1,7 +1,5 @@
 """The prompt over HTTP: the same question as a recall, answered as blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

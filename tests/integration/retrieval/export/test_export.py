@@ -1,7 +1,5 @@
 """The export of a user holds everything of the user and nothing of others, and its import gives the same cards."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audit log over HTTP: page by page, filtered, and only of the caller's tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

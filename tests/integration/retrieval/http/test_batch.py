@@ -1,7 +1,5 @@
 """Several questions get their answers in order. One that fails has its problem in its place."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Slices, groups, chains and histories of cards over HTTP."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """A request that cannot be answered is refused with its field."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """The cards around a card or a name over HTTP: in rings, and within the bounds of cards and bytes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from events.types.relations import CardsConnected

@@ -1,7 +1,5 @@
 """What a user gets who asks what is known about oneself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Every question gets an answer or a problem that names the field. No question gets a 500 or another user's card."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What models cost over HTTP: summed by day, operation and user, of the caller's tenant only."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

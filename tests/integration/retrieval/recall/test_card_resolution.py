@@ -1,7 +1,5 @@
 """A recall follows relations, reports conflicts and shows the past as it was."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace

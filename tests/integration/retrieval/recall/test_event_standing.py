@@ -1,7 +1,5 @@
 """Readers show events as they stood: cancelled, corrected, moved, still to come, or past without a word."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Each mode has its own model for cards and questions. A missing model is reported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read your own writes: a new turn answers at once, at every stage of its way."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

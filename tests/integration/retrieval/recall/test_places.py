@@ -1,7 +1,5 @@
 """The places of an answer through Postgres: who said it counts in every channel, and a turn's words stand beside."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

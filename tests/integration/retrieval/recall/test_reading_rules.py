@@ -1,7 +1,5 @@
 """Each predicate has one reading rule, and recall, prompts, slices, counts, people and the core document hold it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

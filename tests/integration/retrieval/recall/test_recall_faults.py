@@ -1,7 +1,5 @@
 """A recall answers within its deadline when channels fail, and names the channels that are missing."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

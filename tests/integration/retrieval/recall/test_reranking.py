@@ -1,7 +1,5 @@
 """A reranker orders the best texts of a recall. Whatever it answers, the recall answers, and the promises hold."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

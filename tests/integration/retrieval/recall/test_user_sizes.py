@@ -1,7 +1,5 @@
 """The size of a user is known. A recall of a very large user costs other users nothing."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

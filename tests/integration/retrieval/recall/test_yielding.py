@@ -1,7 +1,5 @@
 """A fact yields to later words wherever they stand in the memory, and to nobody else's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two hundred turns in two languages, each with the mode that its writer meant, in sessions with a default mode."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """A plan never shrinks when the load grows, adds up, and names the option it cannot plan with."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``cardlog doctor`` warns of a prompt that no cache keeps and of a pgvector that damages its index."""
 
-from __future__ import annotations
-
 import pytest
 
 from deploy.commands.operate.doctor import old_pgvector

@@ -1,7 +1,5 @@
 """An installation as a wheel makes it: it has no evaluation, and other packages can disturb it."""
 
-from __future__ import annotations
-
 import shutil
 import tomllib
 from pathlib import Path

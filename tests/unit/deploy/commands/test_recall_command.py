@@ -1,7 +1,5 @@
 """``cardlog recall`` prints a card with its times."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 from deploy.commands.ask.recall import lines_of

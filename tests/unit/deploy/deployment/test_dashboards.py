@@ -1,7 +1,5 @@
 """Alerts, dashboard and scrape lists name metrics, stages and ports that exist."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Helm chart makes the objects of the Kustomize base, and its values fit its schema."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

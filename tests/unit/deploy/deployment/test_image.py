@@ -1,7 +1,5 @@
 """The image and the compose file run unprivileged, and name only files, commands and settings that exist."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The manifests of Kubernetes agree, are confined, and name commands, settings, metrics and stages that exist."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The units start what the command knows, are confined, and systemd can read them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

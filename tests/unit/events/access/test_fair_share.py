@@ -1,7 +1,5 @@
 """Nobody can hold all places."""
 
-from __future__ import annotations
-
 from events.access.fair_share import Asker, FairShare
 
 

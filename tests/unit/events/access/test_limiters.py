@@ -1,7 +1,5 @@
 """The concurrency limiter admits a fixed number of callers and lets the others wait in order."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Which signed tokens open the services, and for whom."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

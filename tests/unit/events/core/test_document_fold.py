@@ -1,7 +1,5 @@
 """The fold of a document: snapshots and tail, rebuild, and rollbacks of any subset agree with a fold of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The document of an instant is what was said last until then, in whatever order the words arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

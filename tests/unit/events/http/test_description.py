@@ -1,7 +1,5 @@
 """The OpenAPI documents list every status that a route can answer with, and their names follow one rule."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The fields of requests take exactly the spellings of instants and UUIDs that the OpenAPI documents describe."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4

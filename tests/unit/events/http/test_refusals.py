@@ -1,7 +1,5 @@
 """A web page of an allowed origin may read why the guard refuses its request. Any other page may not."""
 
-from __future__ import annotations
-
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route

@@ -1,7 +1,5 @@
 """Concept keys: each fact has one canonical key, for every writer and every question."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

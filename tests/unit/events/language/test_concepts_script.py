@@ -1,7 +1,5 @@
 """Traditional and simplified Chinese as one script."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Words before a turn help only the turn that continues them."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.language.continuation import continued

@@ -1,7 +1,5 @@
 """Requests to forget make no card. Words that only look like them are ordinary words."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.language.forget_requests import hidden_requests, requests_to_forget, without_requests

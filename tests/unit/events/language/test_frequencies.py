@@ -1,7 +1,5 @@
 """An activity and its frequency are told apart, and other words are left alone."""
 
-from __future__ import annotations
-
 from events.language.frequencies import with_frequency
 from tests.support.tables import examples
 

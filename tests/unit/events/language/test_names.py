@@ -1,7 +1,5 @@
 """One thing has one identity in English and in Chinese, and a name finds what the other language calls it."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """N-grams find words that are misspelt, truncated or joined."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Chinese words are cut alike in both scripts and with every source of the dictionary."""
 
-from __future__ import annotations
-
 from math import log
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A text and a question about it have the same terms."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """The terms of a question, and the weight of each term."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Times are told on the speaker's clock and at the grain of the words."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """Casual English is read as books write it, and every span leads back to what was said."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

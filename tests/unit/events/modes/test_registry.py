@@ -1,7 +1,5 @@
 """The registry of modes: whatever was declared, renamed and deleted, every name means one mode that exists."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Words name people by name and tie, and only words that say so link two of them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

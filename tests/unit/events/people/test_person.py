@@ -1,7 +1,5 @@
 """Who is whom is a function of what was told, has no cycle, and never joins what is distinct."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from random import Random

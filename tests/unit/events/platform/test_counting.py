@@ -1,7 +1,5 @@
 """Numbers of things are plain English."""
 
-from __future__ import annotations
-
 from events.platform.counting import counted
 
 

@@ -1,7 +1,5 @@
 """Errors of a server that is away are distinguished from errors of the data."""
 
-from __future__ import annotations
-
 import asyncio
 
 import psycopg

@@ -1,7 +1,5 @@
 """Isolation finds the culprit and does all other work once. While a server is away, nobody is the culprit."""
 
-from __future__ import annotations
-
 import errno
 import math
 from collections.abc import Sequence

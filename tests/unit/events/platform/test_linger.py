@@ -1,7 +1,5 @@
 """Linger keeps a minimum time between two rounds."""
 
-from __future__ import annotations
-
 import time
 
 from events.platform.linger import Linger

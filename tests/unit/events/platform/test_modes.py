@@ -1,7 +1,5 @@
 """Modes are declared by name, and some modes share an embedder."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

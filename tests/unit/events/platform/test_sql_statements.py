@@ -1,7 +1,5 @@
 """Named statements: what a file may hold, and that code and files name the same statements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import count

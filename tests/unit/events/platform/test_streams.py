@@ -1,7 +1,5 @@
 """Names of Redis streams are stable and few. Each stream shares its slot with the keys beside it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The problems of a user are the same in whatever order the events about them arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID

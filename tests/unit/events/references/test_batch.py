@@ -1,7 +1,5 @@
 """The op ``batch``: several ops in order are one change, and the place of a bad op is named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 from typing import Any

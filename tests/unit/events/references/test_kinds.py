@@ -1,7 +1,5 @@
 """The kinds are pure reducers: the data always fit the schema, an op repeats exactly, and renderings tell the state."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A declared schema reads each part of the data a bounded number of times."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

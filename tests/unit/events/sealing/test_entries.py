@@ -1,7 +1,5 @@
 """Entries of the turn queue are sealed with a key-encryption key, and a sealed entry cannot be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Sealing is the inverse of opening, and nothing that a seal binds can change unnoticed."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

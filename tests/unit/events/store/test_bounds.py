@@ -1,7 +1,5 @@
 """Every appended event fits the tables that fold it, for every source of events."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any

@@ -1,7 +1,5 @@
 """Payloads survive the log. A payload that this build cannot read is refused by name."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Ids of events rise in the order in which they are made, so equal scores have one order."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 

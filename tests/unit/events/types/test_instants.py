@@ -1,7 +1,5 @@
 """A day stands for an instant of that day, and never for one ahead while the day lasts somewhere."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The metadata of a turn: one text for equal objects, and bounds."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Projects are isolated: names built from different user input are different."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

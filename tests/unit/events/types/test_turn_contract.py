@@ -1,7 +1,5 @@
 """The turn contract: accepted turns, refused turns, and the words of a refusal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

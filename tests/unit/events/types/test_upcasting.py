@@ -1,7 +1,5 @@
 """Every stored event can be read: golden lines of every type, and upcasters from old versions to new ones."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import pkgutil

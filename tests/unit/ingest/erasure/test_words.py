@@ -1,7 +1,5 @@
 """An erasure looks into every text of every event type that is no identifier."""
 
-from __future__ import annotations
-
 import dataclasses
 import types
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pure parts around a model: session batches, the partition window, the circuit breaker and the backoff."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A content may say what the words shortly before it, the speakers and the known cards resolve, and nothing more."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

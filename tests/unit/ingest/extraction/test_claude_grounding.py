@@ -1,7 +1,5 @@
 """Labels of known cards, hints from nearby turns, and the parts of a card that nobody bears out."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A model's problems count only in words that the user said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

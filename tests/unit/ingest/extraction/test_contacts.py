@@ -1,7 +1,5 @@
 """What a contact says never becomes a state of the user, whatever an extractor makes of it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Earlier turns are needed where a turn begins with a pronoun, an ellipsis or a very short answer."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A cancellation, a correction or a moved plan finds the event that it speaks of, or none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

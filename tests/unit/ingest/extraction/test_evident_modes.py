@@ -1,7 +1,5 @@
 """The rules give a mode only by evident signs of code, and are never worse than the project's default."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from ingest.extraction.evident_modes import code_mode, evident_modes, holds_code

@@ -1,7 +1,5 @@
 """What is known of a user is what the statements of the log leave in force, bounded, the latest last."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The prompt shows the relevant known cards by label, bounded, escaped and always in the same way."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

@@ -1,7 +1,5 @@
 """Every extractor gives a card the range, the grain and the other reading of the words of time."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """An order to the model and what it dictates are not trusted. Plain statements in the same turn are."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

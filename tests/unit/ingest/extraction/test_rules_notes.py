@@ -1,7 +1,5 @@
 """Notes of another memory are read as if the user had said them. Only marked turns are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import orjson

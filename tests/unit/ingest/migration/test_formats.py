@@ -1,7 +1,5 @@
 """The forms of other memories: what is read, what is left out, and what is refused with its place."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Only words that ask for a change of a list are requests. Wishes, plans, questions and reports are none."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A card knows the clock of its turn, and if the turn names a time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 

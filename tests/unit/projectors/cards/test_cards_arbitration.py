@@ -1,7 +1,5 @@
 """A doubtful change waits for arbitration. A verdict or a later statement settles it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A later event decides the standing of the event that it replaces."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

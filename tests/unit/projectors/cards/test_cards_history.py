@@ -1,7 +1,5 @@
 """The memory at a transaction time is the fold of the events recorded until then."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from events.types.envelope import Event

@@ -1,7 +1,5 @@
 """Concepts: one card under all their names, deepened, renamed and merged, with nothing lost."""
 
-from __future__ import annotations
-
 from events.types.envelope import Event
 from events.types.naming import KnowledgeMerged, TagAliased
 from projectors.cards.card import StoredCard

@@ -1,7 +1,5 @@
 """The tables are the same in every column for any order of arrival and any size of batches."""
 
-from __future__ import annotations
-
 import random
 
 from hypothesis import example, given

@@ -1,7 +1,5 @@
 """Relations of people and agents are additive, name their author, and never form a circle."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from uuid import UUID
 

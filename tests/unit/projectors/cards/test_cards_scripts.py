@@ -1,7 +1,5 @@
 """Values in two scripts contradict each other only when they cannot be one value."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

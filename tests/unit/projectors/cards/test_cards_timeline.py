@@ -1,7 +1,5 @@
 """Timelines of states: late, future, ended, corrected and overwritten."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What was said in one mode is untouched by what was said in another one, in any order of arrival."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """A timeline follows effective time and not the order of arrival."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A machine without the embedding model says so, with the remedy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

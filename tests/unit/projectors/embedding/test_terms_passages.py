@@ -1,7 +1,5 @@
 """The words that a card answers find the card too, with less weight."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

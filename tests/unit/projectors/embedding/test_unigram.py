@@ -1,7 +1,5 @@
 """The tokens of a unigram model are those of the package ``tokenizers``, whatever the text."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import example, given

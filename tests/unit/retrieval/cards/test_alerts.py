@@ -1,7 +1,5 @@
 """Alerts: contradictions, and cards that are old enough to ask about."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

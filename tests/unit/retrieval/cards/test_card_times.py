@@ -1,7 +1,5 @@
 """What a card says about its times."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Edges lead to the end of a chain, and join equal cards."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 

@@ -3,8 +3,6 @@
 The labelled pairs in ``pairs/`` are our own: half of them contradict each other, and half do not.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The plane of some vectors is the one of their first two principal components."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from retrieval.cards.plane import in_plane

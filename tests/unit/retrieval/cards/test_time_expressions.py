@@ -1,7 +1,5 @@
 """The times that the words of a turn mean."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given

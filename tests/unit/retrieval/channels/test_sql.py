@@ -1,7 +1,5 @@
 """SQL statements as the driver sends them."""
 
-from __future__ import annotations
-
 import pytest
 from psycopg import _queries
 

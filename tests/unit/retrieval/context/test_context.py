@@ -1,7 +1,5 @@
 """Prompt blocks: no text leaves its block, the budget holds, and the stable part is the same byte for byte."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """A hook never waits for a memory that does not answer."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The answers of the read service agree with their models, and the client's types with the OpenAPI documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers of models in a form that nobody expects, and streams without an end."""
 
-from __future__ import annotations
-
 import pytest
 
 from retrieval.proxy.model_apis import APIS, Answer, EventStream

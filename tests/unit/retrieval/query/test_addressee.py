@@ -1,7 +1,5 @@
 """Which questions ask for what the assistant answered."""
 
-from __future__ import annotations
-
 from retrieval.query.addressee import asks_the_assistant
 from tests.support.tables import examples
 

@@ -1,7 +1,5 @@
 """Questions for everything about the asker, and questions that only look like them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A question is parsed once: its intent, language, names, parts and time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Which events may answer a question, by its intent and its instant."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words one edit away from a misspelt one."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

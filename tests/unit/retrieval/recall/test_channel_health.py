@@ -1,7 +1,5 @@
 """A slow channel is quarantined, and returns as soon as it is quick again."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

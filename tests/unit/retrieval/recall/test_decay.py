@@ -1,7 +1,5 @@
 """The half-lives of facts: a replaceable value decays fast, an accumulating value slowly, other cards never."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

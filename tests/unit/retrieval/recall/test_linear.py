@@ -1,7 +1,5 @@
 """The coefficients of the ranking: a file that cannot be used costs a warning and never the service."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A question means one of two people of a name, and cards about the other one are about somebody else."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 

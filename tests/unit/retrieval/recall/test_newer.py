@@ -1,7 +1,5 @@
 """A newer turn may end what an older card says. The card says so, and a fact stands below that turn."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The overlay changes replaced cards, removes withdrawn cards, and shows a projected card once."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any

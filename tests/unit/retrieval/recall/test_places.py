@@ -1,7 +1,5 @@
 """The places of an answer: one for each turn, the user's words first, and what holds now above what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """A server that speaks chat completions gets the same prompt and schema, and its answers become the same cards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The model's answers are checked against the turns. An unspoken card is refused, a spoken one kept as spoken."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A hostile server gets the time of one call, little memory, and no words of a user."""
 
-from __future__ import annotations
-
 import json
 import threading
 import tracemalloc

@@ -1,7 +1,5 @@
 """Hard turns with recorded answers: of a good model, and of a careless one that obeys, invents and misses fields."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The Messages API of the tests, and settings of a worker that asks it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The workers know the cards in the log when they read a turn, and link what replaces an earlier event."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A model worker extracts each turn once and in order under every failure, and reports its state truly."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """A model worker loses no turn and counts none twice, under every failure of the model's server."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Results are written once and in order, also when a worker stops or loses its connection."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 

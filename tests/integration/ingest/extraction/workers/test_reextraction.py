@@ -1,7 +1,5 @@
 """Reextraction keeps both extractions in the log. The cards follow the newer one, live and after a rebuild."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace

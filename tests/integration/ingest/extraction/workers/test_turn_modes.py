@@ -1,7 +1,5 @@
 """Turns get their mode from the caller, the extractor's reading, the project's default, or none, in this order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Words with two readings or without an exact amount: the likelier reading comes first, and the other is kept."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -3,8 +3,6 @@
 ``intervals.txt`` and ``no_times.txt`` beside this file hold the examples, one a line.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

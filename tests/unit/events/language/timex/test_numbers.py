@@ -1,7 +1,5 @@
 """Numbers, clock times and written dates: one reader for every notation."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Clock changes, the lunar table, holidays, and the JSON form."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """Properties of timex that hold for every text and every reference time."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A card is kept when the words of the speaker bear it out. A spoken quote alone is not enough."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

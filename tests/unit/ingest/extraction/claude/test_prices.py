@@ -1,7 +1,5 @@
 """Every price names its source, and a prefix that is too short for a cache costs the full price."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules read every sentence of the chaos tests, whose verdict compares histories of states."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.chaos.load import MANNERS, Manner

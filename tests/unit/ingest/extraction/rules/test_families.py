@@ -1,7 +1,5 @@
 """Each family of facts in both languages: what the reader finds, and the traps in which it finds nothing."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """Events, knowledge and episodes that the rules find."""
 
-from __future__ import annotations
-
 from tests.support.ingest.rules import (
     episodes,
     events,

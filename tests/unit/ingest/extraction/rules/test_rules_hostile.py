@@ -1,7 +1,5 @@
 """The rules take any text without an error, in linear time."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

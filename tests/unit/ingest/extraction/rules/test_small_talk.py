@@ -1,7 +1,5 @@
 """Small talk makes no episode, and pasted data makes one of least importance."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

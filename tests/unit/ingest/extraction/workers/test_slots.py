@@ -1,7 +1,5 @@
 """The calls of a model are shared. A user with a long backlog or failing calls leaves calls to the others."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from ingest.extraction.workers.bounded_executor import Slots

@@ -1,7 +1,5 @@
 """Exports of ChatGPT and Claude: the shown path is read, and a broken part stops nothing else."""
 
-from __future__ import annotations
-
 import io
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Chats between people: who said what and when, in every form of the exports, with the same ids in a later export."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

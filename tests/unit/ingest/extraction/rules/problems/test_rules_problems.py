@@ -1,7 +1,5 @@
 """The rules open, attempt and close problems only on words of the speaker that say so."""
 
-from __future__ import annotations
-
 import pytest
 
 from events.problems.naming import words_of
