@@ -175,7 +175,8 @@ def _compare_with(
         if share and _share(older.terms, said, weights) < _ALIKE:
             share = 0.0
         replaced = changes and another and value is None and not asked.question.message
-        if replaced and not apart and _names_nothing(text):
+        in_the_session = newer.card.session_id == card.session_id
+        if replaced and not apart and in_the_session and _names_nothing(text):
             # "They moved it to 4:30" names no word of the topic. Both turns are near to the question.
             share = max(share, min(older.evidence.meaning, near))
         if share and apart:

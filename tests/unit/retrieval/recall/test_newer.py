@@ -122,6 +122,8 @@ def test_a_change_to_another_value_of_one_kind_needs_no_word_of_the_topic_when_b
     assert places[:2] == [2, 1]
     far = order(question, before, after, *OTHERS, shares=(1.0, 0.2, 0.1, 0.1, 0.1, 0.1))
     assert far[0] == 1
+    elsewhere = episode(2, later, said_at=LATER, session_id="other")
+    assert ended(question, before, elsewhere) == {}
 
 
 def test_the_value_that_a_question_names_tells_which_thing_is_meant() -> None:
