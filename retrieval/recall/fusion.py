@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import exp
 from typing import Any
 from uuid import UUID
 
 from retrieval.channels.channel import Hit
 
 RRF_K = 60
-_NEAREST = 20  # the hits among which nearness is compared
+_NEAREST = 20  # the hits among which places by meaning are compared
 _PACE = 20  # the rank at which a place has fallen to a half
+_FALL = 0.02  # of a cosine, within which nearness falls to 1/e
 
 
 @dataclass(slots=True)
 class Evidence:
     """What the channels tell of one card, as numbers that mean the same for every question. 0 is no evidence.
 
-    ``votes`` is the sum of reciprocal ranks over the channels, from which the candidates are chosen. ``meaning`` is the
-    nearness, from 1 for the nearest card to 0 for the twentieth and below 0 for farther ones; ``words`` the part of the
-    best score of exact words. ``meaning_place``, ``words_place`` and ``spelling_place`` fall from 1 for the first place
-    to a half at about the twentieth. ``related`` is the strength of a stated relation to a good hit, and ``beside`` the
-    strength of a good hit, ``seed``, that was said just before or after.
+    ``votes`` is the sum of reciprocal ranks over the channels, from which the candidates are chosen. ``meaning`` falls from
+    1 for the nearest card to 0 for the twentieth and below 0 for farther ones. ``nearness`` falls from 1 with the cosine,
+    whatever other cards lie between. ``words`` is the part of the best score of exact words. ``meaning_place``,
+    ``words_place`` and ``spelling_place`` fall from 1 for the first place to a half at about the twentieth. ``related`` is
+    the strength of a stated relation to a good hit, and ``beside`` the strength of a good hit, ``seed``, that was said just
+    before or after.
     """
 
     votes: float = 0.0
     meaning: float = 0.0
+    nearness: float = 0.0
     meaning_place: float = 0.0
     words: float = 0.0
     words_place: float = 0.0
@@ -58,6 +62,7 @@ def add_hits(evidence: dict[UUID, Evidence], name: str, hits: Sequence[Hit]) -> 
         place = _place(rank)
         if name == "semantic":
             told.meaning = (hit.score - far) / (best - far) if best > far else 1.0
+            told.nearness = exp(min(0.0, hit.score - best) / _FALL)
             told.meaning_place = place
         elif name == "tags":
             told.words, told.words_place = hit.score / best if best > 0 else 0.0, place
@@ -90,7 +95,7 @@ def of_share(share: float, *, of_best: float, behind: float = 0.0, inside: bool)
     card can have. ``inside`` says that the card lies in the time that the question names.
     """
     votes = (3 * share + inside) / (RRF_K + 1)
-    return Evidence(votes, share, max(share, behind), of_best, of_best, share)
+    return Evidence(votes, share, share, max(share, behind), of_best, of_best, share)
 
 
 def strongest(evidence: Mapping[UUID, Evidence]) -> dict[UUID, float]:

@@ -68,7 +68,7 @@ def _outcome(card: Card, wanted: str) -> float:
 
 def _of_channels(told: Evidence, question: Question, beside_empty: float) -> dict[str, float]:
     return {
-        "meaning": max(-1.0, told.meaning),
+        "nearness": told.nearness,
         "meaning place": told.meaning_place,
         "words": told.words,
         "words place": told.words_place,

@@ -18,7 +18,7 @@ def heard(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def document(**changed: Any) -> dict[str, Any]:
-    return {"version": 1, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
+    return {"version": 2, "fitted": {"words": 2.0}, "chosen": {"layer": 0.5}} | changed
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def document(**changed: Any) -> dict[str, Any]:
         "",
         "not json",
         "[]",
-        json.dumps(document(version=2)),
+        json.dumps(document(version=1)),
         json.dumps(document(version="1")),
         json.dumps(document(fitted=[1, 2])),
         json.dumps(document(fitted={"words": "much"})),
