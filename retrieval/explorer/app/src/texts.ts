@@ -149,6 +149,7 @@ const TABLE = {
   "go back to this version": ["回到此版本", "回到此版本"],
   "go back": ["回復", "回复"],
   "happened": ["發生於", "发生于"],
+  "planned for": ["計畫於", "计划于"],
   "history of this fact": ["此事實的歷史", "此事实的历史"],
   "history": ["歷史", "历史"],
   "hits": ["命中", "命中"],
