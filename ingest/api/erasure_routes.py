@@ -7,7 +7,7 @@ import psycopg
 from fastapi import APIRouter, Path, Query
 
 from events.access.principal import NotYoursError, Principal
-from events.http.access import Administrator, Writer, require_whole
+from events.http.access import Administrator, Writer, require_user, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
@@ -100,6 +100,8 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         dry_run: DryRun = False,
     ) -> Erasure:
         storage_id = _storage_id(caller, user_id, "turn_id")
+        if not caller.may("admin"):
+            require_user(caller, "turn_id")
         text_id = text_given("turn_id", turn_id)
         return answer(
             lambda connection: subjects.erase_turn(

@@ -74,7 +74,7 @@ export function CardPage({ user, route, may }: Given) {
               {t("restore")}
             </button>
           ))}
-          {found.turn_ids.length > 0 && (
+          {found.turn_ids.length > 0 && (may("user") || may("admin")) && (
             <button type="button" class="danger" onClick={() => setEdit("erase")}>
               {t("erase its turn …")}
             </button>

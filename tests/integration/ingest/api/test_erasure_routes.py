@@ -80,6 +80,7 @@ def test_a_key_needs_the_scope_and_the_user(service: tuple[TestClient, As], conn
     app.principal = Principal(scopes=frozenset(("push", "read", "write")))
     assert client.delete("/v1/users/ada").status_code == 403
     assert client.delete("/v1/people/Clementine").status_code == 403
+    assert client.delete("/v1/turns/met", params={"user_id": "bea"}).json()["title"] == "Key of no user"
     app.principal = Principal(scopes=frozenset(("admin",)))
     assert client.delete("/v1/turns/met", params={"user_id": "bea"}).status_code == 403
     app.principal = Principal(users=frozenset(("bea",)))
