@@ -351,10 +351,17 @@ def _sending(command: Command) -> str:
 
 
 def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> CardKind:
-    """Returns the kind of a card or of a statement. Raises a 404 problem when it is not there within ``reach``."""
+    """Returns the kind of a card or of a statement.
+
+    Raises a 404 problem when it is not there within ``reach``, and 422 for a reference, which ops alone change.
+    """
     kind = kinds_of(connection, user_id, card_id).get(card_id)
     if kind is None and (row := first_row(connection, "existing_statement", user_id=user_id, card=card_id)):
         kind = row[0]
+    if kind is None and not reach.limited:
+        values = {"user_id": user_id, "kind": "reference", "card": card_id}
+        if first_row(connection, "position_of_card", **values) is not None:
+            raise invalid("card_id", "is a reference; change it with ops, or archive it")
     if kind is None or not reached(connection, user_id, reach, card_id):
         raise missing("card", "card_id")
     return kind

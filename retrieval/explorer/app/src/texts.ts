@@ -73,6 +73,7 @@ const TABLE = {
   "The document holds no value yet. Turns with facts about the user fill it.": ["文件尚無內容。含有使用者事實的發言會填入內容。", "文档尚无内容。含有用户事实的发言会填入内容。"],
   "The wrong card counts as never true. Both stay in the log, and you can restore it.": ["錯誤的卡片視為從未成立。兩者都留在紀錄中，可以還原。", "错误的卡片视为从未成立。两者都留在纪录中，可以还原。"],
   "There is no such screen. Choose one above.": ["沒有這個畫面，請從上方選擇。", "没有这个画面，请从上方选择。"],
+  "These cards of the same turns stay. Erase the turn on the page of a card to remove all of them.": ["同一則發言的這些卡片會保留。要全部移除，請在卡片頁面抹除其發言。", "同一则发言的这些卡片会保留。要全部移除，请在卡片页面抹除其发言。"],
   "These cards will count as never true. An earlier value of a fact holds again. You can restore each card.": ["這些卡片將視為從未成立，較早的值會恢復有效。每張卡片都可以還原。", "这些卡片将视为从未成立，较早的值会恢复有效。每张卡片都可以还原。"],
   "This browser keeps no secure cookie over plain http. Use https, or Chromium or Firefox on this machine.": ["此瀏覽器在 http 下不保存安全 Cookie。請使用 https,或在本機使用 Chromium 或 Firefox。", "此浏览器在 http 下不保存安全 Cookie。请使用 https,或在本机使用 Chromium 或 Firefox。"],
   "This destroys the turn and everything that was made of it. Nobody can bring it back.": ["這會銷毀這則發言及由它產生的一切，無法復原。", "这会销毁这则发言及由它产生的一切，无法复原。"],
