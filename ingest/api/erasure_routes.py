@@ -73,7 +73,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     )
     def erase_person(
         caller: Administrator,
-        name: Annotated[str, Path(min_length=1, **_LONGEST)],
+        name: Annotated[str, Path(min_length=1, description="a name, or a person_id", **_LONGEST)],
         user_id: Annotated[
             str | None, Query(min_length=1, description="only in the memory of this user", **_LONGEST)
         ] = None,
