@@ -34,8 +34,9 @@ def last_moment(card: Card) -> datetime | None:
 def time_passed(card: Card, at: datetime) -> bool:
     """True for a planned event whose time lies before ``at``, and that no other plan has replaced by then.
 
-    Nobody said that it happened. The time is the end of the event, or its start when it has no end. Of an ambiguous time, both readings must lie
-    before ``at``. A plan has not passed when its words name no time that was resolved: neither a beginning nor an end.
+    Nobody said that it happened. The time is the end of the event, or its start when it has no end. Of an ambiguous
+    time, both readings must lie before ``at``. A plan has not passed when its words name no time that was resolved:
+    neither a beginning nor an end.
     """
     start = card.occurred_at
     if card.kind != "event" or card.event_status != "planned" or start is None or replaced(card, at):
