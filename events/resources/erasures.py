@@ -4,11 +4,12 @@ from uuid import UUID
 
 from pydantic import Field
 
+from events.resources.people import SharedName
 from events.resources.resource import Resource
 
 
 class Erasure(Resource, use_attribute_docstrings=True):
-    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``."""
+    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts``, ``names`` and ``shared_names``."""
 
     kind: str | None = None
     format: int | None = None
@@ -30,4 +31,7 @@ class Erasure(Resource, use_attribute_docstrings=True):
     public_key: str | None = None
     signature: str | None = None
     names: list[str] | None = Field(None, description="the names of the person that were looked for")
+    shared_names: list[SharedName] | None = Field(
+        None, description="those of the names that mean several people; the id of one of them erases that one"
+    )
     dry_run: bool = False

@@ -3,9 +3,9 @@
 A command changes and destroys no card. A repeated command returns the place of the first event.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from psycopg.rows import TupleRow
 
@@ -15,7 +15,7 @@ from events.modes.mode_log import registry_of
 from events.modes.registry import Modes
 from events.platform.database import Connection, statement, tuples_of
 from events.references.reference_log import events_below, first_event
-from events.types.envelope import Event, NewEvent, Payload, uuid7
+from events.types.envelope import Event, NewEvent, Payload, partition_of, uuid7
 from events.types.modes import CardReclassified
 from events.types.relations import CardsConnected, ConnectionWithdrawn, Predicate, relation_stream
 from events.types.verdicts import CardKind, CardVerified, ConflictRuled
@@ -94,7 +94,9 @@ def relate(
 
     def rule(last: Event | None) -> Decision | None:
         same = last is not None and (last.payload, last.actor) == (connected, command.actor)
-        return None if same else new_relation(connected)
+        if same:
+            return None
+        return new_relation(connected, _in_its_place(connection, user_id, connected, command))
 
     return decide(RelationStream(connection, user_id, command, connected), rule)
 
@@ -104,9 +106,9 @@ def withdraw(
 ) -> Outcome[Event | None]:
     """Takes back the event ``relation_id``: a relation no longer holds, or a withdrawn one holds again.
 
-    A repeated command appends nothing. Raises a 404 problem when the user has no such relation within reach, 403 when
-    an agent would withdraw a retraction of the user, and the problems of :func:`relate` when the relation cannot hold
-    again.
+    A corrected card that holds again takes the place of its correction again, and the other way round. A repeated
+    command appends nothing. Raises a 404 problem when the user has no such relation within reach, 403 when an agent
+    would withdraw a retraction of the user, and the problems of :func:`relate` when the relation cannot hold again.
     """
     link = _named(connection, user_id, relation_id)
     if link is None or not all(
@@ -121,7 +123,10 @@ def withdraw(
         by_user = last is not None and last.actor in (OF_THE_USER, "erasure")
         if not over and by_user and command.by != "user" and link.predicate == "retracts":
             raise overruling("relation_id", "say the fact again as an inference of an agent")
-        return None if over else new_relation(_made_from(ConnectionWithdrawn, link, reason))
+        if over:
+            return None
+        withdrawn = _made_from(ConnectionWithdrawn, link, reason)
+        return new_relation(withdrawn, _in_its_place(connection, user_id, withdrawn, command))
 
     return decide(RelationStream(connection, user_id, command, link), rule)
 
@@ -142,14 +147,71 @@ def _made_from(kind: type[_R], link: Relation, reason: str) -> _R:
     return kind(from_card=link.from_card, to_card=link.to_card, predicate=link.predicate, reason=reason)
 
 
-def new_relation(payload: Relation) -> Decision:
+def _in_its_place(connection: Connection, owner: str, link: Relation, command: Command) -> list[NewEvent]:
+    """Returns what is appended with ``link``, so that a card and its correction never hold together.
+
+    Raises a 403 problem when an agent would take back what the user stated.
+    """
+    changed: Relation | None = None
+    if link.predicate == "retracts":
+        alone = link.from_card == retraction_of(link.to_card)
+        changed = (_corrected_again if alone else _last_correction)(connection, owner, link)
+    if changed is None:
+        return []
+    target = target_card(connection, owner, changed.to_card, command.at)
+    if isinstance(changed, CardsConnected) and target is not None:
+        refuse_agent(connection, owner, changed.to_card, target, command, "relation_id")
+    return [relation_event(owner, changed, command)]
+
+
+def _corrected_again(connection: Connection, owner: str, link: Relation) -> Relation | None:
+    """Returns the retraction that holds again with the correction to which ``link`` leads, or None."""
+    card = link.to_card
+    while isinstance(link, ConnectionWithdrawn) and (cause := _cause(connection, owner, card)) is not None:
+        last = _last(connection, owner, relation_stream(card, "retracts", cause))
+        if last is None:
+            break
+        if isinstance(last.payload, ConnectionWithdrawn):
+            return _made_from(CardsConnected, last.payload, link.reason)
+        card = cause
+    return None
+
+
+def _last_correction(connection: Connection, owner: str, link: Relation) -> Relation | None:
+    """Returns what ``link`` from a correction to its card changes for the last correction of the card, or None."""
+    card, by = link.to_card, link.from_card
+    while _cause(connection, owner, by) == card:
+        card = by
+        row = first_row(connection, "retracted", user_id=owner, card=card)
+        by = retraction_of(card) if row is None else row[1]
+        if by == retraction_of(card):
+            back = isinstance(link, ConnectionWithdrawn)
+            kind = CardsConnected if back else ConnectionWithdrawn
+            alone = kind(from_card=by, to_card=card, predicate="retracts", reason=link.reason)
+            return alone if back == (row is None) else None
+    return None
+
+
+def _cause(connection: Connection, owner: str, card_id: UUID) -> UUID | None:
+    """Returns the event that a card or a statement rests on: for a correction, the card that was corrected."""
+    values = {"user_id": owner, "card": card_id, "partition": partition_of(owner)}
+    row = first_row(connection, "cause_of_card", **values)
+    return None if row is None else row[0]
+
+
+def retraction_of(card_id: UUID) -> UUID:
+    """Returns the id that stands for who retracts a card when no other card takes its place."""
+    return uuid5(card_id, "retraction")
+
+
+def new_relation(payload: Relation, after: Sequence[NewEvent] = ()) -> Decision:
     """Returns the decision to append the event of a relation. :func:`withdraw` finds it by its id."""
     event_id = uuid7()
-    return Decision(payload=payload, key=_key(event_id), event_id=event_id)
+    return Decision(payload=payload, key=_key(event_id), event_id=event_id, after=after)
 
 
-def relation_event(owner: str, connected: CardsConnected, command: Command) -> NewEvent:
-    """Returns the event of a relation from a card that is made with it. :func:`withdraw` finds it."""
+def relation_event(owner: str, connected: Relation, command: Command) -> NewEvent:
+    """Returns the event of a relation that is appended with another event. :func:`withdraw` finds it."""
     event_id = uuid7()
     stream = relation_stream(connected.from_card, connected.predicate, connected.to_card)
     return command.event(owner, stream, connected, event_id=event_id, dedupe_key=_key(event_id))
@@ -289,10 +351,17 @@ def _sending(command: Command) -> str:
 
 
 def kind_within(connection: Connection, user_id: str, card_id: UUID, reach: Reach) -> CardKind:
-    """Returns the kind of a card or of a statement. Raises a 404 problem when it is not there within ``reach``."""
+    """Returns the kind of a card or of a statement.
+
+    Raises a 404 problem when it is not there within ``reach``, and 422 for a reference, which ops alone change.
+    """
     kind = kinds_of(connection, user_id, card_id).get(card_id)
     if kind is None and (row := first_row(connection, "existing_statement", user_id=user_id, card=card_id)):
         kind = row[0]
+    if kind is None and not reach.limited:
+        values = {"user_id": user_id, "kind": "reference", "card": card_id}
+        if first_row(connection, "position_of_card", **values) is not None:
+            raise invalid("card_id", "is a reference; change it with ops, or archive it")
     if kind is None or not reached(connection, user_id, reach, card_id):
         raise missing("card", "card_id")
     return kind

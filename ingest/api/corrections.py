@@ -5,7 +5,7 @@ Both append a relation ``retracts``, so the card counts as never true until the 
 
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from events.http.errors import ProblemError, conflict, invalid, missing
 from events.platform.database import Connection
@@ -14,7 +14,15 @@ from events.types.cards import CardOrigin, EventNoted, StateAsserted
 from events.types.envelope import Event, Payload, uuid7
 from events.types.relations import CardsConnected
 from ingest.api.authority import TargetCard, origins, refuse_agent, target_card
-from ingest.api.commands import STREAM, RelationStream, first_row, kind_within, new_relation, relation_event
+from ingest.api.commands import (
+    STREAM,
+    RelationStream,
+    first_row,
+    kind_within,
+    new_relation,
+    relation_event,
+    retraction_of,
+)
 from ingest.api.concept_commands import Words, edit
 from ingest.decider import Command, Decision, Keyed, Outcome, decide
 
@@ -80,9 +88,8 @@ def retract(
     Raises a 404 problem when the user has no such card within reach, 409 when it was taken back before, and 403 when
     an agent would take back what the user stated.
     """
-    # No card says it, so an id that is derived from the card stands for who retracts it.
     connected = CardsConnected(
-        from_card=uuid5(card_id, "retraction"), to_card=card_id, predicate="retracts", reason=reason
+        from_card=retraction_of(card_id), to_card=card_id, predicate="retracts", reason=reason
     )
 
     def rule(last: Event | None) -> Decision | None:

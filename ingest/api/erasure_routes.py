@@ -7,7 +7,7 @@ import psycopg
 from fastapi import APIRouter, Path, Query
 
 from events.access.principal import NotYoursError, Principal
-from events.http.access import Administrator, Writer, require_whole
+from events.http.access import Administrator, Writer, require_user, require_whole
 from events.http.answering import routes_of
 from events.http.database import problem_of
 from events.http.errors import ProblemError, invalid
@@ -73,7 +73,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
     )
     def erase_person(
         caller: Administrator,
-        name: Annotated[str, Path(min_length=1, **_LONGEST)],
+        name: Annotated[str, Path(min_length=1, description="a name, or a person_id", **_LONGEST)],
         user_id: Annotated[
             str | None, Query(min_length=1, description="only in the memory of this user", **_LONGEST)
         ] = None,
@@ -100,6 +100,7 @@ def erasure_router(connect: Callable[[], Connection], eraser: Callable[[], Erase
         dry_run: DryRun = False,
     ) -> Erasure:
         storage_id = _storage_id(caller, user_id, "turn_id")
+        _require_overruling(caller, "turn_id")
         text_id = text_given("turn_id", turn_id)
         return answer(
             lambda connection: subjects.erase_turn(
@@ -150,6 +151,12 @@ def _storage_id(caller: Principal, user_id: str, field: str) -> str:
         return caller.storage_id(text_given("user_id", user_id))
     except NotYoursError:
         raise _missing(field) from None
+
+
+def _require_overruling(caller: Principal, field: str) -> None:
+    """Raises a 403 problem for a key that may not retract what a user stated, unless it may erase the user."""
+    if not caller.may("admin"):
+        require_user(caller, field)
 
 
 def _missing(field: str, why: str = "there is nothing of this name to erase") -> ProblemError:

@@ -13,6 +13,12 @@ FROM (SELECT s.position FROM cards.retractable_statements s
 JOIN log.events e ON e.partition = %(partition)s AND e.position = said.position AND e.user_id = %(user_id)s
 ORDER BY e.position;
 
+-- name: cause_of_card
+SELECT e.causation_id FROM cards.command_targets c
+JOIN log.events e ON e.partition = %(partition)s AND e.position = c.position AND e.user_id = %(user_id)s
+WHERE c.user_id = %(user_id)s AND c.target IN ('card', 'statement') AND c.id = %(card)s::uuid
+LIMIT 1;
+
 -- name: concept
 -- A concept by its card, or by the card of a concept that was merged into it.
 WITH RECURSIVE same(event_id) AS (
@@ -68,7 +74,7 @@ LIMIT 1;
 
 -- name: retracted
 -- A card of a state or of knowledge that a relation retracts. What is said again is another card.
-SELECT r.made_by FROM cards.command_targets r
+SELECT r.made_by, r.id AS made_from FROM cards.command_targets r
 WHERE r.user_id = %(user_id)s AND r.target = 'relation' AND r.detail = 'retracts' AND r.leads_to = %(card)s::uuid
   AND r.made_by IS NOT NULL
 LIMIT 1;

@@ -4,17 +4,21 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Self
 
 from events.language.chinese_script import has_cjk, to_simplified
 from events.language.concepts import canonical_key
 from events.language.names import latin
-from events.people.mentions import name_in
-from events.people.person import People
+from events.people.judgement import noted_handle
+from events.people.mentions import name_in, read, read_card
+from events.people.person import People, Person
 from events.types.cards import EventNoted, KnowledgeLearned, StateAsserted
 from events.types.envelope import Payload
+from events.types.people import PersonAliased, PersonNoted
 
 _LONGEST = 200
 _SHORTEST = 2
+_READ, _STEP = 4_000, 3_000
 _NAMING = frozenset(("name", "nickname"))
 _WHITE = re.compile(r"\s+")
 
@@ -29,10 +33,14 @@ def folded(text: str) -> str:
 
 
 class Names:
-    """All known names of one person. The names are folded, so ``MÉI`` and ``mei`` are one name."""
+    """All known names of one person. The names are folded, so ``MÉI`` and ``mei`` are one name.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    A ``person`` is also named where the words tell that a name of several people means this one.
+    """
+
+    def __init__(self, names: Iterable[str], person: Person | None = None) -> None:
         """Raises :class:`NameInvalidError` for a name that is too short to tell a person from other words."""
+        self.person = person
         self.all = frozenset(folded(name).strip() for name in names)
         for name in self.all:
             if not _SHORTEST <= len(name) <= _LONGEST:
@@ -40,9 +48,39 @@ class Names:
                     f"a name has {len(name)} characters; give a name of {_SHORTEST} to {_LONGEST} characters"
                 )
 
+    @classmethod
+    def of(cls, person: Person, people: People, more: Iterable[str] = ()) -> Self:
+        """Returns the names of a person that name nobody else, and ``more`` names."""
+        others = [name_in(handle) for handle, each in people.of_handle.items() if each is not person]
+        own = cls._usable(map(name_in, person.handles))
+        return cls([*(name for name in own if not Names([name]).said_in(*others)), *more], person)
+
+    def with_more(self, names: Iterable[str]) -> "Names":
+        return Names([*self.all, *names], self.person)
+
     def said_in(self, *texts: str | None) -> bool:
         """True when one of ``texts`` holds one of the names as a whole word. Chinese has no spaces around words."""
-        return any(text is not None and self._pattern.search(folded(text)) for text in texts)
+        return any(
+            text is not None and (self._pattern.search(folded(text)) or self._meant_in(text))
+            for text in texts
+        )
+
+    def meant_by(self, payload: Payload) -> bool:
+        """True when a card, or what was said of people, means the person."""
+        if self.person is None:
+            return False
+        if isinstance(payload, PersonNoted):
+            return noted_handle(payload) in self.person.handles
+        if isinstance(payload, PersonAliased):
+            return payload.person_id in self.person.ids
+        return any(each.handle in self.person.handles for each in read_card(payload).mentions)
+
+    def _meant_in(self, text: str) -> bool:
+        return self.person is not None and any(
+            each.handle in self.person.handles
+            for start in range(0, len(text), _STEP)
+            for each in read(text[start : start + _READ]).mentions
+        )
 
     def known_from(self, payload: Payload) -> frozenset[str]:
         """Returns further names of the person that ``payload`` tells: a nickname, or another name of a concept."""
@@ -84,4 +122,4 @@ class Names:
             re.escape(name) if has_cjk(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
             for name in sorted(self.all, key=lambda name: (-len(name), name))
         ]
-        return re.compile("|".join(parts))
+        return re.compile("|".join(parts) or r"(?!)")

@@ -110,10 +110,10 @@ def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Se
         for event in events_of(connection, storage_id):
             selection.read_up_to = event.position
             more |= names.known_from(event.payload)
-            named = named or names.said_in(*words_of(event.payload))
+            named = named or names.said_in(*words_of(event.payload)) or names.meant_by(event.payload)
         if not more:
             break
-        names = Names([*names.all, *more])
+        names = names.with_more(more)
     if not named:
         return selection, names
     turns: dict[str, TurnRecorded] = {}
@@ -124,16 +124,22 @@ def of_person(connection: Connection, storage_id: str, names: Names) -> tuple[Se
             turns[payload.turn_id] = payload
             if names.said_in(*_own_words(payload)):
                 wanted.add(payload.turn_id)
-        elif isinstance(
-            payload, (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS)
-        ) and names.said_in(*_own_words(payload)):
+        elif isinstance(payload, (StateAsserted, EventNoted, KnowledgeLearned, *PROBLEM_EVENTS)) and (
+            names.said_in(*_own_words(payload)) or names.meant_by(payload)
+        ):
             wanted.update(payload.origin.turn_ids)
         elif isinstance(payload, ReferenceProposed) and names.said_in(*_own_words(payload)):
             wanted.update(payload.turn_ids)
     chosen = {turn_id: turns[turn_id] for turn_id in wanted & turns.keys()}
-    return _made_of(
-        connection, storage_id, chosen, lambda texts: names.said_in(*texts), wanted - turns.keys()
-    ), names
+    selection = _made_of(
+        connection,
+        storage_id,
+        chosen,
+        lambda texts: names.said_in(*texts),
+        wanted - turns.keys(),
+        names.meant_by,
+    )
+    return selection, names
 
 
 def _made_of(
@@ -142,8 +148,9 @@ def _made_of(
     turns: dict[str, TurnRecorded],
     named: Callable[[Iterable[str | None]], bool],
     unknown: Iterable[str] = (),
+    meant: Callable[[Payload], bool] = lambda _: False,
 ) -> Selection:
-    """Selects ``turns`` and every event that rests on them, repeats their words, or whose texts are ``named``.
+    """Selects ``turns``, and every event that rests on them, repeats their words, is ``meant``, or has ``named`` texts.
 
     An answer that only its reason names is said again without it, because its effect must stay.
     """
@@ -172,7 +179,7 @@ def _made_of(
         # The note of a problem's event repeats the words of the problem, and may rest on no turn.
         rests = _rests_on(payload, turn_ids, gone) or event.causation_id in gone
         rests = rests or (isinstance(payload, SessionCheckpointed) and _is_state_of(payload, sessions))
-        if restating.takes(event, rests or named(_own_words(payload)), rests):
+        if restating.takes(event, rests or named(_own_words(payload)) or meant(payload), rests):
             gone.add(event.event_id)
             selection.events.append(event)
             if not rests and (kept_answer := _without_reason(payload)) is not None:

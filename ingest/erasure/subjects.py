@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from events.people.people_log import told_of
 from events.platform.database import Connection, statement
 from events.references.declarations import member_stream
 from events.references.owners import is_team, team_owner
@@ -16,7 +17,7 @@ from events.types.tenancy import storage_id, tenant_of, user_of
 from events.types.tombstones import digest_of
 from events.types.turns import TurnRecorded
 from ingest.erasure.erasure import Eraser, Request, Selects, Terms, UserErasure, users_of
-from ingest.erasure.names import Names
+from ingest.erasure.names import Names, folded
 from ingest.erasure.restating import NOBODY, Restating
 from ingest.erasure.selection import (
     Selection,
@@ -90,11 +91,15 @@ def _by(actor: str, user_id: str) -> bool:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was erased, or would be. ``names`` are the names of a person that were looked for."""
+    """What was erased, or would be. ``names`` are the names of a person that were looked for.
+
+    ``shared`` are those of them that several people have, with the ids of the people. Only a dry run tells them.
+    """
 
     erasure_id: UUID
     users: list[UserErasure] = field(default_factory=list)
     names: tuple[str, ...] = ()
+    shared: dict[str, list[UUID]] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -104,6 +109,10 @@ class Outcome:
     def document(self) -> dict[str, Any]:
         """Returns the outcome as a JSON object, for a dry run."""
         found: dict[str, object] = {"dry_run": True, "users": len(self.users), "counts": self.counts}
+        shared = [
+            {"name": name, "person_ids": list(map(str, ids))} for name, ids in sorted(self.shared.items())
+        ]
+        found |= {"shared_names": shared} if shared else {}
         return found | ({"names": sorted(self.names)} if self.names else {})
 
 
@@ -138,11 +147,13 @@ def erase_person(
 ) -> Outcome:
     """Erases every turn of these users that names a person, and what was made of the turns.
 
-    ``names`` are names of one person. Names that a memory tells besides count too. Each user is a transaction of its
-    own, so a repeated call continues. Raises :class:`ingest.erasure.names.NameInvalidError`.
+    ``names`` are names of one person. The first one may be the id of a person. Names that a memory tells besides count
+    too. Each user is a transaction of its own, so a repeated call continues. Raises
+    :class:`ingest.erasure.names.NameInvalidError`.
     """
-    person = Names(names)
+    storage_ids, person = _person(connection, names, storage_ids)
     found = set(person.all)
+    shared: dict[str, list[UUID]] = {}
 
     def waiting(fields: Fields) -> bool:
         return person.said_in(*map(fields.get, ("text", "speaker", "contact", "metadata")))
@@ -150,12 +161,32 @@ def erase_person(
     def selects(connection: Connection, storage_id: str) -> Selection:
         selection, known = of_person(connection, storage_id, person)
         found.update(known.all)
+        if terms.dry_run and selection.events:
+            for name, people in told_of(connection, storage_id).people().shared.items():
+                if folded(name) in known.all:
+                    shared[name] = [*shared.get(name, ()), *(each.person_id for each in people)]
         return selection
 
-    request = Request(kind="person", subject=min(person.all), terms=terms, waiting=waiting)
+    subject = min(person.all, default=names[0])
+    request = Request(kind="person", subject=subject, terms=terms, waiting=waiting)
     outcome = _erased(eraser, connection, storage_ids, request, selects)
-    outcome.names = tuple(sorted(found))
+    outcome.names, outcome.shared = tuple(sorted(found)), shared
     return outcome
+
+
+def _person(
+    connection: Connection, names: Sequence[str], storage_ids: Collection[str]
+) -> tuple[Collection[str], Names]:
+    """Returns the users whose memory may name a person, and the names. The id of a person is of one user."""
+    try:
+        person_id = UUID(names[0])
+    except ValueError:
+        return storage_ids, Names(names)
+    for owner in storage_ids:
+        people = told_of(connection, owner).people()
+        if (person := people.of_id.get(person_id)) is not None:
+            return [owner], Names.of(person, people, names[1:])
+    return storage_ids, Names(names)
 
 
 def erase_before(

@@ -32,7 +32,7 @@ def knowledge_timeline(statements: Sequence[Statement], remarks: Remarks | None 
         key=lambda one: (one.said_at, _words(one), one.event.event_id),
     )
     about = remarks or {}
-    return retracting(lambda wrong: _knowledge_timeline(said, wrong, about), about)
+    return retracting(lambda said, wrong: _knowledge_timeline(said, wrong, about), said, about)
 
 
 def _knowledge_timeline(said: Sequence[Statement], wrong: Sequence[Claims], remarks: Remarks) -> Timeline:

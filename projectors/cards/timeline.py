@@ -110,32 +110,41 @@ def state_timeline(
     """Returns the timeline of one state identity, with a single value or with several values."""
     remarks = remarks or {}
     said = in_order(statements)
-    return retracting(lambda wrong: _state_timeline(said, wrong, remarks, thresholds), remarks)
+    return retracting(lambda said, wrong: _state_timeline(said, wrong, remarks, thresholds), said, remarks)
 
 
-def retracting(timeline_of: Callable[[Sequence[Claims]], Timeline], remarks: Remarks) -> Timeline:
-    """Returns the timeline without what relations retract.
+def retracting(
+    timeline_of: Callable[[Sequence[Statement], Sequence[Claims]], Timeline],
+    said: Sequence[Statement],
+    remarks: Remarks,
+) -> Timeline:
+    """Returns the timeline of ``said`` without what relations retract.
 
-    A relation that no later event withdrew takes back the statements of its card that were recorded before it.
-    ``timeline_of`` returns the timeline without some groups of statements, each of which makes a retracted card.
+    A relation that no later event withdrew takes back its card as the card was at the position of the relation. The
+    position of a relation from a correction is that of the correction, however often it was withdrawn. ``timeline_of``
+    returns the timeline of statements without some groups of them, each of which makes a retracted card.
     """
+    corrections = {(each.event.causation_id, each.event.event_id): each.event.position for each in said}
     wrong: list[Claims] = []
-    for position, target in _retractions(remarks):
-        for period in timeline_of(wrong).periods:
-            ids = {each.event.event_id for each in period.statements}
-            earlier = [each for each in period.statements if each.event.position < position]
-            if target in ids and earlier and not period.retracted:
-                wrong.append(earlier)
-    return timeline_of(wrong)
+    for position, target in _retractions(remarks, corrections):
+        earlier = [each for each in said if each.event.position < position]
+        for period in timeline_of(earlier, wrong).periods:
+            claims = list(period.statements)
+            if not period.retracted and target in {each.event.event_id for each in claims}:
+                wrong.append(claims)
+    return timeline_of(said, wrong)
 
 
-def _retractions(remarks: Remarks) -> list[tuple[int, UUID]]:
+def _retractions(
+    remarks: Remarks, corrections: Mapping[tuple[UUID | None, UUID], int]
+) -> list[tuple[int, UUID]]:
     """Returns the position and the target of each retraction in force, in the order of the log."""
     in_force: dict[tuple[UUID, UUID], int] = {}
     for target, about in remarks.items():
         for event in sorted(about, key=lambda event: event.position):
             if isinstance(event.payload, CardsConnected):
-                in_force[target, event.payload.from_card] = event.position
+                ends = (target, event.payload.from_card)
+                in_force[ends] = corrections.get(ends, event.position)
             elif isinstance(event.payload, ConnectionWithdrawn):
                 in_force.pop((target, event.payload.from_card), None)
     return sorted((position, target) for (target, _), position in in_force.items())

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from projectors.cards.card import Card
-from retrieval.cards.event_time import last_moment, time_passed
+from retrieval.cards.event_time import last_moment, replaced, time_passed
 from retrieval.cards.told_times import ToldTime, told_day, told_point, told_time, zone_of
 
 Plan = Literal["open", "time passed", "off", "wish"]
@@ -100,10 +100,13 @@ def when_of(card: Card) -> str:
 def plan_of(card: Card, now: datetime) -> Plan | None:
     """Returns what became of a plan by ``now``, or None for a card that is no plan.
 
-    ``"time passed"`` does not say that it happened. A ``"wish"`` was never arranged.
+    ``"off"`` is also a plan that another one replaced. ``"time passed"`` does not say that it happened. A ``"wish"``
+    was never arranged.
     """
     if card.kind != "event" or card.event_status not in ("planned", "wished", "cancelled"):
         return None
-    if card.event_status != "planned":
-        return "off" if card.event_status == "cancelled" else "wish"
+    if card.event_status == "wished":
+        return "wish"
+    if card.event_status == "cancelled" or replaced(card, now):
+        return "off"
     return "time passed" if time_passed(card, now) else "open"

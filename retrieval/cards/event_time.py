@@ -14,9 +14,14 @@ def as_it_stood(card: _C, at: datetime) -> _C:
 
     An event that a later event replaced after ``at`` had the status of its own words then. Other cards do not change.
     """
-    if card.kind != "event" or card.superseded_at is None or card.superseded_at <= at:
+    if card.kind != "event" or card.superseded_at is None or replaced(card, at):
         return card
     return replace(card, event_status=card.stated_status)
+
+
+def replaced(card: Card, at: datetime) -> bool:
+    """True when a later event had taken the place of an event by ``at``."""
+    return card.superseded_at is not None and card.superseded_at <= at
 
 
 def last_moment(card: Card) -> datetime | None:
@@ -27,13 +32,14 @@ def last_moment(card: Card) -> datetime | None:
 
 
 def time_passed(card: Card, at: datetime) -> bool:
-    """True for a planned event whose time lies before ``at``. Nobody said that it happened.
+    """True for a planned event whose time lies before ``at``, and that no other plan has replaced by then.
 
-    The time is the end of the event, or its start when it has no end. Of an ambiguous time, both readings must lie
-    before ``at``. A plan has not passed when its words name no time that was resolved: neither a beginning nor an end.
+    Nobody said that it happened. The time is the end of the event, or its start when it has no end. Of an ambiguous
+    time, both readings must lie before ``at``. A plan has not passed when its words name no time that was resolved:
+    neither a beginning nor an end.
     """
     start = card.occurred_at
-    if card.kind != "event" or card.event_status != "planned" or start is None:
+    if card.kind != "event" or card.event_status != "planned" or start is None or replaced(card, at):
         return False
     if card.time_resolved is not True:
         end = last_moment(card)

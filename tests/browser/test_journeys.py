@@ -60,6 +60,7 @@ def test_a_card_is_forgotten_and_restored_and_the_audit_names_who(person: Person
     person.open("card", user="yating", id=card["card_id"])
     assert person.page.locator("mark").count() == 1
     person.page.get_by_role("button", name="never true …").click()
+    assert card["source_span"]["text"] in person.page.locator("ul.beside > li").first.inner_text()
     person.page.get_by_role("dialog").get_by_label("reason").fill("asked her")
     person.page.get_by_role("button", name="forget", exact=True).click()
     person.page.locator(".status.retracted").first.wait_for()

@@ -466,7 +466,7 @@ class EpisodesPage(TypedDict):
 
 
 class Erasure(TypedDict):
-    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``."""
+    """What was erased. A dry run has only ``dry_run``, ``users``, ``counts``, ``names`` and ``shared_names``."""
 
     kind: NotRequired[str | None]
     format: NotRequired[int | None]
@@ -483,6 +483,7 @@ class Erasure(TypedDict):
     public_key: NotRequired[str | None]
     signature: NotRequired[str | None]
     names: NotRequired[list[str] | None]
+    shared_names: NotRequired[list[SharedName] | None]
     dry_run: NotRequired[bool]
 
 

@@ -1,5 +1,5 @@
 /** Made by scripts/typescript_client.py from OpenAPI documents of this digest. Do not edit.
- * 2e1c1ec72f7c7a2d7e4ffa414b7f5d8809b4770a093163d3d017696e00cadc7e
+ * 47b4aaf0abebb982b303cb47b77f338209964ae95eea3dc566ceee120ab483d3
  */
 
 /** The paths of commands whose body holds the id of the request. */

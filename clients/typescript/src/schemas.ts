@@ -365,7 +365,7 @@ export interface components {
             /** @description the reason, which is recorded */
             because: string;
         };
-        /** @description What was erased. A dry run has only ``dry_run``, ``users``, ``counts`` and ``names``. */
+        /** @description What was erased. A dry run has only ``dry_run``, ``users``, ``counts``, ``names`` and ``shared_names``. */
         Erasure: {
             kind?: string | null;
             format?: number | null;
@@ -395,6 +395,8 @@ export interface components {
             signature?: string | null;
             /** @description the names of the person that were looked for */
             names?: string[] | null;
+            /** @description those of the names that mean several people; the id of one of them erases that one */
+            shared_names?: components["schemas"]["SharedName"][] | null;
             /** @default false */
             dry_run?: boolean;
         };
@@ -1128,6 +1130,11 @@ export interface components {
             letter_id: string;
             /** @description the entry that was pushed again; null for a dropped letter */
             entry_id: string | null;
+        };
+        /** @description A name that several people have. The name alone means none of them. */
+        SharedName: {
+            name: string;
+            person_ids: string[];
         };
         /** @description A merge was wrong. */
         SplitIn: {
@@ -2826,11 +2833,6 @@ export interface components {
         SessionsPage: {
             sessions: components["schemas"]["Session"][];
             next_cursor: number | null;
-        };
-        /** @description A name that several people have. The name alone means none of them. */
-        SharedName: {
-            name: string;
-            person_ids: string[];
         };
         /** @description One side of a contradiction: a card in short. */
         Side: {

@@ -338,6 +338,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description a name, or a person_id */
                 name: string;
             };
             cookie?: never;

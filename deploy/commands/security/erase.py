@@ -36,7 +36,7 @@ class Options:
     user: str | None = None
     """erase this user; with --person, --turn or --before: only in this user's memory"""
     person: str | None = None
-    """erase a person who is spoken of: every turn that names the person"""
+    """erase a person who is spoken of, by name or by the id of `cardlog people`: every turn that names the person"""
     alias: tuple[str, ...] = ()
     """another name of the person; may be given several times"""
     turn: Annotated[str | None, Parameter(help="erase the turn with this id; needs --user")] = None
@@ -142,6 +142,8 @@ def _print(outcome: Outcome, receipt: dict[str, object] | None, options: Options
         return
     for name in outcome.names:
         print(f"looked for the name {name}")
+    for name, ids in outcome.shared.items():
+        print(f"{name} is a name of several people; to erase one, give its id: {', '.join(map(str, ids))}")
     for name, number in sorted(outcome.counts.items()):
         print(f"{number:>10} {name}")
     if not outcome.users:

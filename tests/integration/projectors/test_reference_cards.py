@@ -48,6 +48,10 @@ def test_the_words_of_a_reference_are_replaced_by_each_op(
     fold_live(database, CardsProjector())
     rows = connection.execute("SELECT content, kind FROM cards.cards").fetchall()
     assert rows == [("trip: [ ] pack the 0. bag · [ ] pack the 1. bag", "reference")]
+    [(card_id,)] = connection.execute("SELECT card_id FROM cards.cards").fetchall()
+    for verb, more in (("verify", {}), ("correct", {"value": "a bag"}), ("retract", {})):
+        refused = write.post(f"/v1/cards/{card_id}/{verb}", json={"user_id": "ada", **more})
+        assert (refused.status_code, refused.json()["field"]) == (422, "card_id")
     [(cards, terms)] = connection.execute("SELECT cards, terms FROM cards.card_counts").fetchall()
     [(own,)] = connection.execute("SELECT own_terms FROM cards.cards").fetchall()
     assert (cards, terms) == (1, own)

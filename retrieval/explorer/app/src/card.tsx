@@ -40,7 +40,7 @@ export function CardPage({ user, route, may }: Given) {
       </p>
       {may("write") && (
         <p class="actions">
-          {found.status !== "retracted" && (
+          {found.status !== "retracted" && found.kind !== "reference" && (
             <>
               <button type="button" disabled={plain.busy} onClick={() => plain.run(async () => done((await api("post", "/v1/cards/{card_id}/verify", { at, body: { user_id: user } })).token))}>
                 {t("still right")}
@@ -74,7 +74,7 @@ export function CardPage({ user, route, may }: Given) {
               {t("restore")}
             </button>
           ))}
-          {found.turn_ids.length > 0 && (
+          {found.turn_ids.length > 0 && (may("user") || may("admin")) && (
             <button type="button" class="danger" onClick={() => setEdit("erase")}>
               {t("erase its turn …")}
             </button>
@@ -290,43 +290,64 @@ function Correct({ card, user, done }: Editing & { card: Card }) {
 export function Retract({ cards, user, done }: Editing & { cards: Card[] }) {
   const [reason, setReason] = useState("");
   const [count, setCount] = useState(0);
+  const [left, setLeft] = useState(cards);
   const { problem, busy, run } = useEdit();
+  const turns = [...new Set(cards.flatMap((card) => card.turn_ids))].slice(0, 100);
+  const said = useLoad(turns.length ? () => api("get", "/v1/cards", { query: { user_id: user, project_id: ["*"], turn_id: turns, limit: 500 } }) : null, []);
+  const beside = (said.value?.cards ?? []).filter((each) => !cards.some((card) => card.card_id === each.card_id));
   const submit = (event: Event) => {
     event.preventDefault();
     void run(async () => {
       let token = "";
       let failed: unknown;
-      for (const [index, card] of cards.entries()) {
+      const refused: Card[] = [];
+      for (const [index, card] of left.entries()) {
         try {
           const body = { user_id: user, ...(reason && { reason }) };
           token = (await api("post", "/v1/cards/{card_id}/retract", { at: { card_id: card.card_id }, body })).token;
         } catch (error) {
           failed = error;
+          refused.push(card);
         }
         setCount(index + 1);
       }
+      setLeft(refused);
       if (failed) throw failed;
       done(token);
     });
   };
   return (
-    <Dialog title={t("Forget {n} cards", { n: cards.length })} close={() => done()}>
+    <Dialog title={t("Forget {n} cards", { n: left.length })} close={() => done()}>
       <form onSubmit={submit}>
         <p>{t("These cards will count as never true. An earlier value of a fact holds again. You can restore each card.")}</p>
         <ul class="plain preview" tabIndex={0}>
-          {cards.slice(0, 100).map((card) => (
+          {left.slice(0, 100).map((card) => (
             <li key={card.card_id}>
               <Words text={card.content} most={120} />
             </li>
           ))}
         </ul>
+        {beside.length > 0 && (
+          <>
+            <p>{t("These cards of the same turns stay. Erase the turn on the page of a card to remove all of them.")}</p>
+            <ul class="plain preview beside" tabIndex={0}>
+              {beside.map((card) => (
+                <li key={card.card_id}>
+                  <a href={to("card", { user, id: card.card_id })}>
+                    <Words text={card.content} most={120} />
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
         <Field label={t("reason")} wide>
           <input value={reason} onInput={(event) => setReason(valueOf(event))} maxLength={1000} />
         </Field>
         <Notice problem={problem} />
         <p class="actions">
           <button class="main danger" disabled={busy}>
-            {busy ? `${count} / ${cards.length}` : t("forget")}
+            {busy ? `${count} / ${left.length}` : t("forget")}
           </button>
           <button type="button" onClick={() => done()}>
             {t("cancel")}

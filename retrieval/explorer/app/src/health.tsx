@@ -16,7 +16,7 @@ const SEEN = 500;
 
 const dayOf = (day: string) => new Date(day).toLocaleDateString(locale(), { dateStyle: "medium", timeZone: "UTC" });
 
-const told = (what: "last verified" | "happened" | "recorded", card: Card, at?: string | null) => (
+const told = (what: "last verified" | "planned for" | "recorded", card: Card, at?: string | null) => (
   <>
     {t(what)} <Time at={at} zone={card.time_zone} />
   </>
@@ -42,7 +42,7 @@ export function Health({ user }: Given) {
     [user],
   );
   const plans = useLoad(
-    () => api("get", "/v1/cards", { query: { ...everywhere, kind: ["event"], status: ["*"], episode: false, occurred_to: since(0), limit: SEEN } }),
+    () => api("get", "/v1/cards", { query: { ...everywhere, kind: ["event"], episode: false, occurred_to: since(0), limit: SEEN } }),
     [user],
   );
   const passed = (plans.value?.cards ?? []).filter((each) => each.time_passed);
@@ -114,7 +114,7 @@ export function Health({ user }: Given) {
           {more(stale.value)}
           <h2>{t("plans whose day has passed")}</h2>
           {plans.value && !passed.length && <p class="quiet">{t("none")}</p>}
-          <Cards cards={passed.slice(0, SHOWN)} user={user} of="passed" told={(each) => told("happened", each, each.occurred_at)} />
+          <Cards cards={passed.slice(0, SHOWN)} user={user} of="passed" told={(each) => told("planned for", each, each.occurred_at)} />
           {passed.length > SHOWN && <p class="quiet">{t("The first {n} are shown.", { n: SHOWN })}</p>}
           <h2>{t("contradictions that wait for a verdict")}</h2>
           {open.value && !open.value.arbitrations.length && <p class="quiet">{t("none")}</p>}

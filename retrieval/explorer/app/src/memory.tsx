@@ -41,6 +41,7 @@ export function Memory({ user, route, may, session }: Given) {
   });
   const total = useLoad(words ? null : () => api("get", "/v1/cards/aggregate", { query: { ...query, group_by: ["kind"] } }), [key]);
   useEffect(() => choose(new Map()), [key]);
+  const choosable = (card: Card) => may("write") && card.kind !== "reference";
   const toggle = (card: Card) => {
     const next = new Map(chosen);
     if (!next.delete(card.card_id)) next.set(card.card_id, card);
@@ -55,8 +56,8 @@ export function Memory({ user, route, may, session }: Given) {
         {words && !list.busy && <span>{t("{n} cards", { n: list.cards.length })}</span>}
         {may("write") && list.cards.length > 0 && (
           <>
-            <button type="button" onClick={() => choose(chosen.size ? new Map() : new Map(list.cards.slice(0, BULK).map((each) => [each.card_id, each])))}>
-              {chosen.size ? t("choose none") : t("choose all {n} loaded", { n: Math.min(BULK, list.cards.length) })}
+            <button type="button" onClick={() => choose(chosen.size ? new Map() : new Map(list.cards.filter(choosable).slice(0, BULK).map((each) => [each.card_id, each])))}>
+              {chosen.size ? t("choose none") : t("choose all {n} loaded", { n: Math.min(BULK, list.cards.filter(choosable).length) })}
             </button>
             <button type="button" class="danger" disabled={!chosen.size} onClick={() => setForgetting(true)}>
               {t("forget {n} …", { n: chosen.size })}
@@ -91,7 +92,7 @@ export function Memory({ user, route, may, session }: Given) {
           more={list.more}
           row={(card) => (
             <div class={`row ${card.status}`}>
-              {may("write") && <input type="checkbox" checked={chosen.has(card.card_id)} onChange={() => toggle(card)} aria-label={t("choose: {text}", { text: card.content.slice(0, 80) })} />}
+              {choosable(card) && <input type="checkbox" checked={chosen.has(card.card_id)} onChange={() => toggle(card)} aria-label={t("choose: {text}", { text: card.content.slice(0, 80) })} />}
               <a href={to("card", { user, id: card.card_id })}>
                 <Words text={card.content.slice(0, 240)} most={240} />
                 <small>

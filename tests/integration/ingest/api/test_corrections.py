@@ -32,6 +32,48 @@ def test_a_corrected_fact_holds_in_the_place_and_at_the_time_of_the_wrong_one(me
     assert rebuild(memory.database, verify=True).equal
 
 
+def test_a_correction_is_of_all_mentions_and_restoring_the_card_undoes_it(memory: Memory) -> None:
+    rome = memory.state("residence", "Rome", day(0))
+    memory.state("residence", "Rome", day(9))
+    tea = memory.state("hobby", "tea", day(1), cardinality="multi_value")
+    trip = memory.event("We went to Turku", day(3))
+    memory.fold()
+    milan = memory.post(f"cards/{rome}/correct", value="Milan")["event_id"]
+    go = memory.post(f"cards/{tea}/correct", value="go")["event_id"]
+    memory.post(f"cards/{trip}/correct", content="We went to Tampere")
+    memory.fold()
+    memory.post(f"cards/{milan}/correct", value="Bari")
+    right = ["We went to Tampere", "hobby is go", "residence is Bari"]
+    wrong = ["We went to Turku", "hobby is tea", "residence is Rome"]
+    memory.fold()
+    assert sorted(memory.contents()) == right
+    assert memory.get("cards", kind="state", status="superseded")["cards"] == []
+
+    def taken_back(card: Any) -> str:
+        [edge] = [
+            each
+            for each in memory.get(f"cards/{card}/relations")["relations"]
+            if (each["predicate"], each["direction"]) == ("retracts", "in")
+        ]
+        return str(edge["event_id"])
+
+    def withdrawn(*relations: str) -> list[str]:
+        back = [
+            memory.post(f"relations/{each}/withdraw", reason="as it was")["event_id"] for each in relations
+        ]
+        memory.fold()
+        return back
+
+    undone = withdrawn(*(taken_back(card) for card in (rome, tea, trip)))
+    assert sorted(memory.contents()) == wrong
+    withdrawn(*undone)
+    assert sorted(memory.contents()) == right
+    withdrawn(*(taken_back(card) for card in (rome, tea, trip)))
+    withdrawn(taken_back(go))
+    assert sorted(memory.contents()) == [wrong[0], right[1], wrong[2]]
+    assert rebuild(memory.database, verify=True).equal
+
+
 def test_words_alone_and_one_of_several_values_are_corrected(memory: Memory) -> None:
     many: dict[str, Any] = {"cardinality": "multi_value"}
     tea, chess = memory.state("hobby", "tea", day(0), **many), memory.state("hobby", "chess", day(1), **many)

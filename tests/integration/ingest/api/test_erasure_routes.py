@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from events.access.principal import ANYBODY, Principal
+from events.people.people_log import told_of
 from events.platform.database import Connection
 from events.platform.key_file import new_key
 from events.sealing import sealer as sealing
@@ -75,11 +76,36 @@ def test_a_person_is_erased_in_the_callers_tenant_alone(
     assert client.get(f"/v1/erasures/{receipt['erasure_id']}").status_code == 404
 
 
+def test_one_of_two_people_of_a_name_is_erased_by_id(
+    service: tuple[TestClient, As], memory: Memory, connection: Connection
+) -> None:
+    client, _ = service
+    texts = ("My aunt Sigrid grows leeks.", "Sigrid from work brought quinces.", "Sigrid likes pomelos.")
+    for number, text in enumerate(texts):
+        memory.say(connection, "cleo", text, session_id=f"s{number}")
+    client.post("/v1/people", json={"user_id": "cleo", "name": "Sigrid", "kinship": "aunt"})
+    memory.understand(connection)
+    dry = client.delete("/v1/people/Sigrid", params={"dry_run": True}).json()
+    [aunt, other] = sorted(told_of(connection, "cleo").people().people, key=lambda each: each.kinship)
+    assert dry["counts"]["turns"] == 3
+    [shared] = dry["shared_names"]
+    assert (shared["name"], set(shared["person_ids"])) == (
+        "sigrid",
+        {str(aunt.person_id), str(other.person_id)},
+    )
+    assert client.delete(f"/v1/people/{aunt.person_id}").json()["counts"]["turns"] == 1
+    left = {word: bool(words_in_tables(connection, word)) for word in ("leeks", "quinces", "pomelos")}
+    assert left == {"leeks": False, "quinces": True, "pomelos": True}
+    assert [each.person_id for each in told_of(connection, "cleo").people().people] == [other.person_id]
+    assert client.delete(f"/v1/people/{aunt.person_id}").status_code == 404
+
+
 def test_a_key_needs_the_scope_and_the_user(service: tuple[TestClient, As], connection: Connection) -> None:
     client, app = service
     app.principal = Principal(scopes=frozenset(("push", "read", "write")))
     assert client.delete("/v1/users/ada").status_code == 403
     assert client.delete("/v1/people/Clementine").status_code == 403
+    assert client.delete("/v1/turns/met", params={"user_id": "bea"}).json()["title"] == "Key of no user"
     app.principal = Principal(scopes=frozenset(("admin",)))
     assert client.delete("/v1/turns/met", params={"user_id": "bea"}).status_code == 403
     app.principal = Principal(users=frozenset(("bea",)))

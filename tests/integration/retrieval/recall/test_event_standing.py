@@ -174,3 +174,10 @@ def test_a_plan_whose_time_has_passed_says_so(memory: Memory, recall: Recall) ->
     assert passed(day(18) + timedelta(hours=1)) == [True, False, False]
     listed = {card["content"]: card.get("time_passed") for card in memory.cards()}
     assert list(listed.values()) == [None, False, False, True]
+    tour = plan(memory, "The choir tours in Oulu", 10, 17)
+    plan(memory, "The choir tours later", 12, 20, replaces_event=tour)
+    memory.fold()
+    assert [memory.get(f"cards/{tour}", as_of=iso(day(at)))["time_passed"] for at in (11, 19)] == [
+        False,
+        False,
+    ]

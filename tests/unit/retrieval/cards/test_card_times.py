@@ -1,5 +1,6 @@
 """What a card says about its times."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -116,6 +117,7 @@ def test_a_stretch_ends_with_its_last_day() -> None:
 def test_a_plan_is_open_until_its_time_has_passed(status: str, now: datetime, plan: str | None) -> None:
     trip = event(event_status=status, occurred_until=SAID + DAY, time_grain="day", time_resolved=True)
     assert plan_of(trip, now) == plan
+    assert plan_of(replace(trip, superseded_at=SAID + DAY), now) == ("off" if plan == "time passed" else plan)
 
 
 def test_a_plan_without_a_time_stays_open_and_an_ambiguous_one_waits_for_the_later_reading() -> None:
