@@ -41,10 +41,10 @@ _PERSONAL = _KIN_KEYS | word_set("employer occupation school nationality relatio
 # A capital letter of any Latin alphabet, and a name of up to three words.
 _WORD = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĻŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽ][\w’'-]*\w"
 _NAME = rf"{_WORD}(?:[ ](?:(?:van|von|de|da|del|bin|al)[ ])?{_WORD}){{0,2}}"
-# The words after which a Chinese name ends. Names have no spaces around them.
+# The words after which a Chinese name ends. Names have no spaces around them. Before 了 stands a verb: 小红哭了.
 _END = (
     r"(?=$|[\s，。！？、,.!?；：:（(）)]|今天|昨天|明天|现在|"
-    r"[在是去说跟和也的了想要叫刚上住从对告给很最有来搬换喜又就会])"
+    r"[在是去说跟和也的想要叫刚上住从对告给很最有来搬换喜又就会])"
 )
 _HAN = rf"[\u4e00-\u9fff]{{2,3}}?{_END}"
 

@@ -83,7 +83,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
 
     A weekday in the past is never today. A weekday beside a date decides only without a tense: a weekday that does not
     fit its date is a slip of the tongue, and the date stays. Without a tense the direction is a guess, and `sure` is
-    lower: a day of the year is then the nearest one.
+    lower: a day of the year or of the month, and a time on it, is then the nearest one.
     """
     if isinstance(reading, Span):
         return reading
@@ -91,7 +91,7 @@ def settle(reading: Reading, frame: Frame, tense: Tense) -> Span | None:
     latest = frame.today if reading.every == "week" else frame.now.replace(hour=23, minute=59)
     back = next((span for span in reading.back(frame.now) if span.start and span.start < latest), None)
     found = ahead if tense > 0 else back
-    if ahead and back and not tense and (reading.every, reading.grain) == ("year", "day"):
+    if ahead and back and not tense and reading.every != "week" and reading.grain in (*WITHIN_DAY, "day"):
         found = min(back, ahead, key=lambda span: abs(_start(span) - frame.now))
     if reading.weekday is not None and not tense:
         fits = [s for s in (ahead, back) if s and s.start and s.start.weekday() == reading.weekday]

@@ -46,9 +46,13 @@ _PREDICATE = re.compile(
 _BE = frozenset(("'m", "'re", "'s", "am", "is", "are"))
 _HAVE = frozenset(("'ve", "'s", "have", "has"))
 
-_CLAUSE_ZH = re.compile(r"(?:[^，,；;。！!？?：:\n]|[，,](?=(?:名字|它|牠)?叫|换了))+")
+# A space ends a clause before another subject, and particles are no part of it: 我叫小雅喔.
+_BORDER_ZH = r"[，,](?!(?:名字|它|牠)?叫|换了)|[；;。！!？?：:\n]| (?=[我你您他她它咱])"
+_CLAUSE_ZH = re.compile(
+    rf"(?P<said>(?:(?!{_BORDER_ZH}).)+?)(?:[啦喔哦噢唷耶呢嘛咯喽啰嘞]+|的说)?(?=$|{_BORDER_ZH})"
+)
 _LEAD_ZH = re.compile(
-    rf"(?:你好|您好|大家好|嗨|哈喽|早安|对了|其实|因为|所以|但是|但|不过|而且|然后|后来|另外|顺便一提|{TIME}|"
+    rf"(?:你好|您好|大家好|嗨|哈喽|早安|对了|其实|因为|所以|但是|但|不过|而且|然后|后来|另外|还有|此外|话说|顺便一提|[哦噢喔嗯啊哎唉诶欸呃嘿]+对?了?|{TIME}|"
     rf"原来|由于|虽然| )*"
 )
 _SELF_ZH = re.compile("我们|咱们|我|咱|本人")
@@ -196,7 +200,7 @@ def _chinese(sentence: Sentence, text: str, owner: str) -> Iterator[StateDraft]:
     me = _Subject(owner, own=True)
     carried: _Subject | None = None
     for clause in _CLAUSE_ZH.finditer(text):
-        begin, stop = clause.span()
+        begin, stop = clause.span("said")
         lead = _LEAD_ZH.match(text, begin, stop)
         at = lead.end() if lead is not None else begin
         kin, self_ = _KIN_ZH.match(text, at, stop), _SELF_ZH.match(text, at, stop)

@@ -31,7 +31,7 @@ _END = (
     r"with|near)\b)"
 )
 _TAIL_ZH = (
-    rf"(?:了|啦|喔|哦|噢|呢|啊|呀|嘛|的|哈|唷|耶|{TIME}| |现在|很久|"
+    rf"(?:了|啊|呀|的|哈|{TIME}| |现在|很久|"
     rf"(?:[一二两三四五六七八九十几好\d]+多?年多?))*\W*$"
 )
 _BE = "(?:'s|'re| is| are)(?: now| actually| currently)?"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from events.language.quoted import HIDDEN
+from events.language.timex.chinese.words import WILL
 from events.language.values import word_set
 from events.types.cards import EventNoted
 from ingest.extraction.rules.drafts import DialogueState, EventDraft
@@ -87,7 +88,7 @@ _WILL = re.compile(
 _OCCASION = re.compile(rf"^(?:[\w'-]+ ){{0,3}}(?i:{either('occasion')}|{either('plan')})s?\b")
 _DAY_ZH = re.compile("了|过|去|来|跟|和|参加|到|在|买|开|带|做|吃|看|见|收|完|陪|聊|完成|进行")
 _WILL_ZH = re.compile(
-    f"要|会|打算|准备|计划|预约|预定|预订|订|去|见|有|约|出发|开工|回来|到|参加|跟|{either('约')}"
+    f"{WILL}|会|打算|准备|计划|预约|预定|预订|订|去|见|有|约|出发|开工|回来|到|参加|跟|{either('约')}"
 )
 _DECIDED = re.compile(
     r"\b(?:I|we)(?:'ve| have)?(?: \w+ly| just)? decided (?:to|on|against|that)\b|决定", re.IGNORECASE

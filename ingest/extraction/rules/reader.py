@@ -183,9 +183,10 @@ class TurnReader:
             entity,
             ended=draft.statement == "ended",
             chinese=sentence.chinese,
-            traditional=self._traditional,
             kind=draft.kind,
         )
+        if sentence.chinese and not self._traditional:
+            content = wording.fold_script_except(content, draft.value, entity)
         event = StateAsserted(
             content=content,
             entity=entity,

@@ -18,10 +18,11 @@ _NAMED = word_set(
 _VERBS = tuple("住在養喜使寫會正有對不開吃來生服身")
 
 
-def state(
-    key: str, value: str, entity: str, *, ended: bool, chinese: bool, traditional: bool, kind: str | None
-) -> str:
-    """Returns the sentence of a state. The entity stands before it unless the entity is the owner of the memory."""
+def state(key: str, value: str, entity: str, *, ended: bool, chinese: bool, kind: str | None) -> str:
+    """Returns the sentence of a state. The entity stands before it unless the entity is the owner of the memory.
+
+    The words of a Chinese sentence are in traditional script.
+    """
     text = (_chinese if chinese else _english)(key, value, ended, kind)
     if entity != "user" and chinese:
         of = "" if key == "age" or text.startswith(_VERBS) else "的"
@@ -29,7 +30,7 @@ def state(
     elif entity != "user":
         who = f"My {entity}" if entity in SETS["kin"] else entity
         text = f"{who} {text[:1].lower()}{text[1:]}"
-    return fold_script_except(text, value, entity) if chinese and not traditional else text
+    return text
 
 
 def fold_script_except(text: str, *kept: str) -> str:

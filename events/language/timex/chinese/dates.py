@@ -10,7 +10,7 @@ from ..lunar import solar
 from ..scan import given, listed, packrat
 from ..tables import words_of
 from .numbers import neighbours, positional, value
-from .words import DAYS, ERAS, NIGHTS, SEASONS, WEEKDAYS, YEARS
+from .words import DAYS, ERAS, NIGHTS, SEASONS, UNITS, WEEKDAYS, YEARS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -20,7 +20,7 @@ RANGE = listed("到 至 ~ - — – ―")
 _LUNAR_MONTHS = {"正月": 1, "大年": 1, "冬月": 11, "腊月": 12}
 # Events that a year without 年 often names: 2022世界杯.
 _YEARLY_EVENTS = tuple(words_of("chinese.yearly_events"))
-_COUNT_WORDS = listed("个 人 次 点 : 天 岁 年 月 - / % .")
+_MEASURES = words_of("chinese.measures")
 _SHORT_YEARS = ("0", "零", "〇")
 
 
@@ -96,13 +96,17 @@ def _lunar_day(scan: Scan, i: int) -> tuple[int, int] | None:
     if word.startswith("初") and len(word) == 2:
         return given(value(word[1]), i + 1)
     number = value(word)
-    if (
-        number is None
-        or not 1 <= number <= 30
-        or (word.isdecimal() and scan.words[i + 1][:1] in _COUNT_WORDS)
-    ):
+    if number is None or not 1 <= number <= 30 or (word.isdecimal() and counts(scan, i + 1)):
         return None
     return number, scan.skip(i + 1, "日", "号")
+
+
+def counts(scan: Scan, i: int) -> bool:
+    """True when word `i` makes an amount of the number before it: 3场, 3-5个, 3.5."""
+    word = scan.words[i]
+    if word in (*RANGE, ".", "/", ":") and value(scan.words[i + 1]) is not None:
+        return word not in RANGE or (scan.words[i + 2] not in ("月", "日", "号") and counts(scan, i + 2))
+    return word in UNITS or word[:1] in _MEASURES
 
 
 @packrat
@@ -146,10 +150,12 @@ def month_day(scan: Scan, i: int) -> tuple[Reading, int, int] | None:
     if traditional:
         return None
     dom = value(words[k])
-    if dom is not None and 1 <= dom <= 31 and words[k + 1] in ("日", "号"):
+    signed = words[k + 1] in ("日", "号")
+    bare = words[k].isascii() and scan.tight(k) and len(words[k]) <= 2 and not counts(scan, k + 1)
+    if dom is not None and 1 <= dom <= 31 and (signed or bare):
         if dom > (29 if month == 2 else calendar.days_in_month(2001, month)):
             return None
-        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 2, 0
+        return yearly(lambda number: calendar.date(number, fixed, dom), "day"), k + 1 + signed, 0
     if lunar:
         return yearly(lambda year: _lunar_month(year, fixed, leap=leap), "month", 0.85), k, 1
     return yearly(lambda number: calendar.month(number, fixed), "month"), k, 0

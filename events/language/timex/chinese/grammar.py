@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from .. import calendar
-from ..calendar import WITHIN_DAY, Span, add_days
+from ..calendar import WITHIN_DAY, Span, add_days, in_week
 from ..clock import at, half_of, part
 from ..cycles import (
     Cycle,
@@ -27,7 +27,7 @@ from .numbers import length, positional, value
 from .offsets import AFTER, BEFORE, offset
 from .periods import period, present
 from .times import hours, within
-from .words import PARTS, STARTS, UNITS
+from .words import PARTS, SENTENCE, STARTS, UNITS, WEEKDAYS
 from .words import ChineseScan as Scan
 
 Found = tuple[Reading, int]
@@ -227,6 +227,7 @@ def findings(scan: Scan) -> Iterator[Mention]:
     words = scan.words
     i, count = 0, len(scan)
     last: tuple[Span, int] | None = None
+    week: tuple[Span, int] | None = None
     while i < count:
         word = words[i]
         if word not in STARTS and value(word) is None:
@@ -236,10 +237,12 @@ def findings(scan: Scan) -> Iterator[Mention]:
         if word in _EVERY or word in _DAILY:
             i = _past_set(scan, i)
             continue
-        found = _listed_day(scan, i, last) or _told_from(scan, i, last) or span_of(scan, i)
+        found = _listed_day(scan, i, last) or _told_from(scan, i, last) or _same_week(scan, i, week)
+        found = found or span_of(scan, i)
         if found is not None and scan.stops[found[1] - 1] > scan.begins[i]:
             yield Mention(scan.begins[i], scan.stops[found[1] - 1], found[0])
             last = found
+            week = found if word in _OF_WEEK and not WEEKDAYS.keys().isdisjoint(words[i : found[1]]) else None
             i = found[1]
             continue
         lasting = length(scan, i)
@@ -279,6 +282,25 @@ def _told_from(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span,
     day = replace(calendar.day(add_days(last[0].start, shift)), sure=0.7, ambiguous=last[0].ambiguous)
     late = part("late").on(day) if words[i] == "当晚" else None
     reading, j = _with_hours(scan, (late or day, i + (3 if second else 1)))
+    return (reading, j) if isinstance(reading, Span) else None
+
+
+_OF_WEEK = listed("上 下 这 本")
+
+
+def _same_week(scan: Scan, i: int, last: tuple[Span, int] | None) -> tuple[Span, int] | None:
+    """Parses a weekday in the week of the weekday before it: 下周二开会，周五交报告."""
+    number = WEEKDAYS.get(scan.words[i])
+    if last is None or number is None or last[0].start is None:
+        return None
+    between = scan.text[scan.stops[last[1] - 1] : scan.begins[i]]
+    day = in_week(last[0], number)
+    if len(between) > _NEAR or SENTENCE.search(between) or day is None or day.start is None:
+        return None
+    ends = last[0].start < scan.frame.today and scan.tense(i) > 0  # 上周二送修，周五会取
+    if ends or day.start <= last[0].start:
+        return None
+    reading, j = _with_hours(scan, (replace(day, sure=0.8, ambiguous=last[0].ambiguous), i + 1))
     return (reading, j) if isinstance(reading, Span) else None
 
 

@@ -27,19 +27,6 @@ HALVES = {"上半年": 1, "前半年": 1, "下半年": 2, "后半年": 2, "上�
 _LENGTH_UNITS = frozenset({"year", "quarter", "month", "week", "day", "weekend", "working_day"})
 
 
-# Characters with which a share makes another word: 中国, 初恋, 底特律, 末日.
-_WORDS_OF = values_of("chinese.words_of")
-_NO_WORDS = ("日本", "中奖", "中獎", "学习", "學習", "日圆", "心情")
-
-
-def begins_word(scan: Scan, i: int) -> bool:
-    """True when the share at word `i` is the first character of another word: 中 in 今年中国."""
-    others = _WORDS_OF.get(scan.words[i])
-    stop = scan.stops[i]
-    after = scan.text[stop : stop + 2]
-    return others is not None and after[:1] in others and after != "" and after not in _NO_WORDS
-
-
 # An event that has no date here. A length beside it is not counted from now: 婚礼前一天.
 _EVENT = re.compile(
     r"(?:婚[礼禮]|[结結订訂离離]婚|手[术術]|[考面口笔筆][试試]|[高中期末大会會联聯]考|[比决決]赛|[比決]賽|生日|退休|[毕畢][业業]|出[发發国國院差]"
@@ -59,8 +46,6 @@ def period_part(scan: Scan, i: int) -> PeriodPart | None:
     """Parses a word that narrows a period. Returns the rule of the part, and the next word."""
     words = scan.words
     word = words[i]
-    if (word in SHARES or words[i + 1] in SHARES) and begins_word(scan, i if word in SHARES else i + 1):
-        return None
     if word in ("年", "月") and words[i + 1] in SHARES:
         which, kind = SHARES[words[i + 1]], "year" if word == "年" else "month"
         return (lambda span: share(span, which) if span.grain == kind else None), i + 2

@@ -14,7 +14,7 @@ from ..shares import share
 from .dates import dated, day_of_month, day_word, de, named_together, numeric
 from .holidays import holiday
 from .numbers import length, neighbours, value
-from .period_parts import HALVES, SHARES, TENTHS, after_event, begins_word, period_part
+from .period_parts import HALVES, SHARES, TENTHS, after_event, period_part
 from .weeks import relative, weekday, weekend
 from .words import LENGTHS, SEASONS
 from .words import ChineseScan as Scan
@@ -117,7 +117,7 @@ def _rolling(scan: Scan, i: int) -> Found | None:
     if word == "前" and words[stop] == "的时候":
         return None
     stop = scan.skip(stop, "来", "以来", "内", "以内", "之内", "里", "间", "期间")
-    stop = stop if begins_word(scan, stop) else scan.skip(stop, "中")
+    stop = scan.skip(stop, "中")
     if unit == "quarter" and len(lasting.parts) == 1:
         return given(calendar.units("quarter", frame.now, int(count), sign), stop)
     span = lasting.rolling(frame, sign)
@@ -152,7 +152,7 @@ def _alone(scan: Scan, i: int) -> Found | None:
             value(scan.before(i)) is not None or scan.before(i) in listed("个 半 每 整 第")
         )
         span = calendar.unit("month" if word == "月" else "year", frame.now)
-        if counted or span is None or begins_word(scan, i + 1):
+        if counted or span is None:
             return None
         shared = share(span, SHARES[words[i + 1]])
         return (shared.doubted(0.85), i + 2) if shared else None

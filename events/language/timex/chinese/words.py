@@ -5,6 +5,10 @@ offsets are the same in the original.
 """
 
 import re
+from functools import lru_cache
+
+from events.language.chinese_script import to_simplified
+from events.language.segmentation import dictionary
 
 from ..calendar import Frame, Tense
 from ..holidays import CHINESE as HOLIDAYS
@@ -84,18 +88,39 @@ STARTS = words_of("chinese.starts").union(
 )
 # A space between two Chinese words separates clauses too.
 _CLAUSE = re.compile(r"[,，、;；]|(?<=[\u4e00-\u9fff])\s+(?![^\u4e00-\u9fff])")
-_SENTENCE = re.compile(r"[。！？!?\n；;]")
+SENTENCE = re.compile(r"[。！？!?\n；;]")
+# What will be, and not the degree of something: 周五要交, 得要交, but not 累得要哭.
+WILL = r"(?<![^我你您他她它们咱也还都就又总必只可日天号点分晚早午一二三四五六\s，\x01]得)要(?![求素点是])"
 _AHEAD = re.compile(
-    r"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|[定订约排改][在到]|[定订]于|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"
+    rf"将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|{WILL}|打算|[定订约排改][在到]|[定订]于|准备|预计|预定|预订|计划[去在到做买来回]|即将|记得|提醒|约了|得去|希望|想去|想要"
     r"|帮我|迎来|预订|订了|订好|出发|到期|截止|到时|有空|有时间|下次|再去|马上|(?<![看听意遇碰再])见(?=[，。！!,~]|$)"
 )
 # A question is about the past unless one of these words asks about the future.
 _WILL = re.compile(
-    r"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|要(?![求素点是])|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]"
+    rf"将要|即将|(?<![开机社约聚宴])会(?![议员计话面场所长晤诊谈展])|{WILL}|打算|计划|预定|预计|到期|截止|下[周个次]|明[天年]"
 )
 _BACK = re.compile(
-    r"(?<![约订排])(?<!订好)(?<!报名)了|过(?![年来去程敏期两几三一再])|曾|已|刚|昨|去年|上[周个]|前天|发生|当时|那[天时]|以来|就没|的时候|回来"
+    r"过(?![年来去程敏期两几三一再])|曾|已|刚|昨|去年|上[周个]|前天|发生|当时|那[天时]|以来|就没|的时候"
 )
+# The particle tells of its own clause only: 延期了，8月5号考.
+_DONE = re.compile(r"(?<![约订排])(?<!订好)(?<!报名)了")
+# A time that is a clause of its own belongs to the next one: 8月5号晚上，我们吵架了.
+_BARE = re.compile(rf"[0-9{_NUMERAL}年月日号周星期礼拜天早晚上中下午点分半]+")
+# What was moved to a time lies ahead: 挪到6月9号了.
+_MOVED = re.compile(r"[改变變换換调調移挪推延提定订约排](?:期|前|早|迟|后)?[到至成在为為于]了?$")
+
+
+# A run of characters. The first word after a digit counts: 号 of 12号房.
+_RUN = re.compile(r"(?<![0-9])[\u3400-\u9fff]{2,}")
+_LETTERS = frozenset(word for word in {*_LEXICON, *STARTS, *values_of("chinese.shares")} if len(word) == 1)
+_NEUTRAL = _LETTERS.union(_NUMERAL, "好")
+_NO_TIME = "\ufffc"
+
+
+@lru_cache(maxsize=8192)
+def _only_contains_time(word: str) -> bool:
+    """True for a word of which only some characters are of time: 中暑, 日光, 点评."""
+    return len(word) > 1 and not _LETTERS.isdisjoint(word) and not _NEUTRAL.issuperset(word)
 
 
 class ChineseScan(Scan):
@@ -108,20 +133,37 @@ class ChineseScan(Scan):
         super().__init__(folded, frame, _WORD, asked=asked)
         self.source = text
         self.words = [word.lower() for word in self.words]
+        self._hide_other_words()
+
+    def _hide_other_words(self) -> None:
+        """Hides the characters of time in other words of the dictionary: 今年中暑 names no middle of a year."""
+        places = {begin: i for i, begin in enumerate(self.begins)}
+        for run in _RUN.finditer(self.text):
+            begin = run.start()
+            for word in dictionary().cut(to_simplified(run[0])):
+                first, stop = places.get(begin, -1), begin + len(word)
+                letters = slice(first, first + len(word))
+                if _only_contains_time(word) and self.words[letters] == list(self.text[begin:stop]):
+                    self.words[letters] = [word, *[_NO_TIME] * (len(word) - 1)]
+                begin = stop
 
     def tense(self, i: int) -> Tense:
         """Returns the tense of the clause of word `i`, else of its sentence. Particles of the past take precedence."""
         at = self.begins[i]
-        before = _SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
-        after = _SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]
+        before = SENTENCE.split(self.text[max(0, at - REACH) : at])[-1]
+        after = SENTENCE.split(self.text[at : at + REACH], maxsplit=1)[0]
         if self.asked:
             whole = before + after
-            return 1 if _WILL.search(whole) and not _BACK.search(whole) else -1
-        near = _CLAUSE.split(before)[-1] + _CLAUSE.split(after, maxsplit=1)[0]
+            done = _BACK.search(whole) or _DONE.search(whole)
+            return 1 if _WILL.search(whole) and not done else -1
+        if _MOVED.search(before):
+            return 1
+        clauses = _CLAUSE.split(after)
+        near = _CLAUSE.split(before)[-1] + "，".join(clauses[: 2 if _BARE.fullmatch(clauses[0]) else 1])
         for part in (near, before + after):
-            ahead, back = _AHEAD.search(part), _BACK.search(part)
-            if ahead and not back:
-                return 1
-            if back:
+            done = _DONE.search(part)
+            if _BACK.search(part) or (done and part is near):
                 return -1
+            if _AHEAD.search(part) and not done:
+                return 1
         return 0

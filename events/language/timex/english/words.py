@@ -55,7 +55,8 @@ _BEING = re.compile(
     re.IGNORECASE,
 )
 _BACK = re.compile(
-    r"\b(?:was|were|did|had|went|saw|came|got|met|said|told|made|took|left|ate|began|started|finished|moved"
+    r"\b(?:was|were|did|had|went|saw|came|(?<!have )(?<!has )(?<!['’]ve )got|met|said|told|made|took|left|ate|began"
+    r"|started|finished|moved"
     r"|ago|already|yesterday|last|since|happened|visited|worked|called|attended|joined|ended|arrived|returned"
     r"|bought|brought|built|caught|chose|found|held|kept|lost|paid|sold|sent|spent|stole|taught|won"
     r"|drove|flew|ran|spoke|wrote|broke|fell|swam|sang|grew|wore|woke|drank|gave|forgot|rode|threw|drew"
@@ -78,6 +79,8 @@ _ARRANGED = re.compile(
     r"|\b(?:got|have|bought)\b[^.!?;]* (?:tickets?|seats?|a table|reservations?)\b[^.!?;]* (?:for|on|at)(?: the)? $",
     re.IGNORECASE,
 )
+# A clause with a subject of its own has a tense of its own: "they called, I have a test on 4 December".
+_SPEAKS = re.compile(r"\b(?:i|you|we|he|she|it|they)\b", re.IGNORECASE)
 # What follows a past verb and is ahead of now: "she said she will come".
 _PROMISED = re.compile(
     rf"\b(?:{_WILL_VERB}|won't|gonna|(?<!was )(?<!were )going to)\b|\b\w+(?:'|’)ll\b", re.IGNORECASE
@@ -112,7 +115,9 @@ class EnglishScan(Scan):
         if _BEING.search(head) or _ARRANGED.search(_CLAUSE.split(head)[-1]):
             return 1
         whole = head + tail
-        for part in (_CLAUSE.split(head)[-1], head, whole):
+        near = _CLAUSE.split(head)[-1]
+        own = near + _CLAUSE.split(tail, maxsplit=1)[0]
+        for part in (near, own) if _SPEAKS.search(own) else (near, head, whole):
             told = [*_BACK.finditer(part), *_DONE.finditer(part)]
             if told:
                 behind = max(each.end() for each in told)

@@ -132,6 +132,16 @@ def test_a_card_is_a_sentence_in_its_language_and_script(text: str, content: str
     assert content in [card.content for card in cards(text)]
 
 
+def test_a_card_of_a_simplified_turn_is_in_simplified_script() -> None:
+    said = recorded("我最喜欢的歌手是孙燕姿", timezone="Asia/Shanghai")
+    (fact,) = (
+        card
+        for card in EXTRACTOR.extract(SessionBatch((RecordedTurn("u1", 1, said),))).cards
+        if isinstance(card, StateAsserted)
+    )
+    assert fact.content == "最喜欢的歌手是孙燕姿"
+
+
 def test_a_definition_is_knowledge() -> None:
     (found,) = knowledge("CRDT stands for conflict-free replicated data type.")
     assert (found.title, found.definition) == ("CRDT", "conflict-free replicated data type")
