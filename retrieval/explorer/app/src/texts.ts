@@ -46,7 +46,7 @@ export const TABLE = {
   "Name the user whose memory you want to see, above.": ["請在上方輸入要檢視其記憶的使用者。", "请在上方输入要查看其记忆的用户。"],
   "No card answers this. Ask in other words, or see all cards under Memory.": ["沒有卡片能回答。換個說法，或到「記憶」檢視所有卡片。", "没有卡片能回答。换个说法，或到「记忆」查看所有卡片。"],
   "At this time, nothing was known that answers this. Choose another time.": ["當時沒有已知的事能回答。請選擇其他時間。", "当时没有已知的事能回答。请选择其他时间。"],
-  "No fact or event was known at that time. Move the second line to a later time.": ["當時尚不知道任何事實或事件。請將第二條線移到較晚的時間。", "当时尚不知道任何事实或事件。请将第二条线移到较晚的时间。"],
+  "No fact or event was known at that time. Move “what was known at” to a later time.": ["當時尚不知道任何事實或事件。請將「當時已知的事」移到較晚的時間。", "当时尚不知道任何事实或事件。请将“当时已知的事”移到较晚的时间。"],
   "No card fits this filter. Take a part of it away.": ["沒有卡片符合篩選條件，請減少條件。", "没有卡片符合筛选条件，请减少条件。"],
   "No contradiction waits for a verdict. One appears here when a fact changes too often or without a word.": ["沒有等待裁決的矛盾。事實變動太頻繁或未經說明時，會出現在這裡。", "没有等待裁决的矛盾。事实变动太频繁或未经说明时，会出现在这里。"],
   "No fact or event is remembered yet.": ["尚未記住任何事實或事件。", "尚未记住任何事实或事件。"],

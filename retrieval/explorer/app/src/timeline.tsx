@@ -70,7 +70,7 @@ export function Timeline({ user, route }: Given) {
     <>
       <Notice problem={loaded.problem} again={loaded.again} />
       {loaded.busy && <Busy />}
-      {loaded.value && !cards.length && <Empty>{t(known ? "No fact or event was known at that time. Move the second line to a later time." : "No fact or event is remembered yet.")}</Empty>}
+      {loaded.value && !cards.length && <Empty>{t(known ? "No fact or event was known at that time. Move “what was known at” to a later time." : "No fact or event is remembered yet.")}</Empty>}
       {loaded.value?.more && <p class="notice">{t("Only the {n} cards recorded last are drawn.", { n: cards.length })}</p>}
       {(cards.length > 0 || known) && (
         <>
