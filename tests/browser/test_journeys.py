@@ -70,7 +70,9 @@ def test_the_past_answers_with_what_was_true_then(person: Person) -> None:
     best.wait_for()
     person.page.go_back()
     person.page.go_back()
-    eventually(lambda: question.input_value() == "Where do I live?" and at.input_value() == "2026-03-15T08:00")
+    eventually(
+        lambda: question.input_value() == "Where do I live?" and at.input_value() == "2026-03-15T08:00"
+    )
     best.get_by_text("Porto").first.wait_for()
     person.open("ask", user="alex", q="Where%20do%20I%20live%3F", known_at="2026-01-15T00:00:00Z")
     person.sees("At this time, nothing was known that answers this.")

@@ -55,7 +55,7 @@ async function send(method: string, url: string, body?: unknown): Promise<unknow
   }
   const document: unknown = answer.headers.get("content-type")?.includes("json") ? JSON.parse(text) : null;
   if (answer.ok) return document;
-  if (answer.status === 401 && !url.endsWith("explorer/session")) signedOut();
+  if (answer.status === 401) signedOut();
   const told = (document ?? {}) as { title?: string; detail?: string; field?: string };
   throw new Problem(answer.status, told.title ?? String(answer.status), told.detail ?? "", told.field);
 }

@@ -44,19 +44,18 @@ function App() {
   const [problem, setProblem] = useState<Problem>();
   const route = useRoute();
   const code = route.screen === "sign-in" ? route.get("code") : "";
-  const end = (ended: Problem) =>
-    set((before) => {
-      if (before) setProblem(ended); // who was never signed in knows why
-      return null;
-    });
   const look = () =>
     session.get().then(set, (error: unknown) => {
       const found = asProblem(error);
-      if (found.status === 401) end(found);
-      else setProblem(found);
+      if (found.status !== 401) setProblem(found);
     });
   useEffect(() => {
-    onSignedOut(() => end(new Problem(401, "ended", "")));
+    onSignedOut(() =>
+      set((before) => {
+        if (before) setProblem(new Problem(401, "ended", "")); // who was never signed in knows why
+        return null;
+      }),
+    );
     const renew = setInterval(() => document.visibilityState === "visible" && look(), RENEW_MS);
     return () => clearInterval(renew);
   }, []);
